@@ -1,4 +1,4 @@
-//! Lists of what there is to use: skills, hooks, plugins, tool servers, features, permission profiles, modes.
+//! Lists of what is available: skills, hooks, plugins, MCP servers, features, permission profiles, collaboration modes.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ pub struct CollaborationModeListParams {}
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CollaborationModeListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<CollaborationModeMask>,
 }
 
-/// A collaboration mode on offer: what it sets, where it sets anything.
+/// A collaboration mode with the settings that it changes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct CollaborationModeMask {
@@ -35,10 +35,10 @@ pub struct CollaborationModeMask {
     /// The mode.
     #[serde(default)]
     pub mode: Option<ModeKind>,
-    /// The model.
+    /// Name of the model.
     #[serde(default)]
     pub model: Option<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
 }
@@ -48,21 +48,21 @@ pub struct CollaborationModeMask {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExperimentalFeature {
-    /// Whether it is on when nobody says anything.
+    /// Whether it is enabled by default.
     pub default_enabled: bool,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// The name.
     pub name: String,
-    /// How ready it is.
+    /// How mature it is.
     pub stage: ExperimentalFeatureStage,
-    /// What users are told of the feature.
+    /// Announcement of the feature for users.
     #[serde(default)]
     pub announcement: Option<String>,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
-    /// The name, for people.
+    /// Display name.
     #[serde(default)]
     pub display_name: Option<String>,
 }
@@ -72,13 +72,13 @@ pub struct ExperimentalFeature {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExperimentalFeatureListParams {
-    /// The thread.
+    /// Id of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -88,35 +88,35 @@ pub struct ExperimentalFeatureListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExperimentalFeatureListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ExperimentalFeature>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// How ready a feature is.
+/// How mature a feature is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ExperimentalFeatureStage {
-    /// It can be tried.
+    /// Ready to be tried.
     Beta,
-    /// It is being made.
+    /// Under development.
     UnderDevelopment,
-    /// It is ready.
+    /// Stable.
     Stable,
-    /// It will go.
+    /// Deprecated.
     Deprecated,
-    /// It is gone; the name is kept.
+    /// Removed. Only the name is still known.
     Removed,
 }
 
-/// A hook that could not be read.
+/// An error of reading a hook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HookErrorInfo {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
     /// The path.
     pub path: String,
@@ -127,39 +127,39 @@ pub struct HookErrorInfo {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HookMetadata {
-    /// A checksum of what it is now.
+    /// Hash of its current definition.
     pub current_hash: String,
-    /// Where it stands among the others.
+    /// Position among the other hooks.
     pub display_order: i64,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// What it is called at.
+    /// The event at which the hook runs.
     pub event_name: HookEventName,
-    /// Whether it comes from an organisation.
+    /// Whether an organization manages it.
     pub is_managed: bool,
-    /// The key.
+    /// The key of the hook in the configuration.
     pub key: String,
-    /// Where it comes from.
+    /// Where the hook is configured.
     pub source: HookSource,
-    /// The file that it is configured in.
+    /// The file that configures the hook.
     pub source_path: AbsolutePath,
-    /// How long it may run, in seconds.
+    /// Timeout in seconds.
     pub timeout_sec: u64,
-    /// Whether it may run.
+    /// Whether it is trusted to run.
     pub trust_status: HookTrustStatus,
-    /// The most that the hook may add to the context.
+    /// Greatest length of the context that the hook may add.
     #[serde(default)]
     pub additional_context_limit: Option<u64>,
-    /// The environment; the server's machine if nothing is said.
+    /// Id of the environment. Without it, the server's machine.
     #[serde(default)]
     pub environment_id: Option<String>,
-    /// What it is limited to.
+    /// The matcher that limits when it runs.
     #[serde(default)]
     pub matcher: Option<String>,
-    /// The plugin that it comes with.
+    /// Id of the plugin that it belongs to.
     #[serde(default)]
     pub plugin_id: Option<String>,
-    /// What is shown while it runs.
+    /// Message that is shown while it runs.
     #[serde(default)]
     pub status_message: Option<String>,
     /// What it runs.
@@ -176,36 +176,36 @@ pub enum HookHandler {
     Command {
         /// The command.
         command: String,
-        /// Whether the server goes on without waiting for it.
+        /// Whether the server continues without waiting for the command.
         #[serde(rename = "async", default)]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         is_async: bool,
     },
-    /// A tool of a tool server.
+    /// A tool of an MCP server.
     McpTool {
-        /// The tool server.
+        /// Name of the MCP server.
         server: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
-    /// A question to a model.
+    /// A prompt for a model.
     Prompt,
     /// An agent.
     Agent,
 }
 
-/// Whether a hook may run.
+/// Whether a hook is trusted to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookTrustStatus {
-    /// It is managed, and so may.
+    /// It is managed, and therefore trusted.
     Managed,
-    /// Nobody allowed it yet.
+    /// The user has not trusted it yet.
     Untrusted,
-    /// The user allowed it.
+    /// The user trusts it.
     Trusted,
-    /// It changed since it was allowed to.
+    /// It has changed since the user trusted it.
     Modified,
 }
 
@@ -215,11 +215,11 @@ pub enum HookTrustStatus {
 pub struct HooksListEntry {
     /// The working directory.
     pub cwd: String,
-    /// What could not be read.
+    /// Errors of reading.
     pub errors: Vec<HookErrorInfo>,
     /// The hooks.
     pub hooks: Vec<HookMetadata>,
-    /// What may be wrong.
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
@@ -228,10 +228,10 @@ pub struct HooksListEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HooksListParams {
-    /// The thread.
+    /// Id of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The directories to look in; without any, that of the server.
+    /// Working directories. If empty, that of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
@@ -241,7 +241,7 @@ pub struct HooksListParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HooksListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<HooksListEntry>,
 }
 
@@ -250,19 +250,19 @@ pub struct HooksListResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ListMcpServerStatusParams {
-    /// The thread.
+    /// Id of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// How much is told; everything if nothing is said.
+    /// How much is returned for each server. Everything if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<McpServerStatusDetail>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// The tool server.
+    /// Name of the MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
 }
@@ -272,52 +272,52 @@ pub struct ListMcpServerStatusParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ListMcpServerStatusResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<McpServerStatus>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// Whether a tool server knows the user.
+/// Authentication status of the user at an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpAuthStatus {
-    /// Nobody can say.
+    /// It is not known.
     Unknown,
-    /// It does not ask.
+    /// The server requires no authentication.
     Unsupported,
-    /// It does not.
+    /// The user is not logged in.
     NotLoggedIn,
-    /// By a token.
+    /// The user is authenticated by a bearer token.
     BearerToken,
-    /// By a login.
+    /// The user is authenticated by OAuth.
     OAuth,
 }
 
-/// Whether there is a connection to a tool server.
+/// Status of the connection to an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerConnectionStatus {
-    /// Nobody tried.
+    /// Not started.
     NotStarted,
-    /// It is under way.
+    /// Starting.
     Starting,
-    /// There is.
+    /// Connected.
     Connected,
-    /// It wants the user to log in.
+    /// The user must log in.
     AuthenticationRequired,
-    /// It failed.
+    /// Failed.
     Failed,
-    /// It was given up.
+    /// Cancelled.
     Cancelled,
-    /// It is switched off.
+    /// Disabled in the configuration.
     Disabled,
 }
 
-/// What a tool server says of itself.
+/// Description that an MCP server gives of itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -326,66 +326,66 @@ pub struct McpServerInfo {
     pub name: String,
     /// The version.
     pub version: String,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
-    /// Symbols.
+    /// Icons.
     #[serde(default)]
     pub icons: Option<Vec<Value>>,
-    /// The name, for people.
+    /// Display name.
     #[serde(default)]
     pub title: Option<String>,
-    /// Where to read about it.
+    /// URL of its website.
     #[serde(default)]
     pub website_url: Option<String>,
 }
 
-/// A tool server and what it offers.
+/// An MCP server and what it offers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerStatus {
-    /// Whether the server knows the user.
+    /// Authentication status of the user.
     pub auth_status: McpAuthStatus,
     /// The name.
     pub name: String,
-    /// Patterns of things to read.
+    /// Templates of resources.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Things to read.
+    /// Resources.
     pub resources: Vec<Resource>,
-    /// The tools.
+    /// The tools by name.
     pub tools: BTreeMap<String, Tool>,
-    /// The origin of the server's address.
+    /// Origin of the server's URL.
     #[serde(default)]
     pub http_origin: Option<String>,
-    /// The plugin that it comes with.
+    /// Id of the plugin that it belongs to.
     #[serde(default)]
     pub plugin_id: Option<String>,
-    /// Whether there is a connection.
+    /// Status of the connection.
     #[serde(default)]
     pub runtime_status: Option<McpServerConnectionStatus>,
-    /// What the server says it can do.
+    /// Capabilities of the server.
     #[serde(default)]
     pub server_capabilities: Option<Value>,
-    /// What the server says of itself.
+    /// Description that the server gives of itself.
     #[serde(default)]
     pub server_info: Option<McpServerInfo>,
-    /// What the server adds to its list of tools.
+    /// Metadata of the server's list of tools.
     #[serde(default)]
     pub tool_list_meta: Option<Value>,
-    /// Why there are no tools.
+    /// Error of listing the tools.
     #[serde(default)]
     pub tools_error: Option<String>,
 }
 
-/// How much is told of a tool server.
+/// How much is returned for an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStatusDetail {
     /// Everything.
     Full,
-    /// Its tools, and whether it knows the user.
+    /// Its tools and the authentication status.
     ToolsAndAuthOnly,
 }
 
@@ -393,13 +393,13 @@ pub enum McpServerStatusDetail {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct PermissionProfileListParams {
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -409,14 +409,14 @@ pub struct PermissionProfileListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionProfileListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<PermissionProfileSummary>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// A permission profile on offer.
+/// A permission profile that can be chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct PermissionProfileSummary {
@@ -424,7 +424,7 @@ pub struct PermissionProfileSummary {
     pub id: String,
     /// Whether it may be chosen.
     pub allowed: bool,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
 }
@@ -434,10 +434,10 @@ pub struct PermissionProfileSummary {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginInstalledParams {
-    /// The directories to look in; without any, that of the server.
+    /// Working directories. If empty, that of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwds: Option<Vec<AbsolutePath>>,
-    /// Plugins that the client might suggest.
+    /// Names of plugins that the client may suggest to install.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub install_suggestion_plugin_names: Option<Vec<String>>,
 }
@@ -447,39 +447,39 @@ pub struct PluginInstalledParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginInstalledResponse {
-    /// The marketplaces with their plugins.
+    /// Marketplaces with their plugins.
     pub marketplaces: Vec<Value>,
-    /// Marketplaces that could not be read.
+    /// Errors of loading marketplaces.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub marketplace_load_errors: Vec<Value>,
 }
 
-/// Something that a tool server lets read.
+/// A resource of an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
     /// The name.
     pub name: String,
-    /// Where it is.
+    /// URI of the resource.
     pub uri: String,
-    /// What the tool server adds for its own use.
+    /// Metadata of the MCP server.
     #[serde(rename = "_meta", default)]
     pub meta: Option<Value>,
-    /// Remarks of the tool server about it.
+    /// Annotations of the MCP server.
     #[serde(default)]
     pub annotations: Option<Value>,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
-    /// Symbols.
+    /// Icons.
     #[serde(default)]
     pub icons: Option<Vec<Value>>,
-    /// The type of its content.
+    /// Its MIME type.
     #[serde(default)]
     pub mime_type: Option<String>,
-    /// How large it is, in bytes.
+    /// Size in bytes.
     #[serde(default)]
     pub size: Option<i64>,
     /// The title.
@@ -487,22 +487,22 @@ pub struct Resource {
     pub title: Option<String>,
 }
 
-/// A pattern of things that a tool server lets read.
+/// A template of resources of an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
     /// The name.
     pub name: String,
-    /// The pattern.
+    /// The URI template.
     pub uri_template: String,
-    /// Remarks of the tool server about it.
+    /// Annotations of the MCP server.
     #[serde(default)]
     pub annotations: Option<Value>,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
-    /// The type of its content.
+    /// Its MIME type.
     #[serde(default)]
     pub mime_type: Option<String>,
     /// The title.
@@ -510,7 +510,7 @@ pub struct ResourceTemplate {
     pub title: Option<String>,
 }
 
-/// What a skill needs.
+/// Dependencies of a skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillDependencies {
@@ -518,17 +518,17 @@ pub struct SkillDependencies {
     pub tools: Vec<SkillToolDependency>,
 }
 
-/// A skill that could not be read.
+/// An error of reading a skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillErrorInfo {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
     /// The path.
     pub path: String,
 }
 
-/// How a skill is shown.
+/// Appearance of a skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -536,25 +536,25 @@ pub struct SkillInterface {
     /// Its colour.
     #[serde(default)]
     pub brand_color: Option<String>,
-    /// A first prompt to use it with.
+    /// A first prompt that uses the skill.
     #[serde(default)]
     pub default_prompt: Option<String>,
-    /// The name, for people.
+    /// Display name.
     #[serde(default)]
     pub display_name: Option<String>,
-    /// A file with a large symbol.
+    /// File with a large icon.
     #[serde(default)]
     pub icon_large: Option<AbsolutePath>,
-    /// The address of a large symbol.
+    /// URL of a large icon.
     #[serde(default)]
     pub icon_large_url: Option<String>,
-    /// A file with a small symbol.
+    /// File with a small icon.
     #[serde(default)]
     pub icon_small: Option<AbsolutePath>,
-    /// The address of a small symbol.
+    /// URL of a small icon.
     #[serde(default)]
     pub icon_small_url: Option<String>,
-    /// What it is, in a few words.
+    /// Short description.
     #[serde(default)]
     pub short_description: Option<String>,
 }
@@ -564,42 +564,42 @@ pub struct SkillInterface {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct SkillMetadata {
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// The name.
     pub name: String,
     /// The path.
     pub path: String,
-    /// For whom, or how long.
+    /// Where it is installed.
     pub scope: SkillScope,
-    /// What it needs.
+    /// Its dependencies.
     #[serde(default)]
     pub dependencies: Option<SkillDependencies>,
-    /// How it is shown.
+    /// Its appearance.
     #[serde(default)]
     pub interface: Option<SkillInterface>,
-    /// The plugin that it comes with.
+    /// Id of the plugin that it belongs to.
     #[serde(default)]
     pub plugin_id: Option<String>,
-    /// What it is, in a few words.
+    /// Short description.
     #[serde(default)]
     pub short_description: Option<String>,
 }
 
-/// For whom a skill is there.
+/// Where a skill is installed, and thus whom it applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SkillScope {
-    /// The user.
+    /// For the user.
     User,
-    /// Those who work in the repository.
+    /// For everyone who works in the repository.
     Repo,
-    /// Everybody.
+    /// For all users of the machine.
     System,
-    /// Everybody, by decree.
+    /// For all users, by an administrator's policy.
     Admin,
 }
 
@@ -607,21 +607,21 @@ pub enum SkillScope {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct SkillToolDependency {
-    /// What kind it is.
+    /// Kind of the dependency.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The value.
+    /// Identifies the tool, depending on the kind.
     pub value: String,
-    /// The command, as a line for a shell.
+    /// The command as a shell command line.
     #[serde(default)]
     pub command: Option<String>,
-    /// What it is, for people.
+    /// Description for people.
     #[serde(default)]
     pub description: Option<String>,
-    /// How it is reached.
+    /// Transport of the MCP server.
     #[serde(default)]
     pub transport: Option<String>,
-    /// The address.
+    /// The URL.
     #[serde(default)]
     pub url: Option<String>,
 }
@@ -632,7 +632,7 @@ pub struct SkillToolDependency {
 pub struct SkillsListEntry {
     /// The working directory.
     pub cwd: String,
-    /// What could not be read.
+    /// Errors of reading.
     pub errors: Vec<SkillErrorInfo>,
     /// The skills.
     pub skills: Vec<SkillMetadata>,
@@ -643,11 +643,11 @@ pub struct SkillsListEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SkillsListParams {
-    /// The directories to look in; without any, that of the server.
+    /// Working directories. If empty, that of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
-    /// Whether files are read again.
+    /// Whether files are read again instead of using a cache.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub force_reload: bool,
@@ -657,35 +657,35 @@ pub struct SkillsListParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillsListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<SkillsListEntry>,
 }
 
-/// A tool of a tool server.
+/// A tool of an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
-    /// The schema of the arguments.
+    /// JSON schema of the arguments.
     pub input_schema: Value,
     /// The name.
     pub name: String,
-    /// What the tool server adds for its own use.
+    /// Metadata of the MCP server.
     #[serde(rename = "_meta", default)]
     pub meta: Option<Value>,
-    /// Remarks of the tool server about it.
+    /// Annotations of the MCP server.
     #[serde(default)]
     pub annotations: Option<Value>,
-    /// What it does, for the model.
+    /// Description for the model.
     #[serde(default)]
     pub description: Option<String>,
-    /// Symbols.
+    /// Icons.
     #[serde(default)]
     pub icons: Option<Vec<Value>>,
-    /// The schema of the answer.
+    /// JSON schema of the result.
     #[serde(default)]
     pub output_schema: Option<Value>,
-    /// The name, for people.
+    /// Display name.
     #[serde(default)]
     pub title: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Commands that a client runs on the server's machine, in the sandbox and without a thread.
+//! Commands that a client runs on the server's machine, inside the sandbox and without a thread.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use ts_rs::TS;
 
 use crate::settings::SandboxPolicy;
 
-/// The stream that output came on.
+/// The stream of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -31,44 +31,44 @@ pub struct CommandExecParams {
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether output has no limit.
+    /// Whether the limit of output is disabled.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disable_output_cap: bool,
-    /// Whether it may run as long as it likes.
+    /// Whether the timeout is disabled.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disable_timeout: bool,
-    /// Changes of the environment: a text sets a variable, `null` removes it.
+    /// Changes of the environment: a string sets a variable, `null` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, Option<String>>>,
-    /// The most bytes of each stream that are kept.
+    /// Most bytes of each stream that are kept. Without it, a default of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_bytes_cap: Option<u64>,
-    /// The permission profile that it runs under.
+    /// Id of the permission profile for the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_profile: Option<String>,
-    /// A name of the connection's own, to write to the command or end it.
+    /// Id of the command, chosen by the connection, which is needed to write to the command or to terminate it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_id: Option<String>,
-    /// What commands may touch.
+    /// Sandbox policy for the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<SandboxPolicy>,
     /// The size of the terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<CommandExecTerminalSize>,
-    /// Whether input is written to it later.
+    /// Whether the connection may write input later.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdin: bool,
-    /// Whether output is sent as it comes; it is not in the result then.
+    /// Whether output is sent in notifications while the process runs. The result then contains none.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdout_stderr: bool,
-    /// How long it may run, in milliseconds.
+    /// Timeout in milliseconds. Without it, a default of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<i64>,
-    /// Whether it runs on a terminal.
+    /// Whether it runs in a pseudoterminal.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub tty: bool,
@@ -79,7 +79,7 @@ pub struct CommandExecParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecResizeParams {
-    /// The name that the connection gave to the command.
+    /// Id of the command, chosen by the connection.
     pub process_id: String,
     /// The size of the terminal.
     pub size: CommandExecTerminalSize,
@@ -97,9 +97,9 @@ pub struct CommandExecResizeResponse {}
 pub struct CommandExecResponse {
     /// The exit code.
     pub exit_code: i32,
-    /// What came on standard error.
+    /// Content of standard error.
     pub stderr: String,
-    /// What came on standard output.
+    /// Content of standard output.
     pub stdout: String,
 }
 
@@ -107,9 +107,9 @@ pub struct CommandExecResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecTerminalSize {
-    /// How many columns.
+    /// Number of columns.
     pub cols: u16,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u16,
 }
 
@@ -118,7 +118,7 @@ pub struct CommandExecTerminalSize {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecTerminateParams {
-    /// The name that the connection gave to the command.
+    /// Id of the command, chosen by the connection.
     pub process_id: String,
 }
 
@@ -132,13 +132,13 @@ pub struct CommandExecTerminateResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecWriteParams {
-    /// The name that the connection gave to the command.
+    /// Id of the command, chosen by the connection.
     pub process_id: String,
-    /// Whether that was the last of the input.
+    /// Whether standard input is closed after this input.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub close_stdin: bool,
-    /// What is new, as bytes in base64.
+    /// New bytes in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta_base64: Option<String>,
 }

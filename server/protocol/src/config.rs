@@ -1,6 +1,6 @@
-//! The configuration: read with the places it comes from, written key by key.
+//! The configuration: reading it with the layers that it comes from, and writing single keys.
 //!
-//! The settings themselves are free JSON here; the server knows which there are.
+//! The settings themselves are free JSON in this crate. The server knows which of them exist.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ use crate::common::{AbsolutePath, JsonObject};
 pub struct ConfigBatchWriteParams {
     /// The changes, in order.
     pub edits: Vec<ConfigEdit>,
-    /// The version of the file that the client knows; another one is refused.
+    /// Version of the file that the client knows. The write is refused if the file has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<String>,
-    /// The file to write; the user's own if nothing is said.
+    /// The file to write. Without it, the user's own file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// Whether running threads take the new settings.
+    /// Whether running threads use the new settings.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub reload_user_config: bool,
@@ -39,88 +39,88 @@ pub struct ConfigBatchWriteParams {
 pub struct ConfigEdit {
     /// The dotted key.
     pub key_path: String,
-    /// What becomes of a value that is there already.
+    /// How the value is combined with an existing one.
     pub merge_strategy: MergeStrategy,
     /// The value.
     pub value: Value,
 }
 
-/// One of the files and other places that the configuration comes from.
+/// One of the layers that make up the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigLayer {
     /// The settings.
     pub config: Value,
-    /// The name.
+    /// Source of the layer.
     pub name: ConfigLayerSource,
     /// The version.
     pub version: String,
-    /// Why it does not count.
+    /// Why the layer is disabled. `null` if it is not.
     #[serde(default)]
     pub disabled_reason: Option<String>,
 }
 
-/// Which place a setting comes from.
+/// The layer that a setting comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ConfigLayerMetadata {
-    /// The name.
+    /// Source of the layer.
     pub name: ConfigLayerSource,
     /// The version.
     pub version: String,
 }
 
-/// A place that settings come from.
+/// A source of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ConfigLayerSource {
-    /// What the program comes with.
+    /// Defaults of the program.
     PackagedDefaults {
         /// The file.
         file: AbsolutePath,
     },
-    /// Managed by the device.
+    /// Managed by the device (MDM).
     Mdm {
-        /// The domain of the setting.
+        /// Domain of the setting.
         domain: String,
         /// The key.
         key: String,
     },
-    /// The machine's file.
+    /// The file of the machine.
     System {
         /// The file.
         file: AbsolutePath,
     },
-    /// Managed by an organisation.
+    /// Managed by an organization.
     EnterpriseManaged {
         /// The id.
         id: String,
         /// The name.
         name: String,
     },
-    /// The user's file.
+    /// The file of the user.
     User {
         /// The file.
         file: AbsolutePath,
-        /// The profile.
+        /// Name of the profile.
         #[serde(default)]
         profile: Option<String>,
     },
-    /// The project's directory.
+    /// The settings directory of a project.
     Project {
-        /// The directory of settings in the project.
+        /// The settings directory in the project.
         dot_codex_folder: AbsolutePath,
     },
-    /// What this run was started with.
+    /// Command line flags of this session.
     SessionFlags,
-    /// A managed file of the older form.
+    /// A managed file in the older form.
     LegacyManagedConfigTomlFromFile {
         /// The file.
         file: AbsolutePath,
     },
-    /// Managed by the device, in the older form.
+    /// Managed by the device (MDM), in the older form.
     LegacyManagedConfigTomlFromMdm,
 }
 
@@ -129,10 +129,10 @@ pub enum ConfigLayerSource {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigReadParams {
-    /// The directory whose settings count.
+    /// The directory whose project settings apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether the places that settings come from are wanted too.
+    /// Whether the response contains the layers.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_layers: bool,
@@ -142,11 +142,11 @@ pub struct ConfigReadParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ConfigReadResponse {
-    /// The settings in force.
+    /// The effective settings.
     pub config: JsonObject,
-    /// Which place a setting comes from, by its dotted key.
+    /// The layer of each setting, by dotted key.
     pub origins: BTreeMap<String, ConfigLayerMetadata>,
-    /// The places that settings come from, the weakest last; `null` unless they were asked for.
+    /// The layers, strongest first. `null` if they were not requested.
     #[serde(default)]
     pub layers: Option<Vec<ConfigLayer>>,
 }
@@ -156,10 +156,10 @@ pub struct ConfigReadResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigRequirementsReadResponse {
-    /// What an organisation demands; `null` for nothing.
+    /// Requirements of an organization. `null` if there are none.
     #[serde(default)]
     pub requirements: Option<Value>,
-    /// Whether speed and effort can be chosen apart.
+    /// Whether speed and reasoning effort can be chosen independently.
     #[serde(default)]
     pub supports_independent_speed_modes: Option<bool>,
 }
@@ -171,14 +171,14 @@ pub struct ConfigRequirementsReadResponse {
 pub struct ConfigValueWriteParams {
     /// The dotted key.
     pub key_path: String,
-    /// What becomes of a value that is there already.
+    /// How the value is combined with an existing one.
     pub merge_strategy: MergeStrategy,
     /// The value.
     pub value: Value,
-    /// The version of the file that the client knows; another one is refused.
+    /// Version of the file that the client knows. The write is refused if the file has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<String>,
-    /// The file to write; the user's own if nothing is said.
+    /// The file to write. Without it, the user's own file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
 }
@@ -190,46 +190,46 @@ pub struct ConfigValueWriteParams {
 pub struct ConfigWriteResponse {
     /// The file that was written.
     pub file_path: AbsolutePath,
-    /// How far it is, or what became of it.
+    /// Whether the written setting is effective.
     pub status: WriteStatus,
     /// The version.
     pub version: String,
-    /// The place that wins over what was written.
+    /// The layer that overrides the written setting. `null` if none does.
     #[serde(default)]
     pub overridden_metadata: Option<OverriddenMetadata>,
 }
 
-/// What becomes of a value that is there already.
+/// How a written value is combined with an existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MergeStrategy {
-    /// The new value takes its place.
+    /// The new value replaces the old one.
     Replace,
-    /// The new value is merged into it.
+    /// The new value is merged into the old one.
     Upsert,
 }
 
-/// The place whose setting wins over one just written.
+/// The layer that overrides a written setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct OverriddenMetadata {
-    /// The value that counts.
+    /// The effective value.
     pub effective_value: Value,
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
-    /// The place.
+    /// The layer.
     pub overriding_layer: ConfigLayerMetadata,
 }
 
-/// Whether a written setting counts.
+/// Whether a written setting is effective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WriteStatus {
-    /// It does.
+    /// It is effective.
     Ok,
-    /// It is written, but another place wins.
+    /// It was written, but another layer overrides it.
     OkOverridden,
 }

@@ -13,11 +13,11 @@ use crate::common::AbsolutePath;
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsCopyParams {
-    /// Where the copy goes.
+    /// Path of the copy.
     pub destination_path: AbsolutePath,
-    /// What is copied.
+    /// Path of the source.
     pub source_path: AbsolutePath,
-    /// Whether directories are taken with all that is in them.
+    /// Whether directories are copied with their contents.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub recursive: bool,
@@ -34,7 +34,7 @@ pub struct FsCopyResponse {}
 pub struct FsCreateDirectoryParams {
     /// The path.
     pub path: AbsolutePath,
-    /// Whether the directories above are made too; they are if nothing is said.
+    /// Whether parent directories are created too. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
 }
@@ -57,15 +57,15 @@ pub struct FsGetMetadataParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsGetMetadataResponse {
-    /// When it was made, in Unix milliseconds; 0 where the file system does not know.
+    /// Creation time in Unix milliseconds. 0 if the file system does not store it.
     pub created_at_ms: i64,
     /// Whether it is a directory.
     pub is_directory: bool,
-    /// Whether it is a file.
+    /// Whether it is a regular file.
     pub is_file: bool,
-    /// Whether it is a symbolic link.
+    /// Whether it is a symlink.
     pub is_symlink: bool,
-    /// When it was last changed, in Unix milliseconds; 0 where the file system does not know.
+    /// Modification time in Unix milliseconds. 0 if the file system does not store it.
     pub modified_at_ms: i64,
 }
 
@@ -74,11 +74,11 @@ pub struct FsGetMetadataResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsReadDirectoryEntry {
-    /// The name, without the directory.
+    /// Name without the directory.
     pub file_name: String,
     /// Whether it is a directory.
     pub is_directory: bool,
-    /// Whether it is a file.
+    /// Whether it is a regular file.
     pub is_file: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct FsReadDirectoryParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadDirectoryResponse {
-    /// What is in the directory.
+    /// The entries of the directory.
     pub entries: Vec<FsReadDirectoryEntry>,
 }
 
@@ -106,7 +106,7 @@ pub struct FsReadFileParams {
     pub path: AbsolutePath,
 }
 
-/// Result of `fs/readFile`.
+/// The content in base64.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -121,10 +121,10 @@ pub struct FsReadFileResponse {
 pub struct FsRemoveParams {
     /// The path.
     pub path: AbsolutePath,
-    /// Whether it is no error that there is nothing.
+    /// Whether a missing path is not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
-    /// Whether directories go with all that is in them; they do if nothing is said.
+    /// Whether directories are removed with their contents. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
 }
@@ -139,7 +139,7 @@ pub struct FsRemoveResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsUnwatchParams {
-    /// The connection's own name for the watch.
+    /// Id of the watch, chosen by the connection.
     pub watch_id: String,
 }
 
@@ -155,7 +155,7 @@ pub struct FsUnwatchResponse {}
 pub struct FsWatchParams {
     /// The path.
     pub path: AbsolutePath,
-    /// The connection's own name for the watch.
+    /// Id of the watch, chosen by the connection.
     pub watch_id: String,
 }
 

@@ -1,4 +1,4 @@
-//! Goals: what a thread works towards without being asked each time.
+//! Goals, which a thread pursues without new input of the user.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,26 +8,26 @@ use ts_rs::TS;
 
 use crate::common::Nullable;
 
-/// What a thread works towards by itself.
+/// The goal of a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoal {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// When it was set, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
-    /// What is to be reached.
+    /// The objective.
     pub objective: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: ThreadGoalStatus,
-    /// How long it was worked on, in seconds.
+    /// Time that was spent on it, in seconds.
     pub time_used_seconds: i64,
-    /// How many tokens were used for it.
+    /// Number of tokens that were used for it.
     pub tokens_used: i64,
-    /// When it last changed, in Unix seconds.
+    /// Time of the last change in Unix seconds.
     pub updated_at: i64,
-    /// How many tokens may be used for it; `null` for any number.
+    /// Most tokens that may be used for it. `null` for no limit.
     #[serde(default)]
     pub token_budget: Option<i64>,
 }
@@ -37,9 +37,9 @@ pub struct ThreadGoal {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalClearParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Who does it.
+    /// Who makes the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<ThreadGoalMutationOrigin>,
 }
@@ -48,7 +48,7 @@ pub struct ThreadGoalClearParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadGoalClearResponse {
-    /// Whether there was one.
+    /// Whether there was a goal.
     pub cleared: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct ThreadGoalClearResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalGetParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -65,7 +65,7 @@ pub struct ThreadGoalGetParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadGoalGetResponse {
-    /// The goal; `null` where there is none.
+    /// The goal. `null` if there is none.
     #[serde(default)]
     pub goal: Option<ThreadGoal>,
 }
@@ -77,7 +77,7 @@ pub struct ThreadGoalGetResponse {
 pub enum ThreadGoalMutationOrigin {
     /// A client.
     User,
-    /// The server, or the model.
+    /// The server or the model.
     Automatic,
 }
 
@@ -86,18 +86,18 @@ pub enum ThreadGoalMutationOrigin {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalSetParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// What is to be reached.
+    /// The objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<String>,
-    /// Who does it.
+    /// Who makes the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<ThreadGoalMutationOrigin>,
-    /// How far it is, or what became of it.
+    /// The status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ThreadGoalStatus>,
-    /// How many tokens may be used for it; `null` for any number.
+    /// Most tokens that may be used for it. `null` for no limit.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<i64>", optional = nullable))]
     pub token_budget: Nullable<i64>,
@@ -111,21 +111,21 @@ pub struct ThreadGoalSetResponse {
     pub goal: ThreadGoal,
 }
 
-/// What is with a goal.
+/// Status of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadGoalStatus {
-    /// It is worked on.
+    /// The thread works on it.
     Active,
     /// It waits for the user.
     Paused,
-    /// It cannot be worked on.
+    /// The thread cannot continue with it.
     Blocked,
-    /// The account's limit is used up.
+    /// The usage limit of the account is reached.
     UsageLimited,
-    /// Its tokens are used up.
+    /// The token budget of the goal is used up.
     BudgetLimited,
-    /// It is reached.
+    /// It has been reached.
     Complete,
 }

@@ -1,4 +1,4 @@
-//! Reading a thread in pages, and finding text in threads.
+//! Reading a thread in pages, and searching for text in threads.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,28 +11,28 @@ use crate::settings::SortDirection;
 use crate::thread::{Thread, ThreadReadState, ThreadSourceKind};
 use crate::turn::{Turn, TurnItemsView};
 
-/// An item with the turn it belongs to.
+/// An item with its turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemEntry {
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
     /// The item.
     pub item: ThreadItem,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// Whether output was left out, and can be read by the item's id.
+    /// Whether output was left out. `thread/items/read` returns it.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub output_deferred: bool,
 }
 
-/// For which items large outputs are left out of a page.
+/// Items of which large outputs are left out of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -41,30 +41,30 @@ pub struct ThreadItemOutputDeferral {
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub command_execution: bool,
-    /// Whether outputs of tools are left out.
+    /// Whether outputs of MCP tool calls are left out.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub mcp_tool_call: bool,
 }
 
-/// An item that a page begins at.
+/// An item at which a page starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadItemsListAnchor {
     /// An item by its id.
     Item {
-        /// The item.
+        /// Id of the item.
         item_id: String,
     },
 }
 
-/// Where a page of items begins.
+/// Where a page of items starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum ThreadItemsListCursor {
-    /// A cursor that a page before gave.
+    /// A cursor from another page.
     Opaque(String),
     /// An item.
     Anchor(ThreadItemsListAnchor),
@@ -75,21 +75,21 @@ pub enum ThreadItemsListCursor {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemsListParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// Only items of this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// Where to go on: the cursor that a page before gave.
+    /// Where the page starts. Without it, at the beginning of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<ThreadItemsListCursor>,
     /// Which large outputs are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defer_output: Option<ThreadItemOutputDeferral>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// Order of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_direction: Option<SortDirection>,
 }
@@ -99,12 +99,12 @@ pub struct ThreadItemsListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemsListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ThreadItemEntry>,
-    /// Where a list in the opposite direction begins, to get what is new since.
+    /// Cursor for a list in the opposite direction, which returns entries that are newer than this page.
     #[serde(default)]
     pub backwards_cursor: Option<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
@@ -114,11 +114,11 @@ pub struct ThreadItemsListResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemsReadParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The items.
+    /// Ids of the items.
     pub item_ids: Vec<String>,
 }
 
@@ -130,14 +130,14 @@ pub struct ThreadItemsReadResponse {
     pub data: Vec<ThreadItemEntry>,
 }
 
-/// What is to become of a thread's read state.
+/// How the read state of a thread changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ThreadReadStateOperation {
-    /// Everything is read.
+    /// Everything is marked as read.
     Read,
-    /// The last is unread.
+    /// The last turn is marked as unread.
     Unread,
 }
 
@@ -146,11 +146,11 @@ pub enum ThreadReadStateOperation {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateUpdateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The revision that the client knows; an older one is refused.
+    /// The revision that the client knows. The update is refused if the read state has another one.
     pub expected_revision: String,
-    /// What is to become of it.
+    /// The change.
     pub operation: ThreadReadStateOperation,
 }
 
@@ -159,24 +159,24 @@ pub struct ThreadReadStateUpdateParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateUpdateResponse {
-    /// What of it was read.
+    /// The new read state.
     pub read_state: ThreadReadState,
 }
 
-/// A place in a thread where a text was found.
+/// A place in a thread that contains the searched text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchOccurrence {
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// The text around it.
+    /// Text around the match.
     pub snippet: String,
     /// The part of the snippet that matches.
     pub snippet_match_range: ThreadSearchTextRange,
-    /// Where paging through the turns gets to it.
+    /// Cursor of `thread/turns/list` that leads to the turn.
     pub turn_cursor: String,
 }
 
@@ -185,14 +185,14 @@ pub struct ThreadSearchOccurrence {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchOccurrencesParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The text to look for.
+    /// The text to search for.
     pub search_term: String,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -202,9 +202,9 @@ pub struct ThreadSearchOccurrencesParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchOccurrencesResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ThreadSearchOccurrence>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
@@ -214,32 +214,32 @@ pub struct ThreadSearchOccurrencesResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchParams {
-    /// The text to look for.
+    /// The text to search for.
     pub search_term: String,
-    /// Whether archived threads are wanted instead of the others.
+    /// Whether archived threads are listed instead of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// Only threads of the account that is logged in.
+    /// Whether only threads of the logged-in account are listed.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub current_account_only: bool,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Whether threads that belong to others are wanted too.
+    /// Whether threads that are attached to other threads are listed too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_attached_threads: bool,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// Order of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_direction: Option<SortDirection>,
-    /// What they are sorted by.
+    /// Sort key of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_key: Option<ThreadSearchSortKey>,
-    /// Only threads that were started by these; if it is empty, by people.
+    /// Only threads from these sources. If empty, only threads that people started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_kinds: Option<Vec<ThreadSourceKind>>,
 }
@@ -249,36 +249,36 @@ pub struct ThreadSearchParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ThreadSearchResult>,
-    /// Where a list in the opposite direction begins, to get what is new since.
+    /// Cursor for a list in the opposite direction, which returns entries that are newer than this page.
     #[serde(default)]
     pub backwards_cursor: Option<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// A thread in which a text was found.
+/// A thread that contains the searched text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSearchResult {
-    /// The text around it.
+    /// Text around the match.
     pub snippet: String,
     /// The thread.
     pub thread: Thread,
 }
 
-/// What found threads are sorted by.
+/// Sort keys of found threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadSearchSortKey {
-    /// When they began.
+    /// Creation time.
     CreatedAt,
-    /// When they last changed.
+    /// Time of the last change.
     UpdatedAt,
-    /// When something last happened that matters to the user.
+    /// Time of the last activity that matters to the user.
     RecencyAt,
 }
 
@@ -286,9 +286,9 @@ pub enum ThreadSearchSortKey {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSearchTextRange {
-    /// Where it ends.
+    /// End of the match.
     pub end: u32,
-    /// Where it begins.
+    /// Start of the match.
     pub start: u32,
 }
 
@@ -297,18 +297,18 @@ pub struct ThreadSearchTextRange {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadTurnsListParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// How much of each turn's items is wanted.
+    /// Which items of each turn are returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items_view: Option<TurnItemsView>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// Order of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_direction: Option<SortDirection>,
 }
@@ -318,12 +318,12 @@ pub struct ThreadTurnsListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadTurnsListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<Turn>,
-    /// Where a list in the opposite direction begins, to get what is new since.
+    /// Cursor for a list in the opposite direction, which returns entries that are newer than this page.
     #[serde(default)]
     pub backwards_cursor: Option<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }

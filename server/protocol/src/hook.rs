@@ -1,4 +1,4 @@
-//! Hooks that ran, as notifications tell of them.
+//! Runs of hooks, as notifications report them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-/// What a hook is called at.
+/// Events at which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookEventName {
-    /// The model is about to be asked.
+    /// Before an inference call.
     PreModelRequest,
-    /// The model answered.
+    /// After an inference call.
     PostModelRequest,
-    /// A tool is about to run.
+    /// Before a tool call.
     PreToolUse,
-    /// A permission is asked for.
+    /// When a permission is requested.
     PermissionRequest,
-    /// A tool ran.
+    /// After a tool call.
     PostToolUse,
-    /// The history is about to be made shorter.
+    /// Before a compaction.
     PreCompact,
-    /// The history was made shorter.
+    /// After a compaction.
     PostCompact,
-    /// A session begins.
+    /// When a session starts.
     SessionStart,
-    /// A session ends.
+    /// When a session ends.
     SessionEnd,
-    /// The user said something.
+    /// When the user submits input.
     UserPromptSubmit,
-    /// An agent begins.
+    /// When a child agent starts.
     SubagentStart,
-    /// An agent is about to end.
+    /// Before a child agent ends.
     SubagentStop,
-    /// A turn is about to end.
+    /// Before a turn ends.
     Stop,
-    /// The user interrupts.
+    /// When the user interrupts a turn.
     Interrupt,
 }
 
@@ -46,68 +46,68 @@ pub enum HookEventName {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookExecutionMode {
-    /// It waits.
+    /// The server waits.
     Sync,
-    /// It goes on.
+    /// The server continues.
     Async,
 }
 
-/// What kind of thing a hook runs.
+/// What a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookHandlerType {
     /// A command.
     Command,
-    /// A tool of a tool server.
+    /// A tool of an MCP server.
     McpTool,
-    /// A question to a model.
+    /// A prompt for a model.
     Prompt,
     /// An agent.
     Agent,
 }
 
-/// Something that a hook had to say.
+/// An output of a hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HookOutputEntry {
-    /// What kind it is.
+    /// Kind of the output.
     pub kind: HookOutputEntryKind,
     /// The text.
     pub text: String,
 }
 
-/// What kind of thing a hook had to say.
+/// Kinds of outputs of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookOutputEntryKind {
     /// A warning.
     Warning,
-    /// That the work should stop.
+    /// A request to stop the work.
     Stop,
-    /// A remark for the model.
+    /// Feedback for the model.
     Feedback,
-    /// More for the model to know.
+    /// Context for the model.
     Context,
-    /// Something that went wrong.
+    /// An error.
     Error,
 }
 
-/// How far a run of a hook is.
+/// Status of a run of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookRunStatus {
     /// It runs.
     Running,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
-    /// It stopped what it was called at.
+    /// The hook blocked the event at which it ran.
     Blocked,
-    /// It stopped the turn.
+    /// The hook stopped the turn.
     Stopped,
 }
 
@@ -118,35 +118,35 @@ pub enum HookRunStatus {
 pub struct HookRunSummary {
     /// The id.
     pub id: String,
-    /// Where it stands among the others.
+    /// Position among the other hooks.
     pub display_order: i64,
-    /// What the hook had to say.
+    /// Outputs of the hook.
     pub entries: Vec<HookOutputEntry>,
-    /// What it is called at.
+    /// The event at which the hook runs.
     pub event_name: HookEventName,
     /// Whether the server waits for it.
     pub execution_mode: HookExecutionMode,
-    /// What kind of thing it runs.
+    /// What it runs.
     pub handler_type: HookHandlerType,
     /// What the run belongs to.
     pub scope: HookScope,
-    /// The file that it is configured in.
+    /// The file that configures the hook.
     pub source_path: String,
-    /// When it began.
+    /// Start time.
     pub started_at: i64,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: HookRunStatus,
-    /// When it ended.
+    /// End time. `null` while the hook runs.
     #[serde(default)]
     pub completed_at: Option<i64>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub duration_ms: Option<i64>,
-    /// Where it comes from.
+    /// Where the hook is configured.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub source: HookSource,
-    /// What is shown while it runs.
+    /// Message that is shown while it runs.
     #[serde(default)]
     pub status_message: Option<String>,
 }
@@ -167,27 +167,27 @@ pub enum HookScope {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookSource {
-    /// The machine.
+    /// The configuration of the machine.
     System,
-    /// The user.
+    /// The configuration of the user.
     User,
-    /// The project.
+    /// The configuration of the project.
     Project,
-    /// Managed by the device.
+    /// Managed by the device (MDM).
     Mdm,
-    /// What this run was started with.
+    /// Command line flags of this session.
     SessionFlags,
     /// A plugin.
     Plugin,
-    /// Required from afar.
+    /// Requirements from the cloud.
     CloudRequirements,
-    /// Managed from afar.
+    /// Managed configuration from the cloud.
     CloudManagedConfig,
-    /// A managed file of the older form.
+    /// A managed file in the older form.
     LegacyManagedConfigFile,
-    /// Managed by the device, in the older form.
+    /// Managed by the device (MDM), in the older form.
     LegacyManagedConfigMdm,
-    /// Nobody can say.
+    /// It is not known.
     #[default]
     Unknown,
 }

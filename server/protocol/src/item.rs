@@ -1,7 +1,7 @@
-//! Items: what happens within a turn, and what users say.
+//! Items: what happens within a turn, and the input of users.
 //!
-//! Every item is started once and completed once. The completed item is what counts; deltas between the two only show
-//! it growing.
+//! Every item is started once and completed once. The completed item has the final content; deltas between the two only
+//! show it growing.
 
 use std::collections::BTreeMap;
 
@@ -14,88 +14,88 @@ use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
-/// A way in which a message reaches the user other than as the answer of a turn.
+/// How a message reaches the user if it is not the answer of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum AgentMessageDelivery {
-    /// While the turn goes on.
+    /// While the turn continues.
     Async,
 }
 
-/// How a moderated message is shown.
+/// How a moderated message is displayed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMessageDisplay {
     /// What is done with the message.
     pub action: String,
-    /// Why the message was held back.
+    /// Why the message was blocked.
     #[serde(default)]
     pub block_type: Option<String>,
-    /// Whether the user's trusted contacts are offered.
+    /// Whether the client offers the user's trusted contacts.
     #[serde(default)]
     pub check_trusted_contacts: Option<bool>,
-    /// Whether the user is offered to apply for trusted access.
+    /// Whether the client offers to apply for trusted access.
     #[serde(default)]
     pub cyber_trusted_access: Option<bool>,
 }
 
-/// What a moderator decided about a message.
+/// Decision of the moderation about a message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AgentMessageModeration {
-    /// Whether it was held back.
+    /// Whether the message was moderated.
     pub moderated: bool,
-    /// How it is shown.
+    /// Appearance.
     #[serde(default)]
     pub display: Option<AgentMessageDisplay>,
 }
 
-/// A question to the user that the turn does not wait for.
+/// A question to the user for which the turn does not wait.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AsyncUserInputQuestion {
     /// The title.
     pub title: String,
-    /// The answers on offer.
+    /// Answers to choose from.
     #[serde(default)]
     pub options: Option<Vec<String>>,
 }
 
-/// A range of bytes in a text: from `start` up to, but without, `end`.
+/// A range of bytes in a text, from `start` (inclusive) to `end` (exclusive).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ByteRange {
-    /// Where it ends.
+    /// End of the range.
     pub end: u64,
-    /// Where it begins.
+    /// Start of the range.
     pub start: u64,
 }
 
-/// The state of another agent.
+/// State of another agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct CollabAgentState {
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: CollabAgentStatus,
-    /// What there is to say.
+    /// The message for people.
     #[serde(default)]
     pub message: Option<String>,
 }
 
-/// What another agent is doing.
+/// Status of another agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentStatus {
-    /// It has not begun yet.
+    /// It has not started yet.
     PendingInit,
-    /// It runs.
+    /// It is running.
     Running,
     /// It was interrupted.
     Interrupted,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Errored,
@@ -105,22 +105,22 @@ pub enum CollabAgentStatus {
     NotFound,
 }
 
-/// A tool by which agents work together.
+/// A tool for the collaboration of agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentTool {
-    /// Starts an agent.
+    /// Spawns an agent.
     SpawnAgent,
-    /// Gives an agent input.
+    /// Sends input to an agent.
     SendInput,
-    /// Takes up an agent again.
+    /// Resumes an agent.
     ResumeAgent,
     /// Waits for agents.
     Wait,
-    /// Ends an agent.
+    /// Closes an agent.
     CloseAgent,
-    /// Sends an agent a message.
+    /// Sends a message to an agent.
     SendMessage,
     /// Gives an agent another task.
     FollowupTask,
@@ -130,15 +130,15 @@ pub enum CollabAgentTool {
     ListAgents,
 }
 
-/// How far a call of a collaboration tool is.
+/// Status of a call of a collaboration tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentToolCallStatus {
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
@@ -146,23 +146,23 @@ pub enum CollabAgentToolCallStatus {
     Interrupted,
 }
 
-/// What a part of a command does, as far as it can be told.
+/// What a part of a command does, as far as the server can tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum CommandAction {
     /// Reads a file.
     Read {
-        /// The command, as a line for a shell.
+        /// The command as a shell command line.
         command: String,
-        /// The name.
+        /// Name of the file.
         name: String,
         /// The path.
         path: String,
     },
     /// Lists files.
     ListFiles {
-        /// The command, as a line for a shell.
+        /// The command as a shell command line.
         command: String,
         /// The path.
         #[serde(default)]
@@ -170,18 +170,18 @@ pub enum CommandAction {
     },
     /// Searches in files.
     Search {
-        /// The command, as a line for a shell.
+        /// The command as a shell command line.
         command: String,
         /// The path.
         #[serde(default)]
         path: Option<String>,
-        /// What is searched for.
+        /// The searched text.
         #[serde(default)]
         query: Option<String>,
     },
     /// Something else.
     Unknown {
-        /// The command, as a line for a shell.
+        /// The command as a shell command line.
         command: String,
     },
 }
@@ -196,29 +196,29 @@ pub enum CommandExecutionSource {
     Agent,
     /// The user.
     UserShell,
-    /// The model, as a command that may outlive its turn.
+    /// The model, with a tool whose commands may outlive the turn.
     UnifiedExecStartup,
-    /// The model, by input to a running command.
+    /// The model, by writing input to a running command.
     UnifiedExecInteraction,
 }
 
-/// How far a command is.
+/// Status of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionStatus {
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
-    /// The user did not allow it.
+    /// The user declined it.
     Declined,
 }
 
-/// One part of what a client's tool answers.
+/// One part of the result of a client's tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -228,27 +228,27 @@ pub enum DynamicToolCallOutputContentItem {
         /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     InputImage {
-        /// The address of the picture, which may hold the data itself.
+        /// URL of the image, which may be a data URL.
         image_url: String,
     },
-    /// A recording.
+    /// An audio recording.
     InputAudio {
-        /// The address of the recording, which may hold the data itself.
+        /// URL of the audio recording, which may be a data URL.
         audio_url: String,
     },
 }
 
-/// How far a call of a client's tool is.
+/// Status of a call of a client's tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum DynamicToolCallStatus {
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
@@ -258,7 +258,7 @@ pub enum DynamicToolCallStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileUpdateChange {
-    /// The text of a file that is new or goes; a unified diff of one that changes.
+    /// Content of a file that is added or deleted, or a unified diff of a file that changes.
     pub diff: String,
     /// What happens to the file.
     pub kind: PatchChangeKind,
@@ -266,7 +266,7 @@ pub struct FileUpdateChange {
     pub path: String,
 }
 
-/// What a function answered: a text, or several parts.
+/// Output of a function: a text or several parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
@@ -277,7 +277,7 @@ pub enum FunctionCallOutputBody {
     Parts(Vec<FunctionCallOutputContentItem>),
 }
 
-/// One part of what a function answered.
+/// One part of the output of a function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -287,98 +287,98 @@ pub enum FunctionCallOutputContentItem {
         /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     InputImage {
-        /// Where it is.
+        /// Where the image is.
         #[serde(flatten)]
         source: ImageReference,
-        /// How closely the model looks at it.
+        /// Level of detail for the model.
         #[serde(default)]
         detail: Option<ImageDetail>,
     },
-    /// A recording.
+    /// An audio recording.
     InputAudio {
-        /// Where it is.
+        /// Where the recording is.
         #[serde(flatten)]
         source: AudioReference,
     },
-    /// Something that only the model can read.
+    /// Content that only the model provider can read.
     EncryptedContent {
-        /// What only the model can read.
+        /// The encrypted content.
         encrypted_content: String,
     },
 }
 
-/// A text that a hook put into the conversation.
+/// A text that a hook added to the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct HookPromptFragment {
-    /// The run of the hook.
+    /// Id of the hook run.
     pub hook_run_id: String,
     /// The text.
     pub text: String,
 }
 
-/// How closely the model looks at a picture.
+/// Level of detail of an image for the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ImageDetail {
-    /// As the model likes.
+    /// The model decides.
     Auto,
-    /// From afar.
+    /// Low.
     Low,
-    /// Closely.
+    /// High.
     High,
-    /// At full size.
+    /// The original resolution.
     Original,
 }
 
-/// Why a picture was not made.
+/// Why an image was not generated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ImageGenerationFailure {
-    /// The account used what it was allowed to.
+    /// The usage limit of the account is exceeded.
     UsageLimitExceeded {
         /// The id of the limit.
         limit_id: String,
-        /// When it begins anew, in Unix seconds.
+        /// Time of the next reset in Unix seconds.
         #[serde(default)]
         resets_at: Option<i64>,
     },
 }
 
-/// A picture that another one is made from.
+/// An image from which another one is generated.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ImageGenerationInputImage {
     /// The path.
     pub path: AbsolutePath,
-    /// The checksum of the picture.
+    /// SHA-256 checksum of the image.
     pub sha256: String,
 }
 
-/// How the surface of a tool's application is shown.
+/// How the user interface of a tool's application is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpAppDisplayMode {
     /// Within the conversation.
     Inline,
-    /// On the whole screen.
+    /// Full screen.
     Fullscreen,
 }
 
-/// The surface of a tool's application.
+/// The user interface of a tool's application.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct McpAppUi {
-    /// How the model would like it shown.
+    /// Display mode that the model prefers.
     pub preferred_model_display_mode: McpAppDisplayMode,
-    /// Where the surface is.
+    /// URI of the user interface.
     pub resource_uri: String,
 }
 
@@ -395,10 +395,10 @@ pub struct McpToolCallAppContext {
     /// The name of the application.
     #[serde(default)]
     pub app_name: Option<String>,
-    /// The id of the link to the application.
+    /// Id of the link to the application.
     #[serde(default)]
     pub link_id: Option<String>,
-    /// Where the surface is.
+    /// URI of the application's user interface.
     #[serde(default)]
     pub resource_uri: Option<String>,
 }
@@ -407,51 +407,51 @@ pub struct McpToolCallAppContext {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct McpToolCallError {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
 }
 
-/// What a tool answered.
+/// Result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpToolCallResult {
-    /// The parts of the answer.
+    /// The parts of the result.
     pub content: Vec<Value>,
-    /// What the tool server adds for its own use.
+    /// Metadata of the MCP server.
     #[serde(rename = "_meta", default)]
     pub meta: Option<Value>,
-    /// The answer as JSON.
+    /// The result as JSON.
     #[serde(default)]
     pub structured_content: Option<Value>,
 }
 
-/// How far a tool call is.
+/// Status of a tool call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpToolCallStatus {
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
 }
 
-/// What of its memory a message goes back to.
+/// Memories that a message cites.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryCitation {
-    /// The places.
+    /// Places in memory files.
     pub entries: Vec<MemoryCitationEntry>,
-    /// The threads.
+    /// Ids of the threads.
     pub thread_ids: Vec<String>,
 }
 
-/// A place in the memory.
+/// A place in a memory file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -460,38 +460,38 @@ pub struct MemoryCitationEntry {
     pub line_end: u32,
     /// The first line.
     pub line_start: u32,
-    /// What it says there.
+    /// Content of the place.
     pub note: String,
     /// The path.
     pub path: String,
 }
 
-/// What a message is within its turn.
+/// Role of a message within its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MessagePhase {
-    /// Said on the way.
+    /// A comment during the work.
     Commentary,
-    /// A part of the answer.
+    /// A part of the final answer.
     PartialAnswer,
-    /// The answer.
+    /// The final answer.
     FinalAnswer,
 }
 
-/// How far a change of files is.
+/// Status of a change of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum PatchApplyStatus {
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It failed.
     Failed,
-    /// The user did not allow it.
+    /// The user declined it.
     Declined,
 }
 
@@ -500,13 +500,13 @@ pub enum PatchApplyStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum PatchChangeKind {
-    /// It is new.
+    /// The file is new.
     Add,
-    /// It goes.
+    /// The file is deleted.
     Delete,
-    /// It changes, and may move.
+    /// The file changes, and may be moved.
     Update {
-        /// Where the file goes.
+        /// New path of the file, if it is moved.
         #[serde(default)]
         move_path: Option<String>,
     },
@@ -517,29 +517,29 @@ pub enum PatchChangeKind {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SubAgentActivityKind {
-    /// It began.
+    /// It started.
     Started,
-    /// It got a message or another task.
+    /// It received a message or another task.
     Interacted,
     /// It was interrupted.
     Interrupted,
-    /// It finished its task.
+    /// It completed its task.
     Completed,
 }
 
-/// A part of a text that a client shows in its own way.
+/// A part of a text that a client displays in its own way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TextElement {
-    /// Which part of the text.
+    /// The part of the text.
     pub byte_range: ByteRange,
-    /// What is shown instead.
+    /// The text that is displayed instead.
     #[serde(default)]
     pub placeholder: Option<String>,
 }
 
-/// One thing that happened in a turn.
+/// An item of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -554,61 +554,61 @@ pub enum ThreadItem {
     HookPrompt(HookPromptItem),
     /// A message of the model.
     AgentMessage(AgentMessageItem),
-    /// The output of some other function.
+    /// The output of a function without an item type of its own.
     FunctionCallOutput(FunctionCallOutputItem),
     /// A plan.
     Plan(PlanItem),
-    /// Thoughts.
+    /// Reasoning of the model.
     Reasoning(ReasoningItem),
     /// A command.
     CommandExecution(CommandExecutionItem),
     /// A change of files.
     FileChange(FileChangeItem),
-    /// A call of a tool on a tool server.
+    /// A call of a tool of an MCP server.
     McpToolCall(McpToolCallItem),
     /// A call of a tool that the client runs.
     DynamicToolCall(DynamicToolCallItem),
-    /// A call of a tool by which agents work together.
+    /// A call of a tool for the collaboration of agents.
     CollabAgentToolCall(CollabAgentToolCallItem),
-    /// Something about an agent that this thread started.
+    /// An activity of a child agent.
     SubAgentActivity(SubAgentActivityItem),
-    /// A search on the web.
+    /// A web search.
     WebSearch(WebSearchItem),
-    /// A picture is looked at.
+    /// The model views an image.
     ImageView(ImageViewItem),
     /// A pause.
     Sleep(SleepItem),
-    /// A picture is made.
+    /// The model generates an image.
     ImageGeneration(ImageGenerationItem),
-    /// A review begins.
+    /// A review starts.
     EnteredReviewMode(EnteredReviewModeItem),
     /// A review ends.
     ExitedReviewMode(ExitedReviewModeItem),
-    /// The history was made shorter.
+    /// A compaction.
     ContextCompaction(ContextCompactionItem),
 }
 
-/// What the user said.
+/// Input of the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct UserMessageItem {
     /// The id.
     pub id: String,
-    /// The parts of it.
+    /// The parts of the input.
     pub content: Vec<UserInput>,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// The id that the client gave to the message.
+    /// Id that the client gave to the message.
     #[serde(default)]
     pub client_id: Option<String>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// Texts that hooks put into the conversation.
+/// Texts that hooks added to the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -617,10 +617,10 @@ pub struct HookPromptItem {
     pub id: String,
     /// The texts.
     pub fragments: Vec<HookPromptFragment>,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
@@ -634,22 +634,22 @@ pub struct AgentMessageItem {
     pub id: String,
     /// The text.
     pub text: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// How it reaches the user, if not as an answer.
+    /// How it reaches the user if it is not the answer of the turn.
     #[serde(default)]
     pub delivery: Option<AgentMessageDelivery>,
-    /// What of its memory it goes back to.
+    /// Memories that the message cites.
     #[serde(default)]
     pub memory_citation: Option<MemoryCitation>,
-    /// What a moderator decided.
+    /// The decision of the moderation.
     #[serde(default)]
     pub moderation: Option<AgentMessageModeration>,
-    /// What it is within its turn.
+    /// Role of the message within its turn.
     #[serde(default)]
     pub phase: Option<MessagePhase>,
     /// The questions.
@@ -657,7 +657,7 @@ pub struct AgentMessageItem {
     pub questions: Option<Vec<AsyncUserInputQuestion>>,
 }
 
-/// The output of a function that has no kind of item of its own.
+/// The output of a function without an item type of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -668,10 +668,10 @@ pub struct FunctionCallOutputItem {
     pub name: String,
     /// The output.
     pub output: FunctionCallOutputBody,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
     /// The namespace of the tool.
@@ -688,74 +688,74 @@ pub struct PlanItem {
     pub id: String,
     /// The text.
     pub text: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// What the model thought, as far as it tells.
+/// Reasoning of the model, as far as the provider reveals it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningItem {
     /// The id.
     pub id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// The parts of it.
+    /// The parts of the reasoning.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub content: Vec<String>,
-    /// The thoughts, summed up, part by part.
+    /// The parts of the summary.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub summary: Vec<String>,
 }
 
-/// A command that ran, or runs, for the model or the user.
+/// A command of the model or the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecutionItem {
     /// The id.
     pub id: String,
-    /// The command, as a line for a shell.
+    /// The command as a shell command line.
     pub command: String,
-    /// What the parts of the command do, as far as it can be told.
+    /// What the parts of the command do, as far as the server can tell.
     pub command_actions: Vec<CommandAction>,
     /// The working directory.
     pub cwd: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: CommandExecutionStatus,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// What the command printed, bounded; `null` if it printed nothing.
+    /// Output of the command, truncated to a limit. `null` if there is none.
     #[serde(default)]
     pub aggregated_output: Option<String>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub duration_ms: Option<i64>,
-    /// The exit code; `null` while there is none.
+    /// Exit code. `null` while the command runs.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// The plugin that it comes with.
+    /// Id of the plugin that it belongs to.
     #[serde(default)]
     pub plugin_id: Option<String>,
-    /// The server's id of the process, while it can be written to.
+    /// Id that the server gave to the process, as long as input can be written to it.
     #[serde(default)]
     pub process_id: Option<String>,
-    /// The script that the command runs.
+    /// Path of the script that the command runs.
     #[serde(default)]
     pub script_path: Option<String>,
     /// Who started the command.
@@ -771,19 +771,19 @@ pub struct CommandExecutionItem {
 pub struct FileChangeItem {
     /// The id.
     pub id: String,
-    /// The changes, file by file.
+    /// The changes, by file.
     pub changes: Vec<FileUpdateChange>,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: PatchApplyStatus,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// A call of a tool on a tool server.
+/// A call of a tool of an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -792,40 +792,40 @@ pub struct McpToolCallItem {
     pub id: String,
     /// The arguments, as the model gave them.
     pub arguments: Value,
-    /// The tool server.
+    /// Name of the MCP server.
     pub server: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: McpToolCallStatus,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
     /// The application that the tool belongs to.
     #[serde(default)]
     pub app_context: Option<McpToolCallAppContext>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub duration_ms: Option<i64>,
-    /// What went wrong; `null` if nothing did.
+    /// The error. `null` if there was none.
     #[serde(default)]
     pub error: Option<McpToolCallError>,
-    /// The surface of the tool's application.
+    /// URI of the user interface of the tool's application.
     #[serde(default)]
     pub mcp_app_resource_uri: Option<String>,
-    /// How that surface is shown.
+    /// The user interface of the tool's application.
     #[serde(default)]
     pub mcp_app_ui: Option<McpAppUi>,
-    /// The plugin that it comes with.
+    /// Id of the plugin that it belongs to.
     #[serde(default)]
     pub plugin_id: Option<String>,
-    /// Whether the tool says of itself that it changes nothing.
+    /// Whether the tool declares that it changes nothing.
     #[serde(default)]
     pub read_only_hint: Option<bool>,
-    /// What the tool answered; `null` unless it did.
+    /// The result. `null` if there is none.
     #[serde(default)]
     pub result: Option<McpToolCallResult>,
 }
@@ -839,115 +839,115 @@ pub struct DynamicToolCallItem {
     pub id: String,
     /// The arguments, as the model gave them.
     pub arguments: Value,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: DynamicToolCallStatus,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// The parts of the answer.
+    /// The parts of the result.
     #[serde(default)]
     pub content_items: Option<Vec<DynamicToolCallOutputContentItem>>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub duration_ms: Option<i64>,
     /// The namespace of the tool.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// Whether the tool did what it should.
+    /// Whether the tool succeeded.
     #[serde(default)]
     pub success: Option<bool>,
 }
 
-/// A call of a tool by which agents work together.
+/// A call of a tool for the collaboration of agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CollabAgentToolCallItem {
     /// The id.
     pub id: String,
-    /// The states of the agents that the call was about, by thread.
+    /// States of the agents that the call is about, by thread id.
     pub agents_states: BTreeMap<String, CollabAgentState>,
-    /// The threads that it goes to.
+    /// Ids of the threads that the call is directed to.
     pub receiver_thread_ids: Vec<String>,
-    /// The thread that it comes from.
+    /// Id of the thread that made the call.
     pub sender_thread_id: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: CollabAgentToolCallStatus,
     /// The tool.
     pub tool: CollabAgentTool,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// The model.
+    /// Name of the model.
     #[serde(default)]
     pub model: Option<String>,
-    /// What the agent is told.
+    /// Prompt for the agent.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
 }
 
-/// Something that happened to an agent which this thread started.
+/// An activity of a child agent of this thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct SubAgentActivityItem {
     /// The id.
     pub id: String,
-    /// The path of the agent in the tree of agents.
+    /// Path of the agent in the tree.
     pub agent_path: String,
-    /// The thread of the agent.
+    /// Id of the agent's thread.
     pub agent_thread_id: String,
     /// What happened.
     pub kind: SubAgentActivityKind,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// The model.
+    /// Name of the model.
     #[serde(default)]
     pub model: Option<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
 }
 
-/// A search on the web.
+/// A web search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WebSearchItem {
     /// The id.
     pub id: String,
-    /// What is searched for.
+    /// The searched text.
     pub query: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// What was done, as far as it is known.
+    /// The action, if it is known.
     #[serde(default)]
     pub action: Option<WebSearchAction>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// What was found.
+    /// The results.
     #[serde(default)]
     pub results: Option<Vec<Value>>,
 }
 
-/// A picture that the model looked at.
+/// An image that the model viewed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -956,10 +956,10 @@ pub struct ImageViewItem {
     pub id: String,
     /// The path.
     pub path: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
@@ -971,105 +971,105 @@ pub struct ImageViewItem {
 pub struct SleepItem {
     /// The id.
     pub id: String,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// A picture that the model makes.
+/// An image that the model generates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ImageGenerationItem {
-    /// The picture.
+    /// The image.
     #[serde(flatten)]
     pub output: ImageGenerationOutput,
     /// The id.
     pub id: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
-    /// Why there is none.
+    /// Why there is no image. `null` if it did not fail.
     #[serde(default)]
     pub failure: Option<ImageGenerationFailure>,
-    /// The provider's id of the picture.
+    /// Id that the provider gave to the image.
     #[serde(default)]
     pub generation_id: Option<String>,
-    /// The pictures that it is made from.
+    /// Images from which it is generated.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub input_images: Vec<ImageGenerationInputImage>,
-    /// What the picture was made from in the end.
+    /// The prompt as the provider revised it.
     #[serde(default)]
     pub revised_prompt: Option<String>,
-    /// The file that it was stored in.
+    /// The file in which it was stored.
     #[serde(default)]
     pub saved_path: Option<AbsolutePath>,
-    /// Whether there is nothing behind it.
+    /// Whether the background is transparent.
     #[serde(default)]
     pub transparent_background: Option<bool>,
 }
 
-/// The point where a review begins.
+/// The start of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct EnteredReviewModeItem {
     /// The id.
     pub id: String,
-    /// What is reviewed, or what the reviewer says.
+    /// What is reviewed, or the text of the reviewer.
     pub review: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// The point where a review ends.
+/// The end of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExitedReviewModeItem {
     /// The id.
     pub id: String,
-    /// What is reviewed, or what the reviewer says.
+    /// What is reviewed, or the text of the reviewer.
     pub review: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// The point where the history was made shorter for the model.
+/// A compaction of the history.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextCompactionItem {
     /// The id.
     pub id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     #[serde(default)]
     pub started_at_ms: Option<i64>,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     #[serde(default)]
     pub completed_at_ms: Option<i64>,
 }
 
-/// One part of what a user says.
+/// One part of a user's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -1078,47 +1078,47 @@ pub enum UserInput {
     Text {
         /// The text.
         text: String,
-        /// Parts of the text that a client shows in its own way.
+        /// Parts of the text that a client displays in its own way.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         text_elements: Vec<TextElement>,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Where it is.
+        /// Where the image is.
         #[serde(flatten)]
         source: MediaSource,
-        /// How closely the model looks at it.
+        /// Level of detail for the model.
         #[serde(default)]
         detail: Option<ImageDetail>,
     },
-    /// A picture in a file of the server's machine.
+    /// An image in a file of the server's machine.
     LocalImage {
         /// The path.
         path: String,
-        /// How closely the model looks at it.
+        /// Level of detail for the model.
         #[serde(default)]
         detail: Option<ImageDetail>,
     },
-    /// A recording.
+    /// An audio recording.
     Audio {
-        /// Where it is.
+        /// Where the recording is.
         #[serde(flatten)]
         source: MediaSource,
     },
-    /// A recording in a file of the server's machine.
+    /// An audio recording in a file of the server's machine.
     LocalAudio {
         /// The path.
         path: String,
     },
-    /// A skill to be used.
+    /// A skill to use.
     Skill {
         /// The name.
         name: String,
         /// The path.
         path: String,
     },
-    /// Something that the user names.
+    /// Something that the user mentions.
     Mention {
         /// The name.
         name: String,
@@ -1127,69 +1127,69 @@ pub enum UserInput {
     },
 }
 
-/// What was done on the web.
+/// An action on the web.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum WebSearchAction {
-    /// Searched.
+    /// A search.
     Search {
-        /// What was searched for.
+        /// The searched texts.
         #[serde(default)]
         queries: Option<Vec<String>>,
-        /// What is searched for.
+        /// The searched text.
         #[serde(default)]
         query: Option<String>,
     },
-    /// Opened a page.
+    /// Opening a page.
     OpenPage {
-        /// The address.
+        /// The URL.
         #[serde(default)]
         url: Option<String>,
     },
-    /// Searched in a page.
+    /// A search within a page.
     FindInPage {
-        /// The pattern.
+        /// The searched text.
         #[serde(default)]
         pattern: Option<String>,
-        /// The address.
+        /// The URL.
         #[serde(default)]
         url: Option<String>,
     },
-    /// Something else.
+    /// Another action.
     Other,
 }
 
-/// Where a picture or a recording of a user is.
+/// Where an image or recording of a user is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, rename_all_fields = "camelCase", expecting = "a picture or a recording has a `url` or a `fileId`")]
 pub enum MediaSource {
-    /// At an address, which may hold the data itself.
+    /// At a URL, which may be a data URL.
     Url {
-        /// The address.
+        /// The URL.
         url: String,
     },
-    /// At the model provider, uploaded before.
+    /// At the model provider, where it was uploaded.
     File {
-        /// The provider's id of the file.
+        /// Id that the provider gave to the file.
         file_id: String,
     },
 }
 
-/// Where a picture in the output of a function is.
+/// Where an image in the output of a function is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, expecting = "a picture has an `image_url` or a `file_id`")]
 pub enum ImageReference {
-    /// At an address, which may hold the data itself.
+    /// At a URL, which may be a data URL.
     Url {
-        /// The address.
+        /// The URL.
         image_url: String,
     },
     /// At the model provider.
     File {
-        /// The provider's id of the file.
+        /// Id that the provider gave to the file.
         file_id: String,
     },
 }
@@ -1199,36 +1199,36 @@ pub enum ImageReference {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, expecting = "a recording has an `audio_url` or a `file_id`")]
 pub enum AudioReference {
-    /// At an address, which may hold the data itself.
+    /// At a URL, which may be a data URL.
     Url {
-        /// The address.
+        /// The URL.
         audio_url: String,
     },
     /// At the model provider.
     File {
-        /// The provider's id of the file.
+        /// Id that the provider gave to the file.
         file_id: String,
     },
 }
 
-/// A picture that a model made.
+/// A generated image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, rename_all_fields = "camelCase", expecting = "a made picture has a `result` or a `fileId`")]
 pub enum ImageGenerationOutput {
-    /// The picture itself.
+    /// The image itself.
     Data {
-        /// The picture in base64; empty while it is made.
+        /// The image in base64. Empty until it is complete.
         result: String,
     },
     /// At the model provider.
     File {
-        /// The provider's id of the file.
+        /// Id that the provider gave to the file.
         file_id: String,
     },
 }
 
-/// Applies an expression to the item of whatever kind.
+/// Evaluates an expression for an item of any kind.
 macro_rules! of_any_item {
     ($of:expr, $item:ident => $then:expr) => {
         match $of {
@@ -1262,19 +1262,19 @@ impl ThreadItem {
         of_any_item!(self, item => &item.id)
     }
 
-    /// Returns when the item began, in Unix milliseconds.
+    /// Returns the start time in Unix milliseconds.
     #[must_use]
     pub fn started_at_ms(&self) -> Option<i64> {
         of_any_item!(self, item => item.started_at_ms)
     }
 
-    /// Returns when the item was finished, in Unix milliseconds.
+    /// Returns the end time in Unix milliseconds.
     #[must_use]
     pub fn completed_at_ms(&self) -> Option<i64> {
         of_any_item!(self, item => item.completed_at_ms)
     }
 
-    /// Returns the item with the times at which it began and was finished, in Unix milliseconds.
+    /// Returns the item with other start and end times, in Unix milliseconds.
     #[must_use]
     pub fn with_times(mut self, started_at_ms: Option<i64>, completed_at_ms: Option<i64>) -> Self {
         of_any_item!(&mut self, item => {
@@ -1285,7 +1285,7 @@ impl ThreadItem {
     }
 }
 
-/// Makes an item of any kind from its own type.
+/// Implements the conversion of each item type into a [`ThreadItem`].
 macro_rules! items_from {
     ($($kind:ident $item:ident),* $(,)?) => {$(
         impl From<$item> for ThreadItem {
