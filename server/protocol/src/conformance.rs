@@ -1,9 +1,9 @@
-//! Holds the types against the schema of the peer: what it allows is read, what is written is allowed by it.
+//! Tests the types with the peer's schema: they must read everything that it allows, and write only what it allows.
 //!
-//! Values come from a small generator over JSON schemas with a fixed seed. Fed with the peer's schema it makes what
-//! other clients and servers may send; fed with our own it makes what our types can say. Either way the value is read
-//! by our type, written again and held against the peer's schema. Without the peer's schema (outside of the place
-//! where this project is developed) the tests say so and pass.
+//! Values come from a small generator with a fixed seed that makes values for a JSON schema. With the peer's schema it
+//! makes what other clients and servers may send. With the schema of this crate it makes what its types can represent.
+//! In both cases the value is read by the type, written again and validated by the peer's schema. The peer's schema is
+//! not part of the repository; without it the tests print that they are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,22 +20,24 @@ use crate::methods::{
 use crate::schema;
 use crate::shape::Shape;
 
-/// How many values are made of each type.
+/// Number of values for each type.
 const SAMPLES: u32 = 60;
 
-/// Places where our types take any JSON and the peer's are exact: nothing there is written by this server.
+/// Places where the types of this crate accept any JSON and the peer's schema is stricter. This server writes nothing
+/// there.
 const FREE: &[&str] = &["/history", "/config", "/requirements", "/marketplaces", "/marketplaceLoadErrors"];
 
-/// A request whose form is any JSON for us. The peer's schema finds fault with the whole of it, not with a place.
+/// A request whose form is free JSON in this crate. The peer's schema reports errors for the request as a whole, not
+/// for a place in it.
 const FREE_FORM: &str = "mcpServer/elicitation/request params";
 
-/// Fields that only this server has, by type. Clients of the peer ignore them.
+/// Fields that only this server has, with their types. Clients of the peer ignore them.
 const OWN_FIELDS: &[(&str, &str)] = &[("CommandExecutionRequestApprovalParams", "rights")];
 
-/// Notifications that the peer's schema calls stable and that are withheld from connections without the capability.
+/// Notifications that are stable in the peer's schema but only sent to connections with the experimental capability.
 const WITHHELD: &[&str] = &["thread/readState/changed", "thread/settings/updated"];
 
-/// Reads a file of the peer's schema.
+/// Reads a file of the peer's schema. Prints a message and returns `None` if it is missing.
 fn peer(name: &str) -> Option<Value> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec/schema").join(name);
     let Ok(text) = fs::read_to_string(&path) else {
@@ -47,7 +49,7 @@ fn peer(name: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).expect("JSON"))
 }
 
-/// A small random number generator with a seed; the samples are the same in every run.
+/// A small random number generator with a seed, so that the samples are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -94,7 +96,7 @@ impl Generator<'_> {
         let alternatives = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key).and_then(Value::as_array));
         let Some(alternatives) = alternatives else { return self.typed(schema, depth) };
         let alternative = match depth {
-            // Deep down the shortest way out is taken: null, or a text.
+            // At great depth, take the shortest alternative: null or a string.
             8.. => alternatives.iter().find(|one| one["type"] == "null" || one["type"] == "string"),
             _ => None,
         };
@@ -107,7 +109,7 @@ impl Generator<'_> {
         value
     }
 
-    /// Adds what an object with alternatives has in all of them.
+    /// Adds the members that an object with alternatives has in all of them.
     fn add_common(&mut self, value: &mut Value, schema: &Map<String, Value>, depth: u32) {
         if let (Some(members), Value::Object(common)) = (value.as_object_mut(), self.object(schema, depth)) {
             for (name, member) in common {
@@ -183,7 +185,7 @@ impl Generator<'_> {
     }
 }
 
-/// Makes a validator for one definition, out of the definitions that it needs.
+/// Makes a validator for one definition and the definitions that it refers to.
 fn validator(document: &Value, name: &str) -> jsonschema::Validator {
     fn collect<'a>(schema: &'a Value, into: &mut Vec<&'a str>) {
         match schema {
@@ -224,7 +226,7 @@ fn validator(document: &Value, name: &str) -> jsonschema::Validator {
     jsonschema::options().with_draft(jsonschema::Draft::Draft7).build(&schema).expect("it is there")
 }
 
-/// Everything that travels, with the name that the peer's list gives to its type.
+/// Returns the shapes of all types on the wire, with the names of the types in the peer's list.
 fn shapes(methods: &Value) -> Vec<(String, String, String, Shape)> {
     let mut shapes = Vec::new();
     let mut add = |what: &str, list: &str, name: &str, part: &str, ours: &str, shape: Shape| {
@@ -246,7 +248,7 @@ fn shapes(methods: &Value) -> Vec<(String, String, String, Shape)> {
     shapes
 }
 
-/// Reads samples by our types, writes them and holds what is written against the peer's schema.
+/// Reads samples with the types, writes them and validates the result with the peer's schema. Returns the violations.
 fn hold(source: &Value, name_in_source: fn(theirs: &str, ours: &str) -> String, seed: u64) -> Vec<String> {
     let (Some(methods), Some(document)) = (peer("methods.json"), peer("experimental.schemas.json")) else {
         return Vec::new();
@@ -275,7 +277,7 @@ fn hold(source: &Value, name_in_source: fn(theirs: &str, ours: &str) -> String, 
     findings
 }
 
-/// Fails with the first findings, which are enough to look at.
+/// Fails with the first violations, if there are any.
 fn none(findings: &[String]) {
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), {
         let mut heads = BTreeSet::new();
@@ -386,7 +388,7 @@ fn scopes_are_those_of_the_peer() {
     }
 }
 
-/// The fields of a type in a bundle of the peer's.
+/// Returns the fields of a type in one of the peer's schema files.
 fn fields(document: &Value, name: &str) -> Option<BTreeSet<String>> {
     let definition = document.pointer(&format!("/definitions/v2/{name}"));
     let definition = definition.or_else(|| document.pointer(&format!("/definitions/{name}")))?;

@@ -1,4 +1,4 @@
-//! Models and model providers on offer.
+//! Models and model providers that can be chosen.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,36 +8,36 @@ use ts_rs::TS;
 
 use crate::settings::{CyberAccessProgram, MultiAgentVersion};
 
-/// How the server proves to a gateway who it is.
+/// How the server authenticates at a gateway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum GatewayAuth {
-    /// Nothing.
+    /// Not at all.
     None,
-    /// A key in an environment variable.
+    /// With a key from an environment variable.
     EnvironmentVariable {
-        /// The name of the environment variable.
+        /// Name of the environment variable.
         env_key: String,
     },
-    /// Something set up elsewhere.
+    /// As configured elsewhere.
     ExternallyConfigured {
-        /// The name of the environment variable.
+        /// Name of the environment variable.
         #[serde(default)]
         env_key: Option<String>,
     },
 }
 
-/// A kind of input that a model takes.
+/// A kind of input that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum InputModality {
-    /// Texts.
+    /// Text.
     Text,
-    /// Pictures.
+    /// Images.
     Image,
-    /// Recordings.
+    /// Audio recordings.
     Audio,
 }
 
@@ -48,72 +48,72 @@ pub enum InputModality {
 pub struct Model {
     /// The id.
     pub id: String,
-    /// The effort that is used when nobody says anything.
+    /// The default reasoning effort.
     pub default_reasoning_effort: String,
-    /// What it is good for.
+    /// What the model is good for.
     pub description: String,
-    /// The name, for people.
+    /// Display name.
     pub display_name: String,
     /// Whether clients leave it out of their lists.
     pub hidden: bool,
-    /// Whether it is used when nobody says anything.
+    /// Whether it is the default model.
     pub is_default: bool,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The efforts on offer.
+    /// The reasoning efforts that can be chosen.
     pub supported_reasoning_efforts: Vec<ReasoningEffortOption>,
-    /// Names of service levels, in the older form.
+    /// Names of service tiers, in the older form.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub additional_speed_tiers: Vec<String>,
-    /// What is told to somebody who sees the model for the first time.
+    /// Message for users who see the model for the first time.
     #[serde(default)]
     pub availability_nux: Option<ModelAvailabilityNux>,
-    /// The programs that it can be used under.
+    /// Access programs under which the model can be used.
     #[serde(default)]
     pub available_access_programs: Option<ModelAccessPrograms>,
-    /// The service level that is used when nobody says anything.
+    /// The default service tier.
     #[serde(default)]
     pub default_service_tier: Option<String>,
-    /// What it takes.
+    /// Kinds of input that the model accepts.
     #[serde(default = "default_input_modalities")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub input_modalities: Vec<InputModality>,
-    /// What it is made for.
+    /// What the model is specialized in.
     #[serde(default)]
     pub model_specialty: Option<String>,
-    /// The generation of collaboration tools that it knows.
+    /// Version of the collaboration tools that the model knows.
     #[serde(default)]
     pub multi_agent_version: Option<MultiAgentVersion>,
-    /// The levels of service on offer.
+    /// The service tiers that can be chosen.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub service_tiers: Vec<ModelServiceTier>,
-    /// Whether its tone can be chosen.
+    /// Whether its personality can be chosen.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub supports_personality: bool,
     /// The model that should be used instead.
     #[serde(default)]
     pub upgrade: Option<String>,
-    /// The model that should be used instead, and why.
+    /// Details about the model that should be used instead.
     #[serde(default)]
     pub upgrade_info: Option<ModelUpgradeInfo>,
 }
 
-/// The programs that a model can be used under.
+/// Access programs under which a model can be used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelAccessPrograms {
-    /// The programs for work on security.
+    /// Access programs for work on security.
     pub cyber: Vec<CyberAccessProgram>,
 }
 
-/// What is told to somebody who sees a model for the first time.
+/// Message for users who see a model for the first time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelAvailabilityNux {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
 }
 
@@ -122,16 +122,16 @@ pub struct ModelAvailabilityNux {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelListParams {
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Whether hidden ones are wanted too.
+    /// Whether hidden models are listed too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_hidden: Option<bool>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// The model provider.
+    /// Id of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
 }
@@ -141,9 +141,9 @@ pub struct ModelListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<Model>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
@@ -158,9 +158,9 @@ pub struct ModelProviderCapabilitiesReadParams {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelProviderCapabilitiesReadResponse {
-    /// Whether it can make pictures.
+    /// Whether the provider can generate images.
     pub image_generation: bool,
-    /// Whether it can search the web.
+    /// Whether the provider can search the web.
     pub web_search: bool,
 }
 
@@ -174,11 +174,11 @@ pub struct ModelProviderListParams {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelProviderListResponse {
-    /// Whether another provider can be made the default.
+    /// Whether the default provider can be changed.
     pub can_change_default: bool,
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ModelProviderSummary>,
-    /// The provider that is used when nobody says anything.
+    /// Id of the default provider.
     pub default_provider_id: String,
 }
 
@@ -189,60 +189,60 @@ pub struct ModelProviderListResponse {
 pub struct ModelProviderSummary {
     /// The id.
     pub id: String,
-    /// Whether it can be changed.
+    /// Whether it can be edited.
     pub can_edit: bool,
     /// The name.
     pub name: String,
-    /// What it sets.
+    /// Settings of the provider.
     pub settings: ProviderSettings,
-    /// The address of the provider.
+    /// Base URL of the provider.
     #[serde(default)]
     pub base_url: Option<String>,
 }
 
-/// A level of service at which a model can be used.
+/// A service tier of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelServiceTier {
     /// The id.
     pub id: String,
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
     /// The name.
     pub name: String,
 }
 
-/// The model that should be used instead.
+/// The model that should be used instead of another one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelUpgradeInfo {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// How to change over, in Markdown.
+    /// How to migrate, in Markdown.
     #[serde(default)]
     pub migration_markdown: Option<String>,
-    /// Where to read about it.
+    /// URL of more information.
     #[serde(default)]
     pub model_link: Option<String>,
-    /// When the old model goes, in Unix seconds.
+    /// Time when the old model is retired, in Unix seconds.
     #[serde(default)]
     pub retirement_at: Option<i64>,
-    /// What users are told about it.
+    /// Text for users about the upgrade.
     #[serde(default)]
     pub upgrade_copy: Option<String>,
 }
 
-/// What a model provider is made of.
+/// Settings of a model provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ProviderSettings {
     /// OpenAI.
     Openai,
-    /// A gateway of the user's own.
+    /// A custom gateway.
     CustomGateway {
-        /// How the server proves who it is.
+        /// How the server authenticates.
         auth: GatewayAuth,
     },
     /// Amazon Bedrock.
@@ -256,30 +256,30 @@ pub enum ProviderSettings {
     },
     /// Google Cloud.
     Gcp {
-        /// The file with the credentials.
+        /// File with the credentials.
         #[serde(default)]
         credential_file: Option<String>,
         /// The region.
         #[serde(default)]
         location: Option<String>,
-        /// The project at the provider.
+        /// Id of the project.
         #[serde(default)]
         project_id: Option<String>,
     },
 }
 
-/// A reasoning effort on offer.
+/// A reasoning effort that can be chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningEffortOption {
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
-    /// How hard the model thinks.
+    /// The reasoning effort.
     pub reasoning_effort: String,
 }
 
-/// What a model takes if nothing else is said.
+/// Returns the input that a model accepts if its description does not say so.
 fn default_input_modalities() -> Vec<InputModality> {
     vec![InputModality::Text, InputModality::Image]
 }

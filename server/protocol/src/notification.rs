@@ -1,6 +1,6 @@
-//! What the server tells its clients, one type per notification.
+//! The params of the server's notifications, one type per notification.
 //!
-//! The names on the wire and who gets them are in `methods`.
+//! The module `methods` has their names on the wire and says which connections receive them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -35,13 +35,13 @@ pub struct AccountRateLimitsUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMessageDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
 }
 
@@ -50,13 +50,13 @@ pub struct AgentMessageDeltaNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecOutputDeltaNotification {
-    /// Whether output was left out here, because there is more than was asked for.
+    /// Whether output is missing here because the limit of bytes was reached.
     pub cap_reached: bool,
-    /// What is new, as bytes in base64.
+    /// New bytes in base64.
     pub delta_base64: String,
-    /// The name that the connection gave to the command.
+    /// Id of the command, chosen by the connection.
     pub process_id: String,
-    /// The stream.
+    /// The stream of the output.
     pub stream: CommandExecOutputStream,
 }
 
@@ -65,13 +65,13 @@ pub struct CommandExecOutputDeltaNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecutionOutputDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
 }
 
@@ -87,7 +87,7 @@ pub struct ConfigWarningNotification {
     /// The path.
     #[serde(default)]
     pub path: Option<String>,
-    /// Where in the file.
+    /// Range within the file.
     #[serde(default)]
     pub range: Option<TextRange>,
 }
@@ -97,9 +97,9 @@ pub struct ConfigWarningNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextCompactedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
 }
 
@@ -107,7 +107,7 @@ pub struct ContextCompactedNotification {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct DeprecationNoticeNotification {
-    /// What will go.
+    /// What is deprecated.
     pub summary: String,
     /// More about it.
     #[serde(default)]
@@ -119,13 +119,13 @@ pub struct DeprecationNoticeNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// What went wrong.
+    /// The error.
     pub error: TurnError,
-    /// Whether the server tries again by itself.
+    /// Whether the server retries automatically.
     pub will_retry: bool,
 }
 
@@ -134,13 +134,13 @@ pub struct ErrorNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangeOutputDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
 }
 
@@ -149,13 +149,13 @@ pub struct FileChangeOutputDeltaNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangePatchUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// The changes, file by file.
+    /// The changes, by file.
     pub changes: Vec<FileUpdateChange>,
 }
 
@@ -164,9 +164,9 @@ pub struct FileChangePatchUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsChangedNotification {
-    /// What changed.
+    /// Paths that changed.
     pub changed_paths: Vec<AbsolutePath>,
-    /// The connection's own name for the watch.
+    /// Id of the watch, chosen by the connection.
     pub watch_id: String,
 }
 
@@ -175,7 +175,7 @@ pub struct FsChangedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionCompletedNotification {
-    /// The search session.
+    /// Id of the search session.
     pub session_id: String,
 }
 
@@ -184,11 +184,11 @@ pub struct FuzzyFileSearchSessionCompletedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionUpdatedNotification {
-    /// What was found, the best first.
+    /// The results, best first.
     pub files: Vec<FuzzyFileSearchResult>,
-    /// What is searched for.
+    /// The searched text.
     pub query: String,
-    /// The search session.
+    /// Id of the search session.
     pub session_id: String,
 }
 
@@ -197,11 +197,11 @@ pub struct FuzzyFileSearchSessionUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HookCompletedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The run.
     pub run: HookRunSummary,
-    /// The turn.
+    /// Id of the turn.
     #[serde(default)]
     pub turn_id: Option<String>,
 }
@@ -211,11 +211,11 @@ pub struct HookCompletedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HookStartedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The run.
     pub run: HookRunSummary,
-    /// The turn.
+    /// Id of the turn.
     #[serde(default)]
     pub turn_id: Option<String>,
 }
@@ -225,15 +225,15 @@ pub struct HookStartedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemCompletedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// When it was finished, in Unix milliseconds.
+    /// End time in Unix milliseconds.
     pub completed_at_ms: i64,
     /// The item.
     pub item: ThreadItem,
-    /// How many tokens the item has for the model, where it is known.
+    /// Number of tokens that the item has for the model, if known.
     #[serde(default)]
     pub content_token_count: Option<u64>,
 }
@@ -243,37 +243,37 @@ pub struct ItemCompletedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemStartedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     pub started_at_ms: i64,
     /// The item.
     pub item: ThreadItem,
 }
 
-/// Why a tool server did not start, where there is something to do about it.
+/// Why an MCP server did not start, if the user can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStartupFailureReason {
-    /// The user has to log in again.
+    /// The user must log in again.
     ReauthenticationRequired,
 }
 
-/// How far the start of a tool server is.
+/// Status of the start of an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStartupState {
-    /// It is under way.
+    /// It is starting.
     Starting,
-    /// It can be used.
+    /// It is ready.
     Ready,
     /// It failed.
     Failed,
-    /// It was given up.
+    /// The start was cancelled.
     Cancelled,
 }
 
@@ -282,17 +282,17 @@ pub enum McpServerStartupState {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerStatusUpdatedNotification {
-    /// The name.
+    /// Name of the MCP server.
     pub name: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: McpServerStartupState,
-    /// The thread.
+    /// Id of the thread.
     #[serde(default)]
     pub thread_id: Option<String>,
-    /// What went wrong; `null` if nothing did.
+    /// The error. `null` if there was none.
     #[serde(default)]
     pub error: Option<String>,
-    /// What can be done about it.
+    /// What the user can do about the error.
     #[serde(default)]
     pub failure_reason: Option<McpServerStartupFailureReason>,
 }
@@ -302,22 +302,22 @@ pub struct McpServerStatusUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct McpToolCallProgressNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
 }
 
-/// Why another model answers.
+/// Why a different model answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ModelRerouteReason {
-    /// The work looks dangerous to security.
+    /// The work may be a high risk to security.
     HighRiskCyberActivity,
 }
 
@@ -326,13 +326,13 @@ pub enum ModelRerouteReason {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelReroutedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The model that was asked.
+    /// The requested model.
     pub from_model: String,
-    /// Why.
+    /// The reason.
     pub reason: ModelRerouteReason,
     /// The model that answers.
     pub to_model: String,
@@ -343,13 +343,13 @@ pub struct ModelReroutedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
 }
 
@@ -360,17 +360,17 @@ pub struct PlanDeltaNotification {
 pub struct ProcessExitedNotification {
     /// The exit code.
     pub exit_code: i32,
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
-    /// What came on standard error.
+    /// Content of standard error.
     pub stderr: String,
-    /// Whether there was more.
+    /// Whether output is missing because the limit of bytes was reached.
     pub stderr_cap_reached: bool,
-    /// What came on standard output.
+    /// Content of standard output.
     pub stdout: String,
-    /// Whether there was more.
+    /// Whether output is missing because the limit of bytes was reached.
     pub stdout_cap_reached: bool,
-    /// Whether the streams stayed open after the end, so that output may be missing.
+    /// Whether the streams stayed open after the process ended, so that output may be missing.
     #[serde(default)]
     pub output_drain_timed_out: Option<bool>,
 }
@@ -380,13 +380,13 @@ pub struct ProcessExitedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessOutputDeltaNotification {
-    /// Whether output was left out here, because there is more than was asked for.
+    /// Whether output is missing here because the limit of bytes was reached.
     pub cap_reached: bool,
-    /// What is new, as bytes in base64.
+    /// New bytes in base64.
     pub delta_base64: String,
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
-    /// The stream.
+    /// The stream of the output.
     pub stream: ProcessOutputStream,
 }
 
@@ -395,13 +395,13 @@ pub struct ProcessOutputDeltaNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningSummaryPartAddedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// Which part of the summary.
+    /// Index of the part of the summary.
     pub summary_index: i64,
 }
 
@@ -410,15 +410,15 @@ pub struct ReasoningSummaryPartAddedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningSummaryTextDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
-    /// Which part of the summary.
+    /// Index of the part of the summary.
     pub summary_index: i64,
 }
 
@@ -427,28 +427,28 @@ pub struct ReasoningSummaryTextDeltaNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningTextDeltaNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// Which part of the content.
+    /// Index of the part of the content.
     pub content_index: i64,
-    /// What is new at the end of the text.
+    /// Text to append.
     pub delta: String,
 }
 
-/// Whether the server can be controlled from afar.
+/// Status of remote control of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum RemoteControlConnectionStatus {
-    /// It cannot.
+    /// Disabled.
     Disabled,
-    /// It soon can.
+    /// Connecting.
     Connecting,
-    /// It can.
+    /// Connected.
     Connected,
     /// The connection failed.
     Errored,
@@ -459,13 +459,13 @@ pub enum RemoteControlConnectionStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteControlStatusChangedNotification {
-    /// The id of this installation.
+    /// Id of this installation.
     pub installation_id: String,
-    /// The name of this machine.
+    /// Name of this machine.
     pub server_name: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: RemoteControlConnectionStatus,
-    /// The environment that is controlled.
+    /// Id of the environment that is controlled.
     #[serde(default)]
     pub environment_id: Option<String>,
 }
@@ -475,9 +475,9 @@ pub struct RemoteControlStatusChangedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ServerRequestResolvedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The request.
+    /// Id of the request.
     pub request_id: RequestId,
 }
 
@@ -491,25 +491,25 @@ pub struct SkillsChangedNotification {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalInteractionNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// The server's id of the process.
+    /// Id that the server gave to the process.
     pub process_id: String,
-    /// The input.
+    /// The written input.
     pub stdin: String,
 }
 
-/// A place in a text file.
+/// A position in a text file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TextPosition {
-    /// The column, from 1.
+    /// Column, counted from 1.
     pub column: u64,
-    /// The line, from 1.
+    /// Line, counted from 1.
     pub line: u64,
 }
 
@@ -517,9 +517,9 @@ pub struct TextPosition {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TextRange {
-    /// Where it ends.
+    /// End of the range.
     pub end: TextPosition,
-    /// Where it begins.
+    /// Start of the range.
     pub start: TextPosition,
 }
 
@@ -528,7 +528,7 @@ pub struct TextRange {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchivedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -537,7 +537,7 @@ pub struct ThreadArchivedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadClosedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -546,7 +546,7 @@ pub struct ThreadClosedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadDeletedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -555,7 +555,7 @@ pub struct ThreadDeletedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalClearedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -564,11 +564,11 @@ pub struct ThreadGoalClearedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The goal.
     pub goal: ThreadGoal,
-    /// The turn.
+    /// Id of the turn.
     #[serde(default)]
     pub turn_id: Option<String>,
 }
@@ -578,9 +578,9 @@ pub struct ThreadGoalUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadNameUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The title; `null` where there is none.
+    /// The title. `null` if there is none.
     #[serde(default)]
     pub thread_name: Option<String>,
 }
@@ -590,7 +590,7 @@ pub struct ThreadNameUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueChangedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -599,9 +599,9 @@ pub struct ThreadQueueChangedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateChangedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// What of it was read.
+    /// Which part of the thread the user has read.
     pub read_state: ThreadReadState,
 }
 
@@ -610,7 +610,7 @@ pub struct ThreadReadStateChangedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRevertedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -619,7 +619,7 @@ pub struct ThreadRevertedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSettingsUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The settings.
     pub thread_settings: ThreadSettings,
@@ -638,9 +638,9 @@ pub struct ThreadStartedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStatusChangedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: ThreadStatus,
 }
 
@@ -649,11 +649,11 @@ pub struct ThreadStatusChangedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadTokenUsageUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The tokens.
+    /// The token usage.
     pub token_usage: ThreadTokenUsage,
 }
 
@@ -662,7 +662,7 @@ pub struct ThreadTokenUsageUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnarchivedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -671,7 +671,7 @@ pub struct ThreadUnarchivedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCompletedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The turn.
     pub turn: Turn,
@@ -682,11 +682,11 @@ pub struct TurnCompletedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnDiffUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// All that the turn changed so far, as a unified diff.
+    /// All changes of the turn so far, as a unified diff.
     pub diff: String,
 }
 
@@ -695,13 +695,13 @@ pub struct TurnDiffUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnPlanUpdatedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The steps.
+    /// The steps of the plan.
     pub plan: Vec<TurnPlanStep>,
-    /// Why the plan is as it is.
+    /// Explanation of the plan.
     #[serde(default)]
     pub explanation: Option<String>,
 }
@@ -711,7 +711,7 @@ pub struct TurnPlanUpdatedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStartedNotification {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The turn.
     pub turn: Turn,
@@ -722,9 +722,9 @@ pub struct TurnStartedNotification {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WarningNotification {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
-    /// The thread.
+    /// Id of the thread.
     #[serde(default)]
     pub thread_id: Option<String>,
 }

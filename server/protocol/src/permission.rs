@@ -1,4 +1,4 @@
-//! Permissions beyond a sandbox policy: paths, special places and the network.
+//! Permissions beyond a sandbox policy: for paths, special places and the network.
 
 use std::num::NonZeroU64;
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-/// What a command may do with files beyond its sandbox.
+/// Permissions for files beyond the sandbox of a command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct AdditionalFileSystemPermissions {
-    /// What may be done with which path.
+    /// Access modes of paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<Vec<FileSystemSandboxEntry>>,
-    /// How deep a pattern is looked for.
+    /// Greatest depth to which a glob pattern is searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glob_scan_max_depth: Option<NonZeroU64>,
     /// Paths that may be read.
@@ -27,7 +27,7 @@ pub struct AdditionalFileSystemPermissions {
     pub write: Option<Vec<String>>,
 }
 
-/// What a command may do on the network beyond its sandbox.
+/// Permissions for the network beyond the sandbox of a command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AdditionalNetworkPermissions {
@@ -36,80 +36,80 @@ pub struct AdditionalNetworkPermissions {
     pub enabled: Option<bool>,
 }
 
-/// Permissions that a command asks for beyond its sandbox.
+/// Permissions that a command requests beyond its sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct AdditionalPermissionProfile {
-    /// What may be done with files.
+    /// Permissions for files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<AdditionalFileSystemPermissions>,
-    /// What may be done on the network.
+    /// Permissions for the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<AdditionalNetworkPermissions>,
 }
 
-/// What may be done with a path.
+/// Access mode of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum FileSystemAccessMode {
-    /// Reading.
+    /// The path may be read.
     Read,
-    /// Reading and writing.
+    /// The path may be read and written.
     Write,
-    /// Nothing.
+    /// The path may not be accessed.
     Deny,
 }
 
-/// What a permission is about.
+/// The paths that a permission applies to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FileSystemPath {
-    /// A path and all below it.
+    /// A path and everything below it.
     Path {
         /// The path.
         path: String,
     },
-    /// The paths that match a pattern.
+    /// The paths that match a glob pattern.
     GlobPattern {
         /// The pattern.
         pattern: String,
     },
-    /// A place whose path depends on the machine.
+    /// A special place, whose path depends on the machine.
     Special {
         /// The place.
         value: FileSystemSpecialPath,
     },
 }
 
-/// What may be done with which path.
+/// The access mode of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileSystemSandboxEntry {
-    /// What may be done with it.
+    /// The access mode.
     pub access: FileSystemAccessMode,
     /// The path.
     pub path: FileSystemPath,
 }
 
-/// A place whose path depends on the machine.
+/// A special place, whose path depends on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FileSystemSpecialPath {
     /// The root of the file system.
     Root,
-    /// What programs need to run at all.
+    /// The minimal set of paths that programs need to run.
     Minimal,
     /// The directories of the project.
     ProjectRoots {
-        /// A path below it.
+        /// A path relative to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subpath: Option<String>,
     },
-    /// The directory for temporary files that the environment names.
+    /// The directory for temporary files that the environment variable `TMPDIR` names.
     Tmpdir,
     /// The directory `/tmp`.
     SlashTmp,
@@ -117,7 +117,7 @@ pub enum FileSystemSpecialPath {
     Unknown {
         /// The path.
         path: String,
-        /// A path below it.
+        /// A path relative to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subpath: Option<String>,
     },
@@ -128,15 +128,15 @@ pub enum FileSystemSpecialPath {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct GrantedPermissionProfile {
-    /// What may be done with files.
+    /// Permissions for files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<AdditionalFileSystemPermissions>,
-    /// What may be done on the network.
+    /// Permissions for the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<AdditionalNetworkPermissions>,
 }
 
-/// Which connection is to be approved.
+/// The connection that is to be approved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct NetworkApprovalContext {
@@ -165,44 +165,44 @@ pub enum NetworkApprovalProtocol {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct NetworkPolicyAmendment {
-    /// What the rule does.
+    /// The effect of the rule.
     pub action: NetworkPolicyRuleAction,
     /// The host.
     pub host: String,
 }
 
-/// What a rule about a host does.
+/// The effect of a rule about a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkPolicyRuleAction {
-    /// Connections are made.
+    /// Connections are allowed.
     Allow,
     /// Connections are refused.
     Deny,
 }
 
-/// For how long a permission is granted.
+/// How long a permission lasts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionGrantScope {
-    /// For this turn.
+    /// Until the end of the turn.
     #[default]
     Turn,
-    /// For this thread's life.
+    /// For the lifetime of the thread.
     Session,
 }
 
-/// Permissions that the model asks for.
+/// Permissions that the model requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestPermissionProfile {
-    /// What may be done with files.
+    /// Permissions for files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<AdditionalFileSystemPermissions>,
-    /// What may be done on the network.
+    /// Permissions for the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<AdditionalNetworkPermissions>,
 }

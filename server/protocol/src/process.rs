@@ -1,4 +1,4 @@
-//! Processes that a client runs on the server's machine without a sandbox.
+//! Processes that a client runs on the server's machine, outside of the sandbox.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::common::{AbsolutePath, Nullable};
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessKillParams {
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
 }
 
@@ -24,7 +24,7 @@ pub struct ProcessKillParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessKillResponse {}
 
-/// The stream that output came on.
+/// The stream of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +40,7 @@ pub enum ProcessOutputStream {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessResizePtyParams {
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
     /// The size of the terminal.
     pub size: ProcessTerminalSize,
@@ -60,31 +60,31 @@ pub struct ProcessSpawnParams {
     pub command: Vec<String>,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
-    /// Changes of the environment: a text sets a variable, `null` removes it.
+    /// Changes of the environment: a string sets a variable, `null` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, Option<String>>>,
-    /// The most bytes of each stream that are kept.
+    /// Most bytes of each stream that are kept. `null` for no limit. If absent, a default of the server.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<u64>", optional = nullable))]
     pub output_bytes_cap: Nullable<u64>,
     /// The size of the terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<ProcessTerminalSize>,
-    /// Whether input is written to it later.
+    /// Whether the connection may write input later.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdin: bool,
-    /// Whether output is sent as it comes; it is not in the result then.
+    /// Whether output is sent in notifications while the process runs. The result then contains none.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdout_stderr: bool,
-    /// How long it may run, in milliseconds.
+    /// Timeout in milliseconds. `null` for none. If absent, a default of the server.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<i64>", optional = nullable))]
     pub timeout_ms: Nullable<i64>,
-    /// Whether it runs on a terminal.
+    /// Whether it runs in a pseudoterminal.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub tty: bool,
@@ -99,9 +99,9 @@ pub struct ProcessSpawnResponse {}
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessTerminalSize {
-    /// How many columns.
+    /// Number of columns.
     pub cols: u16,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u16,
 }
 
@@ -110,13 +110,13 @@ pub struct ProcessTerminalSize {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessWriteStdinParams {
-    /// The connection's own name for the process.
+    /// Id of the process, chosen by the connection.
     pub process_handle: String,
-    /// Whether that was the last of the input.
+    /// Whether standard input is closed after this input.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub close_stdin: bool,
-    /// What is new, as bytes in base64.
+    /// New bytes in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta_base64: Option<String>,
 }

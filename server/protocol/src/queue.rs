@@ -11,18 +11,18 @@ use ts_rs::TS;
 use crate::item::UserInput;
 use crate::turn::Turn;
 
-/// A prompt that waits for its turn.
+/// A prompt in the queue of a thread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedSubmission {
     /// The id.
     pub id: String,
-    /// An id of the client's own for the message; it comes back in the item.
+    /// Id of the message, chosen by the client. The user message item contains it.
     pub client_user_message_id: String,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<UserInput>,
-    /// Texts that go to the model provider with the request.
+    /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default)]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
 }
@@ -32,13 +32,13 @@ pub struct QueuedSubmission {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueAddParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// An id of the client's own for the message; it comes back in the item.
+    /// Id of the message, chosen by the client. The user message item contains it.
     pub client_user_message_id: String,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<UserInput>,
-    /// Texts that go to the model provider with the request.
+    /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
 }
@@ -48,7 +48,7 @@ pub struct ThreadQueueAddParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueAddResponse {
-    /// The prompt that waits.
+    /// The queued prompt.
     pub queued_submission: QueuedSubmission,
 }
 
@@ -57,9 +57,9 @@ pub struct ThreadQueueAddResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueDeleteParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The prompt that waits.
+    /// Id of the queued prompt.
     pub queued_submission_id: String,
 }
 
@@ -67,7 +67,7 @@ pub struct ThreadQueueDeleteParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadQueueDeleteResponse {
-    /// Whether it was there.
+    /// Whether the prompt was in the queue.
     pub deleted: bool,
 }
 
@@ -76,12 +76,12 @@ pub struct ThreadQueueDeleteResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueListParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -91,9 +91,9 @@ pub struct ThreadQueueListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<QueuedSubmission>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
@@ -103,9 +103,9 @@ pub struct ThreadQueueListResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueReorderParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// All prompts that wait, in the new order.
+    /// Ids of all queued prompts, in the new order.
     pub queued_submission_ids: Vec<String>,
 }
 
@@ -119,9 +119,9 @@ pub struct ThreadQueueReorderResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueStartParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The prompt that waits.
+    /// Id of the queued prompt to start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_submission_id: Option<String>,
 }
@@ -139,13 +139,13 @@ pub struct ThreadQueueStartResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueUpdateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<UserInput>,
-    /// The prompt that waits.
+    /// Id of the queued prompt.
     pub queued_submission_id: String,
-    /// Texts that go to the model provider with the request.
+    /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
 }
@@ -155,6 +155,6 @@ pub struct ThreadQueueUpdateParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueUpdateResponse {
-    /// The prompt that waits.
+    /// The queued prompt.
     pub queued_submission: QueuedSubmission,
 }

@@ -1,4 +1,4 @@
-//! Finding files by a few letters of their path.
+//! Fuzzy search for files by a part of their path.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-/// What was found.
+/// Type of a search result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -22,11 +22,11 @@ pub enum FuzzyFileSearchMatchType {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchParams {
-    /// What is searched for.
+    /// The searched text.
     pub query: String,
-    /// The directories to search in.
+    /// Directories to search.
     pub roots: Vec<String>,
-    /// A name of the search; a new one by the same name ends the old one.
+    /// Name of the search. A new search with the same name cancels the old one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancellation_token: Option<String>,
 }
@@ -35,25 +35,25 @@ pub struct FuzzyFileSearchParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FuzzyFileSearchResponse {
-    /// What was found, the best first.
+    /// The results, best first.
     pub files: Vec<FuzzyFileSearchResult>,
 }
 
-/// One find of a search.
+/// A result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FuzzyFileSearchResult {
-    /// The name, without the directory.
+    /// Name without the directory.
     pub file_name: String,
-    /// What was found.
+    /// Type of the result.
     pub match_type: FuzzyFileSearchMatchType,
     /// The path.
     pub path: String,
-    /// The directory that was searched.
+    /// The searched directory that contains it.
     pub root: String,
-    /// How well it matches.
+    /// Score of the match. Higher is better.
     pub score: u32,
-    /// The places of the characters that match.
+    /// Indexes of the characters of the path that match.
     #[serde(default)]
     pub indices: Option<Vec<u32>>,
 }
@@ -63,9 +63,9 @@ pub struct FuzzyFileSearchResult {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionStartParams {
-    /// The directories to search in.
+    /// Directories to search.
     pub roots: Vec<String>,
-    /// The search session.
+    /// Id of the search session.
     pub session_id: String,
 }
 
@@ -79,7 +79,7 @@ pub struct FuzzyFileSearchSessionStartResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionStopParams {
-    /// The search session.
+    /// Id of the search session.
     pub session_id: String,
 }
 
@@ -93,9 +93,9 @@ pub struct FuzzyFileSearchSessionStopResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionUpdateParams {
-    /// What is searched for.
+    /// The searched text.
     pub query: String,
-    /// The search session.
+    /// Id of the search session.
     pub session_id: String,
 }
 

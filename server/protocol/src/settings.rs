@@ -9,13 +9,13 @@ use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
-/// The permission profile in force.
+/// The active permission profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ActivePermissionProfile {
     /// The id.
     pub id: String,
-    /// The profile that it is based on.
+    /// Id of the profile that it extends.
     #[serde(default)]
     pub extends: Option<String>,
 }
@@ -28,33 +28,33 @@ pub enum ApprovalsReviewer {
     /// The user.
     #[default]
     User,
-    /// A model that reviews.
+    /// A model.
     AutoReview,
-    /// The same by its older name.
+    /// The older name of `AutoReview`.
     GuardianSubagent,
 }
 
-/// When the user is asked before a command runs or a file changes.
+/// When the user is asked for approval before a command runs or a file changes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum AskForApproval {
-    /// Before everything but what is known to do no harm.
+    /// Before every command except those that are known to be harmless.
     Untrusted,
-    /// When the model asks for it.
+    /// When the model requests it.
     #[default]
     OnRequest,
-    /// Never; what the sandbox does not allow fails.
+    /// Never. Anything outside of the sandbox fails.
     Never,
-    /// By what is asked about; where a flag is false, it is refused without asking.
+    /// Depending on the kind of question. A kind whose flag is false is refused without asking.
     Granular {
-        /// Whether the user is asked what tool servers want to know.
+        /// Whether the user is asked for the input that MCP servers request.
         mcp_elicitations: bool,
-        /// Whether the user is asked where a rule says so.
+        /// Whether the user is asked when a rule requires it.
         rules: bool,
-        /// Whether the user is asked when the sandbox is in the way.
+        /// Whether the user is asked when a command fails because of the sandbox.
         sandbox_approval: bool,
-        /// Whether the user is asked for permissions.
+        /// Whether the user is asked when the model requests permissions.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         request_permissions: bool,
@@ -65,40 +65,40 @@ pub enum AskForApproval {
     },
 }
 
-/// Where a directory of skills and plugins is.
+/// The location of a directory with skills and plugins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum CapabilityRootLocation {
     /// In an environment.
     Environment {
-        /// The environment; the server's machine if nothing is said.
+        /// Id of the environment.
         environment_id: String,
         /// The path.
         path: String,
     },
 }
 
-/// A mode of working together with the user, and what it sets.
+/// A collaboration mode with its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CollaborationMode {
     /// The mode.
     pub mode: ModeKind,
-    /// What it sets.
+    /// Settings of the mode.
     pub settings: Settings,
 }
 
-/// A program of the model provider for work on security.
+/// An access program of the model provider for work on security.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CyberAccessProgram {
-    /// None in particular.
+    /// No special program.
     Standard,
     /// The program for defenders.
     DaybreakBlue,
-    /// The program for attackers with leave to attack.
+    /// The program for authorized attackers.
     DaybreakRed,
 }
 
@@ -109,13 +109,13 @@ pub enum CyberAccessProgram {
 pub enum DynamicToolNamespaceTool {
     /// A function.
     Function {
-        /// What it does, for the model.
+        /// Description for the model.
         description: String,
-        /// The schema of the arguments.
+        /// JSON schema of the arguments.
         input_schema: Value,
         /// The name.
         name: String,
-        /// Whether the model is told of it only when it looks for tools.
+        /// Whether the model sees the tool only after searching for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         defer_loading: bool,
@@ -129,20 +129,20 @@ pub enum DynamicToolNamespaceTool {
 pub enum DynamicToolSpec {
     /// A function.
     Function {
-        /// What it does, for the model.
+        /// Description for the model.
         description: String,
-        /// The schema of the arguments.
+        /// JSON schema of the arguments.
         input_schema: Value,
         /// The name.
         name: String,
-        /// Whether the model is told of it only when it looks for tools.
+        /// Whether the model sees the tool only after searching for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         defer_loading: bool,
     },
-    /// Functions under a common name.
+    /// Functions in a common namespace.
     Namespace {
-        /// What it does, for the model.
+        /// Description for the model.
         description: String,
         /// The name.
         name: String,
@@ -151,19 +151,19 @@ pub enum DynamicToolSpec {
     },
 }
 
-/// The name of a collaboration mode.
+/// Name of a collaboration mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ModeKind {
-    /// Work is planned, not done.
+    /// The model plans the work and does not do it.
     Plan,
-    /// Work is done.
+    /// The model does the work.
     #[default]
     Default,
 }
 
-/// When the model starts agents by itself.
+/// When the model may spawn agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -171,225 +171,225 @@ pub enum MultiAgentMode {
     /// When the user asks for it.
     #[default]
     ExplicitRequestOnly,
-    /// When it thinks that it helps.
+    /// When the model considers it useful.
     Proactive,
-    /// As a text for the model says.
+    /// As described in a text for the model.
     Custom(String),
 }
 
-/// The generation of collaboration tools that a model knows.
+/// Version of the collaboration tools that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MultiAgentVersion {
     /// None.
     Disabled,
-    /// The first.
+    /// Version 1.
     V1,
-    /// The second.
+    /// Version 2.
     V2,
 }
 
-/// Whether there is a network.
+/// Whether commands may use the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkAccess {
-    /// There is none.
+    /// They may not.
     #[default]
     Restricted,
-    /// There is.
+    /// They may.
     Enabled,
 }
 
-/// The tone of the model.
+/// Personality of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Personality {
-    /// None in particular.
+    /// None.
     None,
     /// Friendly.
     Friendly,
-    /// To the point.
+    /// Pragmatic.
     Pragmatic,
 }
 
-/// How the model sums up what it thought.
+/// How the model summarizes its reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ReasoningSummary {
-    /// As the model likes.
+    /// The model decides.
     Auto,
-    /// Briefly.
+    /// Concisely.
     Concise,
-    /// At length.
+    /// In detail.
     Detailed,
-    /// Not at all.
+    /// No summary.
     None,
 }
 
-/// The name of a sandbox policy.
+/// Name of a sandbox policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
-    /// Reading.
+    /// Commands may read files.
     ReadOnly,
-    /// Reading, and writing in the workspace.
+    /// Commands may read files, and write in the workspace.
     WorkspaceWrite,
-    /// Everything.
+    /// Commands are not limited.
     DangerFullAccess,
 }
 
-/// What commands of the model may touch.
+/// What commands of the model may do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum SandboxPolicy {
-    /// Everything.
+    /// Commands are not limited.
     DangerFullAccess,
-    /// Files may be read.
+    /// Commands may read files.
     ReadOnly {
-        /// Whether there is a network.
+        /// Whether commands may use the network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: bool,
     },
-    /// What a sandbox around the server leaves them.
+    /// A sandbox around the server limits the commands.
     ExternalSandbox {
-        /// Whether there is a network.
+        /// Whether commands may use the network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: NetworkAccess,
     },
-    /// Files may be read, and written in the workspace.
+    /// Commands may read files, and write in the workspace.
     WorkspaceWrite {
-        /// Whether `/tmp` stays closed.
+        /// Whether `/tmp` is not writable.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         exclude_slash_tmp: bool,
-        /// Whether the directory that `TMPDIR` names stays closed.
+        /// Whether the directory in `TMPDIR` is not writable.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         exclude_tmpdir_env_var: bool,
-        /// Whether there is a network.
+        /// Whether commands may use the network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: bool,
-        /// The directories that may be written, besides the working directory.
+        /// Writable directories in addition to the working directory.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         writable_roots: Vec<AbsolutePath>,
     },
 }
 
-/// A directory of skills and plugins that a client chose.
+/// A directory with skills and plugins that a client selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SelectedCapabilityRoot {
     /// The id.
     pub id: String,
-    /// Where it is.
+    /// Its location.
     pub location: CapabilityRootLocation,
 }
 
-/// What a collaboration mode sets.
+/// Settings of a collaboration mode.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct Settings {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// What the model is told besides; `null` stands for the mode's own text.
+    /// Developer instructions for the model. `null` for the default text of the mode.
     #[serde(default)]
     pub developer_instructions: Option<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
 }
 
-/// Which end of a list comes first.
+/// Order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SortDirection {
-    /// The first comes first.
+    /// Ascending: the oldest or smallest entry first.
     Asc,
-    /// The last comes first.
+    /// Descending: the newest or largest entry first.
     Desc,
 }
 
-/// A place where a thread's commands run.
+/// An environment in which a thread's commands run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadEnvironment {
     /// The working directory.
     pub cwd: String,
-    /// The environment; the server's machine if nothing is said.
+    /// Id of the environment.
     pub environment_id: String,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     pub runtime_workspace_roots: Vec<String>,
 }
 
-/// The settings that the next turn of a thread begins with.
+/// The settings with which the next turn of a thread starts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSettings {
-    /// When the user is asked.
+    /// When the user is asked for approval.
     pub approval_policy: AskForApproval,
     /// Who answers approval requests.
     pub approvals_reviewer: ApprovalsReviewer,
-    /// The mode of working together.
+    /// The collaboration mode.
     pub collaboration_mode: CollaborationMode,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The model provider.
+    /// Id of the model provider.
     pub model_provider: String,
-    /// What commands may touch.
+    /// Sandbox policy for commands.
     pub sandbox_policy: SandboxPolicy,
-    /// The permission profile in force; `null` where a sandbox policy was chosen instead.
+    /// The active permission profile. `null` if a sandbox policy was chosen instead.
     #[serde(default)]
     pub active_permission_profile: Option<ActivePermissionProfile>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub effort: Option<String>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default)]
     pub environments: Option<Vec<ThreadEnvironment>>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
-    /// The tone of the model.
+    /// Personality of the model.
     #[serde(default)]
     pub personality: Option<Personality>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default)]
     pub service_tier: Option<String>,
-    /// How the model sums up what it thought.
+    /// How the model summarizes its reasoning.
     #[serde(default)]
     pub summary: Option<ReasoningSummary>,
 }
 
-/// A place where a turn's commands run.
+/// An environment in which a turn's commands run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnvironmentParams {
     /// The working directory.
     pub cwd: String,
-    /// The environment; the server's machine if nothing is said.
+    /// Id of the environment.
     pub environment_id: String,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_workspace_roots: Option<Vec<String>>,
 }

@@ -1,7 +1,7 @@
-//! Threads: their life, their state and the settings they begin with.
+//! Threads: their lifecycle, their state and their initial settings.
 //!
-//! Overrides in params leave a setting alone where they are absent or `null`. Results always write all of their fields,
-//! `null` where there is nothing to say: clients check for missing ones.
+//! An override in params that is absent or `null` leaves the setting unchanged. Results always contain all of their
+//! fields, with `null` for missing values, because clients check that fields exist.
 
 use std::collections::BTreeMap;
 
@@ -20,18 +20,18 @@ use crate::settings::{
 };
 use crate::turn::{Turn, TurnItemsView};
 
-/// The state of the repository that a thread works in.
+/// State of the Git repository that a thread works in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct GitInfo {
-    /// The branch.
+    /// Name of the branch.
     #[serde(default)]
     pub branch: Option<String>,
-    /// Where the repository comes from.
+    /// URL of the repository's origin.
     #[serde(default)]
     pub origin_url: Option<String>,
-    /// The commit.
+    /// Hash of the commit.
     #[serde(default)]
     pub sha: Option<String>,
 }
@@ -49,10 +49,10 @@ pub enum SessionSource {
     Exec,
     /// A client of the server.
     AppServer,
-    /// Nobody can say.
+    /// It is not known.
     #[default]
     Unknown,
-    /// Something that names itself.
+    /// Another source, with its own name.
     Custom(String),
     /// Another thread.
     SubAgent(SubAgentSource),
@@ -65,121 +65,121 @@ pub enum SessionSource {
 pub enum SubAgentSource {
     /// A review.
     Review,
-    /// The history is made shorter.
+    /// A compaction.
     Compact,
-    /// Memory is put in order.
+    /// Consolidation of memories.
     MemoryConsolidation,
-    /// A model started an agent.
+    /// An agent was spawned.
     ThreadSpawn {
-        /// How many agents are between it and the first thread, with itself.
+        /// Depth of the agent in the tree. Children of the root agent have depth 1.
         depth: i32,
-        /// The thread that started it.
+        /// Id of the parent's thread.
         parent_thread_id: String,
-        /// The name that the agent goes by.
+        /// Nickname of the agent.
         #[serde(default)]
         agent_nickname: Option<String>,
-        /// The path of the agent in the tree of agents.
+        /// Path of the agent in the tree.
         #[serde(default)]
         agent_path: Option<String>,
         /// The role of the agent.
         #[serde(default)]
         agent_role: Option<String>,
     },
-    /// Something that names itself.
+    /// Another source, with its own name.
     Other(String),
 }
 
-/// A conversation with its turns.
+/// A thread with its turns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
     /// The id.
     pub id: String,
-    /// The version of the program that made the thread.
+    /// Version of the program that created the thread.
     pub cli_version: String,
-    /// When it began, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// Whether it is never stored.
+    /// Whether the thread is never stored in a file.
     pub ephemeral: bool,
-    /// The model provider.
+    /// Id of the model provider.
     pub model_provider: String,
-    /// The first words of the user.
+    /// Beginning of the first input of the user.
     pub preview: String,
-    /// The project that it belongs to; `null` where there is none.
+    /// Id of the project that it belongs to. `null` if there is none.
     #[cfg_attr(feature = "schema", ts(optional = false))]
     pub project_id: Option<String>,
-    /// The first thread of the tree that this one belongs to.
+    /// Id of the root thread of the tree.
     pub session_id: String,
-    /// What started it.
+    /// What started the thread.
     pub source: SessionSource,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: ThreadStatus,
-    /// The turns, the oldest first; empty unless they were asked for.
+    /// The turns, oldest first. Empty unless they were requested.
     pub turns: Vec<Turn>,
-    /// When it last changed, in Unix seconds.
+    /// Time of the last change in Unix seconds.
     pub updated_at: i64,
-    /// The name that the thread's agent goes by; `null` for a thread that no agent started.
+    /// Nickname of the thread's agent. `null` if no agent spawned the thread.
     #[serde(default)]
     pub agent_nickname: Option<String>,
     /// The role of the thread's agent.
     #[serde(default)]
     pub agent_role: Option<String>,
-    /// The thread that this one belongs to.
+    /// Id of the thread that this one is attached to.
     #[serde(default)]
     pub attached_to_thread_id: Option<String>,
-    /// Whether a client may start turns; not in the threads of agents.
+    /// Whether a client may start turns. False for threads of child agents.
     #[serde(default)]
     pub can_accept_direct_input: Option<bool>,
-    /// Whether the user wants the provider's program for defenders; kept for the client.
+    /// Whether the user wants the provider's access program for defenders. The server only stores it for clients.
     #[serde(default)]
     pub daybreak_enabled: Option<bool>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default)]
     pub environments: Option<Vec<ThreadEnvironment>>,
-    /// Room for more.
+    /// Reserved for additional fields.
     #[serde(default)]
     pub extra: Option<ThreadExtra>,
-    /// The thread that this one is a copy of.
+    /// Id of the thread that this one was forked from.
     #[serde(default)]
     pub forked_from_id: Option<String>,
-    /// The repository that it works in; `null` where there is none.
+    /// The Git repository that it works in. `null` if there is none.
     #[serde(default)]
     pub git_info: Option<GitInfo>,
     /// How the history is stored.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub history_mode: ThreadHistoryMode,
-    /// The model, where it is known.
+    /// Name of the model, if it is known.
     #[serde(default)]
     pub model: Option<String>,
-    /// The title that the user gave; `null` where there is none.
+    /// Title that the user gave. `null` if there is none.
     #[serde(default)]
     pub name: Option<String>,
-    /// The name of the client that began it.
+    /// Name of the client that created it.
     #[serde(default)]
     pub originator: Option<String>,
-    /// The thread whose agent this is.
+    /// Id of the parent's thread.
     #[serde(default)]
     pub parent_thread_id: Option<String>,
-    /// The file that it is stored in; `null` if it never is.
+    /// Path of the file in which it is stored. `null` if it is never stored.
     #[serde(default)]
     pub path: Option<String>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
-    /// When something last happened that matters to the user, in Unix seconds.
+    /// Time of the last activity that matters to the user, in Unix seconds.
     #[serde(default)]
     pub recency_at: Option<i64>,
-    /// The section that it is in.
+    /// Section that contains the thread.
     #[serde(default)]
     pub section: Option<ThreadSection>,
-    /// When it came there, in Unix seconds.
+    /// Time when it was put into the section, in Unix seconds.
     #[serde(default)]
     pub section_entered_at: Option<i64>,
-    /// What the client says the thread is for.
+    /// Purpose of the thread in the words of the client.
     #[serde(default)]
     pub thread_source: Option<String>,
 }
@@ -191,7 +191,7 @@ pub struct Thread {
 pub enum ThreadActiveFlag {
     /// An approval.
     WaitingOnApproval,
-    /// The answer to a question.
+    /// An answer of the user.
     WaitingOnUserInput,
 }
 
@@ -200,7 +200,7 @@ pub enum ThreadActiveFlag {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchiveParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -209,26 +209,26 @@ pub struct ThreadArchiveParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadArchiveResponse {}
 
-/// A command that outlives its turn.
+/// A command that runs on after its turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminal {
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// The command, as a line for a shell.
+    /// The command as a shell command line.
     pub command: String,
     /// The working directory.
     pub cwd: String,
-    /// The server's id of the process.
+    /// Id that the server gave to the process.
     pub process_id: String,
-    /// The share of a processor that it uses.
+    /// Processor usage in percent.
     #[serde(default)]
     pub cpu_percent: Option<f64>,
-    /// The id of the process on the machine.
+    /// Id that the operating system gave to the process.
     #[serde(default)]
     pub os_pid: Option<u32>,
-    /// Its memory, in kilobytes.
+    /// Memory in kilobytes.
     #[serde(default)]
     pub rss_kb: Option<u64>,
 }
@@ -238,7 +238,7 @@ pub struct ThreadBackgroundTerminal {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsCleanParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -252,12 +252,12 @@ pub struct ThreadBackgroundTerminalsCleanResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsListParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -267,9 +267,9 @@ pub struct ThreadBackgroundTerminalsListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<ThreadBackgroundTerminal>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
@@ -279,9 +279,9 @@ pub struct ThreadBackgroundTerminalsListResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsTerminateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The server's id of the process.
+    /// Id that the server gave to the process.
     pub process_id: String,
 }
 
@@ -289,7 +289,7 @@ pub struct ThreadBackgroundTerminalsTerminateParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadBackgroundTerminalsTerminateResponse {
-    /// Whether there was something to end.
+    /// Whether there was a process to terminate.
     pub terminated: bool,
 }
 
@@ -298,7 +298,7 @@ pub struct ThreadBackgroundTerminalsTerminateResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadCompactStartParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -312,7 +312,7 @@ pub struct ThreadCompactStartResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadDeleteParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -321,7 +321,7 @@ pub struct ThreadDeleteParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadDeleteResponse {}
 
-/// Room for what the peer adds to a thread; empty.
+/// Reserved for fields that the peer adds to a thread. Empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadExtra {}
@@ -331,78 +331,78 @@ pub struct ThreadExtra {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadForkParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// When the user is asked.
+    /// When the user is asked for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_policy: Option<AskForApproval>,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// Whether the new thread belongs to the old one.
+    /// Whether the new thread is attached to the old one.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub attach_to_source: bool,
-    /// What the model is told first, instead of the usual.
+    /// Base instructions for the model, which replace the default ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_instructions: Option<String>,
-    /// The first turn that is not copied.
+    /// Id of the first turn that is not copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_turn_id: Option<String>,
-    /// Settings for this thread only, by their dotted keys.
+    /// Settings for this thread only, by dotted key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<JsonObject>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether the goal of the copy waits until somebody starts a turn.
+    /// Whether the goal of the copy waits until a turn is started.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub defer_goal_continuation: bool,
-    /// What the model is told besides, from the developer.
+    /// Developer instructions for the model, in addition to the base instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_instructions: Option<String>,
-    /// Whether the thread is never stored.
+    /// Whether the thread is never stored in a file.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub ephemeral: bool,
-    /// Whether the turns stay out of the answer.
+    /// Whether the response leaves out the turns.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub exclude_turns: bool,
-    /// For the peer's predictions of prompts.
+    /// Used by the peer's prompt prediction.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_disable_prediction_mcp: bool,
-    /// For the peer's predictions of prompts.
+    /// Used by the peer's prompt prediction.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_prediction_mode: bool,
-    /// The last turn that is copied; all of them if nothing is said.
+    /// Id of the last turn that is copied. All turns are copied if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn_id: Option<String>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The model provider.
+    /// Id of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// The file of the thread, instead of its id.
+    /// Path of the thread's file, instead of its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The permission profile; not together with a sandbox.
+    /// Id of the permission profile. It cannot be combined with a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
-    /// What commands of the model may touch.
+    /// Sandbox mode for commands of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxMode>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// What the client says the thread is for.
+    /// Purpose of the thread in the words of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_source: Option<String>,
 }
@@ -412,56 +412,56 @@ pub struct ThreadForkParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadForkResponse {
-    /// When the user is asked.
+    /// When the user is asked for approval.
     pub approval_policy: AskForApproval,
     /// Who answers approval requests.
     pub approvals_reviewer: ApprovalsReviewer,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The model provider.
+    /// Id of the model provider.
     pub model_provider: String,
-    /// What commands of the model may touch.
+    /// Sandbox policy for commands of the model.
     pub sandbox: SandboxPolicy,
     /// The thread.
     pub thread: Thread,
-    /// The permission profile in force; `null` where a sandbox policy was chosen instead.
+    /// The active permission profile. `null` if a sandbox policy was chosen instead.
     #[serde(default)]
     pub active_permission_profile: Option<ActivePermissionProfile>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
-    /// The files that instructions were read from.
+    /// Files from which instructions were read.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default)]
     pub service_tier: Option<String>,
 }
 
-/// How a thread's history is stored, and so how it can be read.
+/// How a thread's history is stored, which decides how it can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadHistoryMode {
-    /// Whole; items have no page of their own.
+    /// As a whole. Single items cannot be listed.
     #[default]
     Legacy,
-    /// Item by item, in pages.
+    /// By item, in pages.
     Paginated,
 }
 
@@ -470,9 +470,9 @@ pub enum ThreadHistoryMode {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadInjectItemsParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The items, as the model has them.
+    /// The items in the form of the model provider's API.
     pub items: Vec<Value>,
 }
 
@@ -481,14 +481,14 @@ pub struct ThreadInjectItemsParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadInjectItemsResponse {}
 
-/// One directory or several.
+/// One or several directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum ThreadListCwdFilter {
-    /// One.
+    /// This directory.
     One(String),
-    /// Any of several.
+    /// Any of these directories.
     Many(Vec<String>),
 }
 
@@ -497,65 +497,65 @@ pub enum ThreadListCwdFilter {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadListParams {
-    /// Only the threads that descend from this one.
+    /// Only descendants of the thread with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ancestor_thread_id: Option<String>,
-    /// Whether archived threads are wanted instead of the others.
+    /// Whether archived threads are listed instead of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// Only threads that belong to this one.
+    /// Only threads that are attached to the thread with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached_to_thread_id: Option<String>,
-    /// Only threads of the account that is logged in.
+    /// Whether only threads of the logged-in account are listed.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub current_account_only: bool,
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Only threads that work in exactly this directory, or one of these.
+    /// Only threads with this working directory, or one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<ThreadListCwdFilter>,
-    /// Threads that are left out.
+    /// Ids of threads that are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded_thread_ids: Option<Vec<String>>,
-    /// Whether threads that belong to others are wanted too.
+    /// Whether threads that are attached to other threads are listed too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_attached_threads: bool,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Only threads of these providers; all of them if it is empty.
+    /// Only threads with these model providers. All threads if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_providers: Option<Vec<String>>,
-    /// Only threads of these clients.
+    /// Only threads that these clients created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub originators: Option<Vec<String>>,
-    /// Only the threads that this one started.
+    /// Only children of the thread with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_thread_id: Option<String>,
-    /// Only threads of this project; `null` asks for those without one.
+    /// Only threads of this project. `null` for threads without a project.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub project_id: Nullable<String>,
-    /// A part of the title.
+    /// Only threads with this text in the title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_term: Option<String>,
-    /// Only threads of this section; `null` asks for those without one.
+    /// Only threads of this section. `null` for threads without a section.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub section_id: Nullable<String>,
-    /// Which end comes first.
+    /// Order of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_direction: Option<SortDirection>,
-    /// What they are sorted by.
+    /// Sort key of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_key: Option<ThreadSortKey>,
-    /// Only threads that were started by these; if it is empty, by people.
+    /// Only threads from these sources. If empty, only threads that people started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_kinds: Option<Vec<ThreadSourceKind>>,
-    /// Whether only the index is looked at.
+    /// Whether only the index is read, and not the files of the threads.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub use_state_db_only: bool,
@@ -566,15 +566,15 @@ pub struct ThreadListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<Thread>,
-    /// Where a list in the opposite direction begins, to get what is new since.
+    /// Cursor for a list in the opposite direction, which returns entries that are newer than this page.
     #[serde(default)]
     pub backwards_cursor: Option<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
-    /// What of the threads was read, in the order of the threads.
+    /// Read states of the listed threads, by thread id.
     #[serde(default)]
     pub read_states: Option<BTreeMap<String, ThreadReadState>>,
 }
@@ -583,10 +583,10 @@ pub struct ThreadListResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadLoadedListParams {
-    /// Where to go on: the cursor that a page before gave.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -596,27 +596,27 @@ pub struct ThreadLoadedListParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadLoadedListResponse {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// Changes of what is known of a thread's repository: absent keeps, `null` clears.
+/// Changes of the stored state of a thread's Git repository. An absent field is unchanged, `null` clears it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadMetadataGitInfoUpdateParams {
-    /// The branch.
+    /// Name of the branch.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub branch: Nullable<String>,
-    /// Where the repository comes from.
+    /// URL of the repository's origin.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub origin_url: Nullable<String>,
-    /// The commit.
+    /// Hash of the commit.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub sha: Nullable<String>,
@@ -627,15 +627,15 @@ pub struct ThreadMetadataGitInfoUpdateParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadMetadataUpdateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Whether the user wants the provider's program for defenders; kept for the client.
+    /// Whether the user wants the provider's access program for defenders. The server only stores it for clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daybreak_enabled: Option<bool>,
-    /// What changes of what is known of the repository.
+    /// Changes of the stored state of the Git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<ThreadMetadataGitInfoUpdateParams>,
-    /// The project; an empty text for none.
+    /// Id of the project. An empty string for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
 }
@@ -653,9 +653,9 @@ pub struct ThreadMetadataUpdateResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// Whether the turns are wanted too.
+    /// Whether the response contains the turns.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_turns: bool,
@@ -668,35 +668,35 @@ pub struct ThreadReadParams {
 pub struct ThreadReadResponse {
     /// The thread.
     pub thread: Thread,
-    /// What of it was read.
+    /// Which part of the thread the user has read.
     #[serde(default)]
     pub read_state: Option<ThreadReadState>,
 }
 
-/// What of a thread the user has read.
+/// Which part of a thread the user has read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadState {
-    /// A number that grows with each change.
+    /// Identifies this version of the read state.
     pub revision: String,
-    /// The first thing that was not read; `null` if all was.
+    /// The first unread position. `null` if everything is read.
     #[serde(default)]
     pub first_unread: Option<ThreadUnreadPosition>,
 }
 
-/// The page of turns that comes with a resumed thread.
+/// The page of turns that is returned with a resumed thread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadResumeInitialTurnsPageParams {
-    /// How much of each turn's items is wanted.
+    /// Which items of each turn are returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items_view: Option<TurnItemsView>,
-    /// The most that a page holds.
+    /// Most entries of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// Order of the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort_direction: Option<SortDirection>,
 }
@@ -706,58 +706,58 @@ pub struct ThreadResumeInitialTurnsPageParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadResumeParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// When the user is asked.
+    /// When the user is asked for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_policy: Option<AskForApproval>,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// What the model is told first, instead of the usual.
+    /// Base instructions for the model, which replace the default ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_instructions: Option<String>,
-    /// Settings for this thread only, by their dotted keys.
+    /// Settings for this thread only, by dotted key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<JsonObject>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the model is told besides, from the developer.
+    /// Developer instructions for the model, in addition to the base instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_instructions: Option<String>,
-    /// Whether the turns stay out of the answer.
+    /// Whether the response leaves out the turns.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub exclude_turns: bool,
-    /// A history to go on from instead of a stored one, as items of the model.
+    /// A history to use instead of the stored one, in the form of the model provider's API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Value>>,
-    /// Asks for a page of turns with the answer.
+    /// Requests a page of turns in the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_turns_page: Option<ThreadResumeInitialTurnsPageParams>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The model provider.
+    /// Id of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// The file of the thread, instead of its id.
+    /// Path of the thread's file, instead of its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The permission profile; not together with a sandbox.
+    /// Id of the permission profile. It cannot be combined with a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<String>,
-    /// The tone of the model.
+    /// Personality of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personality: Option<Personality>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
-    /// What commands of the model may touch.
+    /// Sandbox mode for commands of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxMode>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
 }
@@ -767,55 +767,55 @@ pub struct ThreadResumeParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadResumeResponse {
-    /// When the user is asked.
+    /// When the user is asked for approval.
     pub approval_policy: AskForApproval,
     /// Who answers approval requests.
     pub approvals_reviewer: ApprovalsReviewer,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The model provider.
+    /// Id of the model provider.
     pub model_provider: String,
-    /// What commands of the model may touch.
+    /// Sandbox policy for commands of the model.
     pub sandbox: SandboxPolicy,
     /// The thread.
     pub thread: Thread,
-    /// The permission profile in force; `null` where a sandbox policy was chosen instead.
+    /// The active permission profile. `null` if a sandbox policy was chosen instead.
     #[serde(default)]
     pub active_permission_profile: Option<ActivePermissionProfile>,
-    /// The mode of working together.
+    /// The collaboration mode.
     #[serde(default)]
     pub collaboration_mode: Option<CollaborationMode>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
-    /// The page of turns that was asked for.
+    /// The requested page of turns.
     #[serde(default)]
     pub initial_turns_page: Option<TurnsPage>,
-    /// The files that instructions were read from.
+    /// Files from which instructions were read.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
-    /// Where paging through the items begins, from now backwards.
+    /// Cursor to list the items backwards from the newest.
     #[serde(default)]
     pub items_backwards_cursor: Option<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default)]
     pub service_tier: Option<String>,
-    /// Where paging through the turns begins, from now backwards.
+    /// Cursor to list the turns backwards from the newest.
     #[serde(default)]
     pub turns_backwards_cursor: Option<String>,
 }
@@ -825,9 +825,9 @@ pub struct ThreadResumeResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRevertParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The first turn that is dropped.
+    /// Id of the first turn that is dropped.
     pub before_turn_id: String,
 }
 
@@ -838,10 +838,10 @@ pub struct ThreadRevertParams {
 pub struct ThreadRevertResponse {
     /// The thread.
     pub thread: Thread,
-    /// Where paging through the items begins, from now backwards.
+    /// Cursor to list the items backwards from the newest.
     #[serde(default)]
     pub items_backwards_cursor: Option<String>,
-    /// Where paging through the turns begins, from now backwards.
+    /// Cursor to list the turns backwards from the newest.
     #[serde(default)]
     pub turns_backwards_cursor: Option<String>,
 }
@@ -854,19 +854,19 @@ pub struct ThreadSection {
     pub id: String,
     /// The name.
     pub name: String,
-    /// How it is shown.
+    /// Appearance.
     #[serde(default)]
     pub appearance: Option<ThreadSectionAppearance>,
 }
 
-/// How a group of threads is shown.
+/// Appearance of a group of threads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadSectionAppearance {
     /// Its colour.
     #[serde(default)]
     pub color: Option<String>,
-    /// Its symbol.
+    /// Its icon.
     #[serde(default)]
     pub icon: Option<String>,
 }
@@ -876,7 +876,7 @@ pub struct ThreadSectionAppearance {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSetNameParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// The name.
     pub name: String,
@@ -892,49 +892,49 @@ pub struct ThreadSetNameResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSettingsUpdateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// When the user is asked.
+    /// When the user is asked for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_policy: Option<AskForApproval>,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// The mode of working together.
+    /// The collaboration mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collaboration_mode: Option<CollaborationMode>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_plugin_ids: Option<Vec<String>>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environments: Option<Vec<TurnEnvironmentParams>>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_agent_mode: Option<MultiAgentMode>,
-    /// The permission profile; not together with a sandbox.
+    /// Id of the permission profile. It cannot be combined with a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<String>,
-    /// The tone of the model.
+    /// Personality of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personality: Option<Personality>,
-    /// What commands may touch.
+    /// Sandbox policy for commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<SandboxPolicy>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub service_tier: Nullable<String>,
-    /// How the model sums up what it thought.
+    /// How the model summarizes its reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<ReasoningSummary>,
 }
@@ -949,11 +949,11 @@ pub struct ThreadSettingsUpdateResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadShellCommandParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The command, as a line for a shell.
+    /// The command as a shell command line.
     pub command: String,
-    /// How long it may run, in milliseconds.
+    /// Timeout in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<i64>,
 }
@@ -963,22 +963,22 @@ pub struct ThreadShellCommandParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadShellCommandResponse {}
 
-/// What threads are sorted by.
+/// Sort keys of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadSortKey {
-    /// When they began.
+    /// Creation time.
     CreatedAt,
-    /// When they last changed.
+    /// Time of the last change.
     UpdatedAt,
-    /// When something last happened that matters to the user.
+    /// Time of the last activity that matters to the user.
     RecencyAt,
-    /// Where they stand in their section.
+    /// Position in the section.
     SectionPosition,
 }
 
-/// A kind of thing that starts threads.
+/// A kind of source of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -991,17 +991,17 @@ pub enum ThreadSourceKind {
     Exec,
     /// A client of the server.
     AppServer,
-    /// Other threads, for whatever reason.
+    /// Other threads, for any reason.
     SubAgent,
     /// Reviews.
     SubAgentReview,
-    /// Making a history shorter.
+    /// Compactions.
     SubAgentCompact,
-    /// Models that start agents.
+    /// Agents that were spawned.
     SubAgentThreadSpawn,
     /// Other threads, for other reasons.
     SubAgentOther,
-    /// Nobody can say.
+    /// It is not known.
     Unknown,
 }
 
@@ -1010,87 +1010,87 @@ pub enum ThreadSourceKind {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStartParams {
-    /// Whether the provider may answer with another model.
+    /// Whether the provider may fall back to another model.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub allow_provider_model_fallback: bool,
-    /// When the user is asked.
+    /// When the user is asked for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_policy: Option<AskForApproval>,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// What the model is told first, instead of the usual.
+    /// Base instructions for the model, which replace the default ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_instructions: Option<String>,
-    /// Settings for this thread only, by their dotted keys.
+    /// Settings for this thread only, by dotted key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<JsonObject>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether the user wants the provider's program for defenders; kept for the client.
+    /// Whether the user wants the provider's access program for defenders. The server only stores it for clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daybreak_enabled: Option<bool>,
-    /// What the model is told besides, from the developer.
+    /// Developer instructions for the model, in addition to the base instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_instructions: Option<String>,
     /// Tools that the client runs for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_tools: Option<Vec<DynamicToolSpec>>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environments: Option<Vec<TurnEnvironmentParams>>,
-    /// Whether the thread is never stored.
+    /// Whether the thread is never stored in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ephemeral: Option<bool>,
-    /// Whether the client wants the model's own events.
+    /// Whether the client receives the raw events of the model.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_raw_events: bool,
     /// How the history is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_mode: Option<ThreadHistoryMode>,
-    /// Does nothing; clients test the gate with it.
+    /// Has no effect. Clients test the experimental capability with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mock_experimental_field: Option<String>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The model provider.
+    /// Id of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_agent_mode: Option<MultiAgentMode>,
-    /// The permission profile; not together with a sandbox.
+    /// Id of the permission profile. It cannot be combined with a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<String>,
-    /// The tone of the model.
+    /// Personality of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personality: Option<Personality>,
-    /// The project that it belongs to.
+    /// Id of the project that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
-    /// What commands of the model may touch.
+    /// Sandbox mode for commands of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxMode>,
-    /// Directories of skills and plugins that the client chose.
+    /// Directories with skills and plugins that the client selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_capability_roots: Option<Vec<SelectedCapabilityRoot>>,
-    /// The name of the service that the client belongs to.
+    /// Name of the service that the client belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_name: Option<String>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// What made the client start it.
+    /// Why the client starts the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_start_source: Option<ThreadStartSource>,
-    /// What the client says the thread is for.
+    /// Purpose of the thread in the words of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_source: Option<String>,
 }
@@ -1100,87 +1100,87 @@ pub struct ThreadStartParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStartResponse {
-    /// When the user is asked.
+    /// When the user is asked for approval.
     pub approval_policy: AskForApproval,
     /// Who answers approval requests.
     pub approvals_reviewer: ApprovalsReviewer,
     /// The working directory.
     pub cwd: AbsolutePath,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The model provider.
+    /// Id of the model provider.
     pub model_provider: String,
-    /// What commands of the model may touch.
+    /// Sandbox policy for commands of the model.
     pub sandbox: SandboxPolicy,
     /// The thread.
     pub thread: Thread,
-    /// The permission profile in force; `null` where a sandbox policy was chosen instead.
+    /// The active permission profile. `null` if a sandbox policy was chosen instead.
     #[serde(default)]
     pub active_permission_profile: Option<ActivePermissionProfile>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
-    /// The files that instructions were read from.
+    /// Files from which instructions were read.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default)]
     pub service_tier: Option<String>,
 }
 
-/// What made a client start a thread.
+/// Why a client starts a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadStartSource {
-    /// The client began.
+    /// The client was started.
     Startup,
-    /// The user wanted to begin anew.
+    /// The user wants to start with an empty history.
     Clear,
 }
 
-/// What is with a thread.
+/// Status of a thread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadStatus {
-    /// It is stored only.
+    /// It is stored and not in memory.
     #[default]
     NotLoaded,
-    /// It is in memory, and nothing runs.
+    /// It is in memory, and no turn runs.
     Idle,
     /// The last turn failed.
     SystemError,
-    /// A turn runs, or something is asked of the user.
+    /// A turn runs, or waits for the user.
     Active {
-        /// What the thread waits for; empty while it works.
+        /// What the thread waits for. Empty while it works.
         active_flags: Vec<ThreadActiveFlag>,
     },
 }
 
-/// The tokens that a thread used.
+/// Token usage of a thread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadTokenUsage {
-    /// What the last request used.
+    /// Usage of the last inference call.
     pub last: TokenUsageBreakdown,
-    /// What all requests used.
+    /// Usage of all inference calls.
     pub total: TokenUsageBreakdown,
-    /// How many tokens the model takes; `null` where nobody knows.
+    /// Size of the model's context window in tokens. `null` if it is not known.
     #[serde(default)]
     pub model_context_window: Option<i64>,
 }
@@ -1190,7 +1190,7 @@ pub struct ThreadTokenUsage {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnarchiveParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -1202,16 +1202,16 @@ pub struct ThreadUnarchiveResponse {
     pub thread: Thread,
 }
 
-/// The first thing in a thread that was not read.
+/// The first unread position in a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadUnreadPosition {
-    /// The beginning.
+    /// The start of the thread.
     ThreadStart,
     /// A turn.
     Turn {
-        /// The turn.
+        /// Id of the turn.
         turn_id: String,
     },
 }
@@ -1221,7 +1221,7 @@ pub enum ThreadUnreadPosition {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnsubscribeParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
@@ -1229,67 +1229,67 @@ pub struct ThreadUnsubscribeParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadUnsubscribeResponse {
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: ThreadUnsubscribeStatus,
 }
 
-/// What became of a subscription.
+/// Result of ending a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadUnsubscribeStatus {
     /// The thread is not in memory.
     NotLoaded,
-    /// There was none.
+    /// The connection had no subscription.
     NotSubscribed,
-    /// It ended.
+    /// The subscription has ended.
     Unsubscribed,
 }
 
-/// Tokens by what they were used for.
+/// Numbers of tokens by kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsageBreakdown {
-    /// Input that the provider had in its cache.
+    /// Input tokens that were in the provider's cache.
     pub cached_input_tokens: i64,
-    /// Input, with what was cached.
+    /// Input tokens, including cached ones.
     pub input_tokens: i64,
-    /// Output, with what the model thought.
+    /// Output tokens, including reasoning.
     pub output_tokens: i64,
-    /// What the model thought.
+    /// Reasoning tokens.
     pub reasoning_output_tokens: i64,
-    /// All of them.
+    /// Sum of input and output tokens.
     pub total_tokens: i64,
-    /// Input that the provider put into its cache.
+    /// Input tokens that were written to the provider's cache.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cache_write_input_tokens: i64,
 }
 
-/// Some turns of a thread.
+/// A page of a thread's turns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnsPage {
-    /// What was asked for, page by page where there are pages.
+    /// The requested entries.
     pub data: Vec<Turn>,
-    /// Where a list in the opposite direction begins, to get what is new since.
+    /// Cursor for a list in the opposite direction, which returns entries that are newer than this page.
     #[serde(default)]
     pub backwards_cursor: Option<String>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// Params of `thread/rollback`, which older clients call for what is `thread/revert` now.
+/// Params of `thread/rollback`, the predecessor of `thread/revert` that older clients call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRollbackParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// How many of its last turns are dropped; at least one.
+    /// Number of turns to drop from the end; at least one.
     pub num_turns: u32,
 }
 
@@ -1297,6 +1297,6 @@ pub struct ThreadRollbackParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadRollbackResponse {
-    /// The thread with the turns that are left.
+    /// The thread with the remaining turns.
     pub thread: Thread,
 }

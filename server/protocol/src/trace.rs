@@ -1,7 +1,8 @@
-//! Recorded sessions over the protocol: which there are, what their graph is, and how it changes while they run.
+//! Recorded sessions over the protocol: a list of them, their graphs, and changes of the graphs while they are
+//! recorded.
 //!
-//! These methods are this server's own; they are experimental, so that a client has to ask for them. The state of a
-//! trace travels as the JSON that `state.json` has, and is not described here a second time.
+//! These methods are an addition of this server. They are experimental, so that a client must request the capability.
+//! The graph is sent in the JSON form of `state.json`, which is not described again here.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -12,33 +13,33 @@ use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
-/// Whether a trace is still being written.
+/// Whether a trace is still being recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TraceStatus {
     /// A thread of this server appends to it.
     Live,
-    /// Nothing is added to it any more.
+    /// It is complete.
     Finished,
 }
 
-/// One bundle that this server knows.
+/// A bundle that this server knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSummary {
     /// The directory of the bundle.
     pub path: AbsolutePath,
-    /// The id that the bundle's manifest gives.
+    /// The trace id in the manifest of the bundle.
     pub trace_id: String,
-    /// The thread that the recording began with.
+    /// Id of the thread with which the recording began.
     pub root_thread_id: String,
-    /// When the recording began, in Unix milliseconds.
+    /// Start of the recording in Unix milliseconds.
     pub started_at_ms: i64,
-    /// Whether it still grows.
+    /// Whether it is still being recorded.
     pub status: TraceStatus,
-    /// The threads in it, as far as the server knows them: the root first, then its agents.
+    /// Ids of the threads in it that the server knows: first the root, then its agents.
     pub thread_ids: Vec<String>,
 }
 
@@ -47,38 +48,38 @@ pub struct TraceSummary {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceListParams {
-    /// Where to go on: the `nextCursor` of the page before.
+    /// Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// The most traces on a page.
+    /// Most traces of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Only traces in this status.
+    /// Only traces with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TraceStatus>,
 }
 
-/// Result of `trace/list`: the newest recordings first.
+/// Result of `trace/list`, newest recordings first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceListResponse {
     /// The traces of this page.
     pub data: Vec<TraceSummary>,
-    /// Where the next page begins; `null` on the last one.
+    /// Cursor of the next page. `null` on the last page.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }
 
-/// Params of `trace/read`; exactly one of the two fields is set.
+/// Params of `trace/read`. Exactly one of the two fields must be set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReadParams {
-    /// A thread, whose trace is read.
+    /// Id of a thread whose trace is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The directory of a bundle, out of `trace/list`.
+    /// Directory of a bundle, from `trace/list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_path: Option<AbsolutePath>,
 }
@@ -88,11 +89,11 @@ pub struct TraceReadParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReadResponse {
-    /// The reduced graph, as `state.json` has it.
+    /// The reduced graph in the form of `state.json`.
     pub state: Value,
-    /// What the reduction found wrong with the bundle.
+    /// Diagnostics of the reduction.
     pub diagnostics: Vec<Value>,
-    /// The number of the last event that is part of the state; 0 if there is none.
+    /// Seq of the last event in the graph. 0 if there are no events.
     pub last_seq: u64,
 }
 
@@ -101,7 +102,7 @@ pub struct TraceReadResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSubscribeParams {
-    /// A thread of a live trace.
+    /// Id of a thread whose trace is being recorded.
     pub thread_id: String,
 }
 
@@ -110,9 +111,9 @@ pub struct TraceSubscribeParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSubscribeResponse {
-    /// The id that the notifications carry; it belongs to this connection.
+    /// Id that the notifications contain. It is valid for this connection.
     pub subscription_id: String,
-    /// The last event that the notifications will not tell about: the first one has a later `seq`.
+    /// Seq of the last event before the subscription. The first notification has a greater `seq`.
     pub last_seq: u64,
 }
 
@@ -121,7 +122,7 @@ pub struct TraceSubscribeResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceUnsubscribeParams {
-    /// The subscription that ends.
+    /// Id of the subscription to end.
     pub subscription_id: String,
 }
 
@@ -130,14 +131,14 @@ pub struct TraceUnsubscribeParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TraceUnsubscribeResponse {}
 
-/// Params of the notification `trace/changed`: what one recorded event, or a run of them, did to the graph.
+/// Params of the notification `trace/changed`: changes of the graph by one or several recorded events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceChangedNotification {
-    /// The subscription.
+    /// Id of the subscription.
     pub subscription_id: String,
-    /// The number of the last event whose changes are in here.
+    /// Seq of the last event whose changes are included.
     pub seq: u64,
     /// The changes, in order.
     pub changes: Vec<Value>,

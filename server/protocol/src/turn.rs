@@ -1,4 +1,4 @@
-//! Turns: starting, steering, interrupting and reviewing, and why they fail.
+//! Turns: starting, steering, interrupting and reviewing them, and errors that end them.
 
 use std::collections::BTreeMap;
 
@@ -34,40 +34,40 @@ pub struct AdditionalContextEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum AdditionalContextKind {
-    /// Nobody stands for it.
+    /// It is not trusted.
     Untrusted,
-    /// The client itself stands for it.
+    /// The client vouches for it.
     Application,
 }
 
-/// What kind of error ended a turn or refused a request, for programs.
+/// Kind of error that ended a turn or refused a request, for programs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum CodexErrorInfo {
-    /// The history does not fit into the model.
+    /// The history does not fit into the model's context window.
     ContextWindowExceeded,
-    /// The session used what it was allowed to.
+    /// The budget of the session is exceeded.
     SessionBudgetExceeded,
-    /// The account used what it was allowed to.
+    /// The usage limit of the account is exceeded.
     UsageLimitExceeded,
-    /// Too many requests.
+    /// Too many requests in a time.
     RateLimitExceeded,
-    /// The cheap service level has no room.
+    /// The cheap service tier is not available.
     FlexUnavailable,
-    /// The model provider has too much to do.
+    /// The model provider is overloaded.
     ServerOverloaded,
-    /// The provider has no such model.
+    /// The model provider does not have the model.
     ModelNotFound,
-    /// Those who check the request had no room.
+    /// The service that checks requests has no capacity.
     PolicyCapacityUnavailable,
     /// Refused for reasons of security.
     CyberPolicy,
-    /// The model did something other than it was asked.
+    /// The model did something other than what it was asked.
     MisalignmentPolicyViolation,
-    /// Too much was refused one after another.
+    /// Too many actions in a row were declined.
     TooManyDenials,
-    /// Something failed inside.
+    /// Something failed inside the server.
     InternalServerError,
     /// The credentials were refused.
     Unauthorized,
@@ -77,47 +77,47 @@ pub enum CodexErrorInfo {
     ThreadRollbackFailed,
     /// The sandbox failed.
     SandboxError,
-    /// None of the others.
+    /// Any other error.
     Other,
     /// A hook refused the request.
     InferenceHookDenied,
-    /// There was no connection to the model provider.
+    /// The model provider could not be reached.
     HttpConnectionFailed {
-        /// The status of the answer, where there was one.
+        /// HTTP status of the response, if there was one.
         #[serde(default)]
         http_status_code: Option<u16>,
     },
-    /// The connection to the response stream failed.
+    /// The connection for the response stream failed.
     ResponseStreamConnectionFailed {
-        /// The status of the answer, where there was one.
+        /// HTTP status of the response, if there was one.
         #[serde(default)]
         http_status_code: Option<u16>,
     },
-    /// The response stream broke off.
+    /// The response stream was interrupted.
     ResponseStreamDisconnected {
-        /// The status of the answer, where there was one.
+        /// HTTP status of the response, if there was one.
         #[serde(default)]
         http_status_code: Option<u16>,
     },
-    /// All tries are used up.
+    /// All attempts failed.
     ResponseTooManyFailedAttempts {
-        /// The status of the answer, where there was one.
+        /// HTTP status of the response, if there was one.
         #[serde(default)]
         http_status_code: Option<u16>,
     },
-    /// The running turn takes no input.
+    /// The running turn does not accept input.
     ActiveTurnNotSteerable {
-        /// The kind of turn that is running.
+        /// Kind of the running turn.
         turn_kind: NonSteerableTurnKind,
     },
-    /// Something that this version does not know, kept as it is; the server itself never says it.
+    /// An error kind that this version does not know, unchanged. The server itself never sends it.
     #[serde(untagged)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     #[cfg_attr(feature = "schema", ts(skip))]
     Unrecognized(Value),
 }
 
-/// What was found when a model did something other than it was asked.
+/// Details about a model that did something other than what it was asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -125,33 +125,33 @@ pub struct MisalignmentErrorDetails {
     /// What happened.
     #[serde(default)]
     pub detailed_explanation: Option<String>,
-    /// What kind of thing was found.
+    /// Kind of the error.
     #[serde(default)]
     pub error_type: Option<String>,
-    /// What was looked at.
+    /// What was reviewed.
     #[serde(default)]
     pub review_target: Option<String>,
-    /// How the turn can go on.
+    /// How the turn can continue.
     #[serde(default)]
     pub steer: Option<MisalignmentSteer>,
 }
 
-/// How a turn can go on after that.
+/// How a turn can continue after such an error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct MisalignmentSteer {
-    /// What there is to say.
+    /// The message for people.
     pub message: String,
 }
 
-/// A kind of turn that takes no further input.
+/// A kind of turn that does not accept further input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NonSteerableTurnKind {
     /// A review.
     Review,
-    /// The history is being made shorter.
+    /// A compaction.
     Compact,
 }
 
@@ -169,11 +169,11 @@ pub enum ReviewDelivery {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStartParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
     /// What is reviewed.
     pub target: ReviewTarget,
-    /// Where the review takes place; in the thread itself if nothing is said.
+    /// Where the review takes place. In the thread itself if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<ReviewDelivery>,
 }
@@ -183,7 +183,7 @@ pub struct ReviewStartParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStartResponse {
-    /// The thread that the review takes place in.
+    /// Id of the thread in which the review takes place.
     pub review_thread_id: String,
     /// The turn.
     pub turn: Turn,
@@ -194,74 +194,74 @@ pub struct ReviewStartResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ReviewTarget {
-    /// What is changed and not committed.
+    /// Changes that are not committed.
     UncommittedChanges,
-    /// What a branch changes against another one.
+    /// The changes of the current branch relative to another one.
     BaseBranch {
         /// The branch to compare with.
         branch: String,
     },
-    /// What a commit changes.
+    /// The changes of a commit.
     Commit {
-        /// The commit.
+        /// Hash of the commit.
         sha: String,
         /// The title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// What a text says.
+    /// Something that a text describes.
     Custom {
-        /// What to look at.
+        /// The text.
         instructions: String,
     },
 }
 
-/// What happens between an input of the user and the end of the work on it.
+/// A turn: what an agent does from one input of the user until it stops.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
     /// The id.
     pub id: String,
-    /// The items, as far as `itemsView` says.
+    /// The items that `itemsView` selects.
     pub items: Vec<ThreadItem>,
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: TurnStatus,
-    /// When it ended, in Unix seconds.
+    /// End time in Unix seconds.
     #[serde(default)]
     pub completed_at: Option<i64>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub duration_ms: Option<i64>,
-    /// Why it failed; `null` unless it did.
+    /// The error. `null` unless the turn failed.
     #[serde(default)]
     pub error: Option<TurnError>,
-    /// How much of the items is there.
+    /// Which items are included.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub items_view: TurnItemsView,
-    /// The first turn of the chain that led to this one; itself if none did.
+    /// Id of the first turn in the chain that led to this one. Its own id if no other turn did.
     #[serde(default)]
     pub root_turn_id: Option<String>,
-    /// When it began, in Unix seconds.
+    /// Start time in Unix seconds.
     #[serde(default)]
     pub started_at: Option<i64>,
 }
 
-/// Why a turn failed, or has to try again.
+/// Why a turn failed, or must retry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnError {
-    /// What went wrong, in the words of whoever noticed.
+    /// Error message of the component that reported it.
     pub message: String,
-    /// More about the error, for people.
+    /// More details for people.
     #[serde(default)]
     pub additional_details: Option<String>,
-    /// What kind of error it is.
+    /// Kind of the error.
     #[serde(default)]
     pub codex_error_info: Option<CodexErrorInfo>,
-    /// What was found when the model did something other than it was asked.
+    /// Details about a model that did something other than what it was asked.
     #[serde(default)]
     pub misalignment: Option<MisalignmentErrorDetails>,
 }
@@ -271,9 +271,9 @@ pub struct TurnError {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnInterruptParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
 }
 
@@ -282,16 +282,16 @@ pub struct TurnInterruptParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnInterruptResponse {}
 
-/// How much of a turn's items is there.
+/// Which items of a turn are included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnItemsView {
-    /// None; there may be some.
+    /// None, although there may be some.
     NotLoaded,
-    /// The first message of the user and the last one of the model.
+    /// The first user message and the last agent message.
     Summary,
-    /// All.
+    /// All items.
     #[default]
     Full,
 }
@@ -300,22 +300,22 @@ pub enum TurnItemsView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnPlanStep {
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: TurnPlanStepStatus,
-    /// What is done.
+    /// Description of the step.
     pub step: String,
 }
 
-/// How far a step is.
+/// Status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnPlanStepStatus {
-    /// It was not begun.
+    /// It has not started.
     Pending,
-    /// It is under way.
+    /// It is in progress.
     InProgress,
-    /// It ended well.
+    /// It completed.
     Completed,
 }
 
@@ -324,27 +324,27 @@ pub enum TurnPlanStepStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSettingsUpdateParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environments: Option<Vec<TurnEnvironmentParams>>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
     #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub service_tier: Nullable<String>,
-    /// How the model sums up what it thought.
+    /// How the model summarizes its reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<ReasoningSummary>,
 }
@@ -353,18 +353,18 @@ pub struct TurnSettingsUpdateParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnSettingsUpdateResponse {
-    /// How far it is, or what became of it.
+    /// The status.
     pub status: TurnSettingsUpdateStatus,
 }
 
-/// What became of a change of settings.
+/// Result of a change of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnSettingsUpdateStatus {
-    /// It counts from now on.
+    /// The new settings are effective.
     Applied,
-    /// The turn is over.
+    /// The turn has ended.
     TargetUnavailable,
 }
 
@@ -373,86 +373,86 @@ pub enum TurnSettingsUpdateStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStartParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<UserInput>,
-    /// Texts beside the input, by a name that the client chose.
+    /// Texts in addition to the input, by names that the client chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<BTreeMap<String, AdditionalContextEntry>>,
-    /// When the user is asked.
+    /// When the user is asked for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_policy: Option<AskForApproval>,
     /// Who answers approval requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// An id of the client's own for the message; it comes back in the item.
+    /// Id of the message, chosen by the client. The user message item contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_user_message_id: Option<String>,
-    /// The mode of working together.
+    /// The collaboration mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collaboration_mode: Option<CollaborationMode>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The program for work on security that the turn is under.
+    /// The access program for work on security under which the turn runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cyber_access_program: Option<CyberAccessProgram>,
-    /// The plugins that the thread does without.
+    /// Ids of the plugins that are disabled for the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_plugin_ids: Option<Vec<String>>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Where commands run.
+    /// Environments in which commands run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environments: Option<Vec<TurnEnvironmentParams>>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When the model starts agents by itself.
+    /// When the model may spawn agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_agent_mode: Option<MultiAgentMode>,
-    /// The schema that the answer has to follow.
+    /// JSON schema that the answer must follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// The turn that made the client start this one.
+    /// Id of the turn because of which the client starts this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_turn_id: Option<String>,
-    /// The permission profile; not together with a sandbox.
+    /// Id of the permission profile. It cannot be combined with a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<String>,
-    /// The tone of the model.
+    /// Personality of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personality: Option<Personality>,
-    /// Texts that go to the model provider with the request.
+    /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
-    /// Changes of these texts.
+    /// Changes of this metadata.
     #[serde(rename = "responsesapiClientMetadataPatch", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata_patch: Option<BTreeMap<String, String>>,
-    /// The first turn of the chain that led to this one.
+    /// Id of the first turn in the chain that led to this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_turn_id: Option<String>,
-    /// The directories that count as the workspace.
+    /// Directories that form the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
-    /// What commands may touch.
+    /// Sandbox policy for commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<SandboxPolicy>,
-    /// The level of service.
+    /// Service tier of the model provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// The level of service of this turn alone.
+    /// Service tier of this turn only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier_for_turn: Option<String>,
-    /// How the model sums up what it thought.
+    /// How the model summarizes its reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<ReasoningSummary>,
-    /// The output of a tool, instead of a text.
+    /// Output of a tool, instead of a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_output: Option<TurnToolOutput>,
-    /// What made the client start the turn.
+    /// Why the client starts the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_trigger: Option<String>,
 }
@@ -465,18 +465,18 @@ pub struct TurnStartResponse {
     pub turn: Turn,
 }
 
-/// How far a turn is.
+/// Status of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnStatus {
-    /// It ended well.
+    /// It completed.
     Completed,
     /// It was interrupted.
     Interrupted,
     /// It failed.
     Failed,
-    /// It is under way.
+    /// It is in progress.
     #[default]
     InProgress,
 }
@@ -486,22 +486,22 @@ pub enum TurnStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSteerParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn that the client takes for the running one.
+    /// Id of the turn that the client believes to be running.
     pub expected_turn_id: String,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<UserInput>,
-    /// Texts beside the input, by a name that the client chose.
+    /// Texts in addition to the input, by names that the client chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<BTreeMap<String, AdditionalContextEntry>>,
-    /// An id of the client's own for the message; it comes back in the item.
+    /// Id of the message, chosen by the client. The user message item contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_user_message_id: Option<String>,
-    /// Texts that go to the model provider with the request.
+    /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
-    /// Changes of these texts.
+    /// Changes of this metadata.
     #[serde(rename = "responsesapiClientMetadataPatch", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata_patch: Option<BTreeMap<String, String>>,
 }
@@ -511,15 +511,15 @@ pub struct TurnSteerParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSteerResponse {
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
 }
 
-/// The output of a tool that a client gives with its input.
+/// Output of a tool that a client sends with its input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct TurnToolOutput {
-    /// The name.
+    /// Name of the tool.
     pub name: String,
     /// The output.
     pub output: FunctionCallOutputBody,

@@ -1,4 +1,4 @@
-//! The committed schemas say what the types say.
+//! Tests that the committed schemas agree with the types.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,18 +8,18 @@ use std::{env, fs};
 use trace_protocol::typescript::typescript;
 use trace_protocol::{SchemaSet, generated, schema, table};
 
-/// The environment variable that writes the files instead of comparing them.
+/// Environment variable that makes the tests write the files instead of comparing them.
 const REGENERATE: &str = "TRACE_REGENERATE";
 
-/// How the files are written anew.
+/// How to regenerate the files.
 const HOW: &str = "run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`";
 
-/// Returns where the files are.
+/// Returns the directory of the files.
 fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol")
 }
 
-/// Compares a file with what it should be, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn committed(name: &str, text: &str) {
     let path = directory().join(name);
     if env::var_os(REGENERATE).is_some() {
@@ -45,7 +45,7 @@ fn the_experimental_schema_is_committed() {
     committed("schema.experimental.json", &json(SchemaSet::Experimental));
 }
 
-/// Compares the files of a folder with what they should be, or writes them.
+/// Compares the files of a folder with their expected contents, or writes them.
 fn committed_folder(folder: &str, files: &BTreeMap<PathBuf, String>) {
     let directory = directory().join(folder);
     if env::var_os(REGENERATE).is_some() {
@@ -93,7 +93,7 @@ fn the_typescript_files_are_committed() {
 #[test]
 fn programs_embed_what_was_generated() {
     if env::var_os(REGENERATE).is_some() {
-        // This program still embeds what was there before.
+        // This test program still embeds the files from before.
         return;
     }
     for set in [SchemaSet::Stable, SchemaSet::Experimental] {
