@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for RequestId {
             Value::Number(id) => {
                 id.as_i64().map(Self::Integer).ok_or_else(|| D::Error::custom("id is no 64-bit integer"))
             }
-            _ => Err(D::Error::custom("id is neither a text nor an integer")),
+            _ => Err(D::Error::custom("the id is neither a string nor a 64-bit integer")),
         }
     }
 }
@@ -119,13 +119,13 @@ pub enum Incoming {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Dropped {
     /// The text is not JSON.
-    #[error("text is no JSON")]
+    #[error("the text is not JSON")]
     NoJson,
     /// The JSON is not an object, or an object that is no kind of message.
-    #[error("JSON is no message")]
+    #[error("the JSON is not a message")]
     NoMessage,
     /// The id is neither a string nor a 64-bit integer.
-    #[error("id is neither a text nor an integer")]
+    #[error("the id is neither a string nor a 64-bit integer")]
     BadId,
 }
 
@@ -210,7 +210,7 @@ pub fn decode_bytes(bytes: &[u8]) -> Incoming {
 /// Only content of the caller can cause this: a map with keys that are no strings, or a failing `Serialize`
 /// implementation.
 #[derive(Debug, thiserror::Error)]
-#[error("message cannot be written as JSON")]
+#[error("the message cannot be serialized")]
 pub struct EncodeError(#[from] serde_json::Error);
 
 #[derive(Serialize)]

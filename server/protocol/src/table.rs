@@ -9,7 +9,7 @@ use crate::methods::{METHODS, NOTIFICATIONS, SERVER_REQUESTS, UNAVAILABLE_METHOD
 #[must_use]
 pub fn markdown() -> String {
     let mut page = String::new();
-    write_page(&mut page).expect("a string takes any text");
+    write_page(&mut page).expect("writing to a string cannot fail");
     page
 }
 

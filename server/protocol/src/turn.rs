@@ -428,7 +428,7 @@ pub struct TurnStartParams {
     /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
-    /// Changes of this metadata.
+    /// Changes of the metadata that is sent to the model provider.
     #[serde(rename = "responsesapiClientMetadataPatch", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata_patch: Option<BTreeMap<String, String>>,
     /// Id of the first turn in the chain that led to this one.
@@ -501,7 +501,7 @@ pub struct TurnSteerParams {
     /// Metadata that is sent to the model provider with the request.
     #[serde(rename = "responsesapiClientMetadata", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata: Option<BTreeMap<String, String>>,
-    /// Changes of this metadata.
+    /// Changes of the metadata that is sent to the model provider.
     #[serde(rename = "responsesapiClientMetadataPatch", default, skip_serializing_if = "Option::is_none")]
     pub responses_api_client_metadata_patch: Option<BTreeMap<String, String>>,
 }

@@ -76,7 +76,7 @@ pub fn typescript(set: SchemaSet) -> BTreeMap<PathBuf, String> {
     let mut files: BTreeMap<PathBuf, String> =
         types.keys().map(|name| (PathBuf::from(format!("{name}.ts")), file(name, &types))).collect();
     let index = types.keys().fold(HEADER.to_owned(), |mut text, name| {
-        writeln!(text, "export type {{ {name} }} from \"./{name}\";").expect("a string takes any text");
+        writeln!(text, "export type {{ {name} }} from \"./{name}\";").expect("writing to a string cannot fail");
         text
     });
     files.insert(PathBuf::from("index.ts"), index);
@@ -115,12 +115,12 @@ fn file(name: &str, types: &BTreeMap<String, (String, String)>) -> String {
     let (docs, declaration) = &types[name];
     let mut text = HEADER.to_owned();
     for import in names(declaration).into_iter().filter(|&import| import != name && types.contains_key(import)) {
-        writeln!(text, "import type {{ {import} }} from \"./{import}\";").expect("a string takes any text");
+        writeln!(text, "import type {{ {import} }} from \"./{import}\";").expect("writing to a string cannot fail");
     }
-    writeln!(text).expect("a string takes any text");
+    writeln!(text).expect("writing to a string cannot fail");
     // The generated declarations have spaces at the ends of lines.
     for line in format!("{docs}export {declaration}").lines() {
-        writeln!(text, "{}", line.trim_end()).expect("a string takes any text");
+        writeln!(text, "{}", line.trim_end()).expect("writing to a string cannot fail");
     }
     text
 }

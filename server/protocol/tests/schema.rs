@@ -28,7 +28,7 @@ fn committed(name: &str, text: &str) {
         return;
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == text, "{} is not what the types say: {HOW}", path.display());
+    assert!(there == text, "{} does not agree with the types: {HOW}", path.display());
 }
 
 fn json(set: SchemaSet) -> String {
@@ -56,7 +56,7 @@ fn committed_folder(folder: &str, files: &BTreeMap<PathBuf, String>) {
     }
     for entry in fs::read_dir(&directory).expect("the directory is there") {
         let name = PathBuf::from(entry.expect("an entry").file_name());
-        assert!(files.contains_key(&name), "{folder}/{} is of no type any more: {HOW}", name.display());
+        assert!(files.contains_key(&name), "{folder}/{} belongs to no type: {HOW}", name.display());
     }
 }
 
@@ -79,13 +79,13 @@ fn the_typescript_files_are_committed() {
             "Files that the experimental set adds or replaces"
         };
         writeln!(list, "\n/// {what}.\npub(super) const {name}: &[(&str, &str)] = &[")
-            .expect("a string takes any text");
+            .expect("writing to a string cannot fail");
         for file in files.keys() {
             let file = file.display();
             writeln!(list, "    (\"{file}\", include_str!(\"../../../../docs/protocol/{folder}/{file}\")),")
-                .expect("a string takes any text");
+                .expect("writing to a string cannot fail");
         }
-        writeln!(list, "];").expect("a string takes any text");
+        writeln!(list, "];").expect("writing to a string cannot fail");
     }
     committed("../../server/protocol/src/generated/files.rs", &list);
 }
@@ -97,10 +97,10 @@ fn programs_embed_what_was_generated() {
         return;
     }
     for set in [SchemaSet::Stable, SchemaSet::Experimental] {
-        assert!(generated::json_schema(set) == json(set), "the embedded schema is another one: {HOW}");
+        assert!(generated::json_schema(set) == json(set), "the embedded schema is outdated: {HOW}");
         let embedded: BTreeMap<PathBuf, String> =
             generated::typescript(set).map(|(name, text)| (PathBuf::from(name), text.to_owned())).collect();
-        assert!(embedded == typescript(set), "the embedded TypeScript files are others: {HOW}");
+        assert!(embedded == typescript(set), "the embedded TypeScript files are outdated: {HOW}");
     }
 }
 
