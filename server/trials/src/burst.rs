@@ -1,4 +1,4 @@
-//! Many requests at once over the standard streams: is every one of them answered?
+//! The trial of many requests at once over the standard streams. It checks that every request is answered.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -14,29 +14,29 @@ use crate::model::{Model, Reply};
 use crate::numbers::megabytes;
 use crate::server::{Home, Memory, ServerCommand};
 
-/// What came of it.
+/// Result of the trial.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// Requests that were sent.
     pub requests: usize,
-    /// Good answers.
+    /// Successful responses.
     pub results: usize,
-    /// Refusals because of overload that clients know as such (`data.codexErrorInfo`).
+    /// Overload errors that clients recognize by `data.codexErrorInfo`.
     pub overloaded: usize,
     /// Other errors, by code.
     pub errors: BTreeMap<i64, usize>,
     /// Requests that were answered more than once.
     pub repeated: usize,
-    /// Requests that were never answered.
+    /// Requests without a response.
     pub unanswered: usize,
-    /// Time from the first byte sent to the last answer.
+    /// Seconds from the first byte sent to the last response.
     pub seconds: f64,
     /// Memory at the end.
     pub memory: Memory,
 }
 
 impl Report {
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!(
@@ -44,18 +44,19 @@ impl Report {
             self.requests, self.results, self.overloaded, self.unanswered, self.repeated, self.seconds
         );
         for (code, count) in &self.errors {
-            writeln!(text, "{count} errors with code {code}").expect("writing to a string");
+            writeln!(text, "{count} errors with code {code}").expect("writing to a string cannot fail");
         }
-        writeln!(text, "resident memory at most: {}", megabytes(self.memory.peak)).expect("writing to a string");
+        writeln!(text, "resident memory at most: {}", megabytes(self.memory.peak))
+            .expect("writing to a string cannot fail");
         text
     }
 }
 
-/// Runs the trial: so many requests of a method in one burst. Gives up when nothing came for `timeout`.
+/// Runs the trial: sends `requests` requests of a method in one burst. Gives up if nothing arrives for `timeout`.
 ///
 /// # Errors
 ///
-/// Fails if the server does not start or ends.
+/// Returns an error if the server does not start, or if it ends.
 pub async fn run(command: &ServerCommand, requests: usize, method: &str, timeout: Duration) -> anyhow::Result<Report> {
     let model = Model::start(|_| Reply::say("nothing")).await?;
     let home = Home::new(&model.url(), "")?;
@@ -75,7 +76,7 @@ pub async fn run(command: &ServerCommand, requests: usize, method: &str, timeout
     let began = Instant::now();
     let sending = tokio::spawn(async move {
         input.write_all(burst.as_bytes()).await?;
-        // The end of the input would end the server.
+        // Keep the input open, because its end would end the server.
         Ok::<_, std::io::Error>(input)
     });
     let mut report = Report {

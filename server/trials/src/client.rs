@@ -1,7 +1,7 @@
 //! A client of the protocol, over WebSocket or the standard streams of a server.
 //!
-//! It hands on only the notifications that a trial asks for, so that it costs little beside the server. It never answers
-//! requests of the server: trials run with policies that ask nothing.
+//! It keeps only the notifications that a trial asks for, so that it needs few resources beside the server. It never
+//! answers requests of the server: the trials use policies that require no approval.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,47 +21,47 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long a trial waits for one answer or one notification before it gives up.
+/// Timeout for one response or one notification.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a server answers.
+/// The response of a server.
 pub type Answer = Result<Value, Refused>;
 
-/// An error that a server answers.
+/// An error response of a server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Refused {
-    /// Its code.
+    /// The error code.
     pub code: i64,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// More about it.
+    /// Details of the error.
     pub data: Option<Value>,
 }
 
 /// A notification.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// What it is.
+    /// Name of the method.
     pub method: String,
-    /// What it says.
+    /// The params.
     pub params: Value,
 }
 
-/// A message of a server, as much of it as matters here.
+/// A message of a server, with the fields that matter here.
 #[derive(Debug, Deserialize)]
 pub struct Incoming<'a> {
-    /// The request that is answered, or that the server makes.
+    /// Id of the answered request, or of a request of the server.
     #[serde(borrow)]
     pub id: Option<&'a RawValue>,
-    /// What is asked or told.
+    /// Method of a request or notification of the server.
     pub method: Option<String>,
-    /// What it is about.
+    /// The params of the method.
     #[serde(borrow)]
     pub params: Option<&'a RawValue>,
-    /// A good answer.
+    /// Result of a successful response.
     #[serde(borrow)]
     pub result: Option<&'a RawValue>,
-    /// A bad one.
+    /// Error of an error response.
     pub error: Option<Refused>,
 }
 
@@ -78,13 +78,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects over WebSocket and initializes.
+    /// Connects over WebSocket and initializes the connection.
     ///
-    /// `keep` names the notifications that [`Client::note`] returns; the others are dropped.
+    /// `keep` contains the methods of the notifications that [`Client::note`] returns. All others are dropped.
     ///
     /// # Errors
     ///
-    /// Fails if the server refuses.
+    /// Returns an error if the connection fails or the server refuses `initialize`.
     pub async fn connect(url: &str, keep: &'static [&'static str]) -> anyhow::Result<Self> {
         let (sink, mut stream) = open(url).await?.split();
         let waiting = Waiting::default();
@@ -96,8 +96,8 @@ impl Client {
                     receive(text.as_str(), keep, &answers, &sender);
                 }
             }
-            // Whoever waits for an answer learns that none will come.
-            answers.lock().expect("no reader panics").clear();
+            // Dropping the senders tells all waiting callers that no response will come.
+            answers.lock().expect("no thread panics with the lock held").clear();
         });
         let client = Self { sink: tokio::sync::Mutex::new(sink), waiting, notes, next: AtomicU64::new(1), reader };
         client.call("initialize", hello()).await?;
@@ -109,25 +109,25 @@ impl Client {
         self.sink.lock().await.send(Message::text(message.to_string())).await.context("the connection is closed")
     }
 
-    /// Asks, and returns what is answered.
+    /// Sends a request, and returns its response.
     ///
     /// # Errors
     ///
-    /// Fails if the connection closes, or no answer comes.
+    /// Returns an error if the connection closes, or if no response arrives within [`PATIENCE`].
     pub async fn ask(&self, method: &str, params: Value) -> anyhow::Result<Answer> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
-        self.waiting.lock().expect("no reader panics").insert(id, sender);
+        self.waiting.lock().expect("no thread panics with the lock held").insert(id, sender);
         self.send(&json!({"id": id, "method": method, "params": params})).await?;
         let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| anyhow!("no answer to {method}"))?;
         answer.map_err(|_| anyhow!("the connection closed before {method} was answered"))
     }
 
-    /// Asks, and expects a good answer.
+    /// Sends a request, and returns its result.
     ///
     /// # Errors
     ///
-    /// Fails as [`Client::ask`] does, and if the server refuses.
+    /// Returns an error under the conditions of [`Client::ask`], and if the server returns an error.
     pub async fn call(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         match self.ask(method, params).await? {
             Ok(result) => Ok(result),
@@ -135,16 +135,17 @@ impl Client {
         }
     }
 
-    /// Returns the next notification that is kept, or nothing once the connection closed.
+    /// Returns the next notification that is kept. `None` if the connection is closed.
     pub async fn note(&mut self) -> Option<Note> {
         self.notes.recv().await
     }
 
-    /// Waits for a notification, and drops those before it.
+    /// Waits for a notification with this method for whose params `fits` returns true. Drops the notifications before
+    /// it.
     ///
     /// # Errors
     ///
-    /// Fails if none comes.
+    /// Returns an error if no such notification arrives within [`PATIENCE`], or if the connection closes.
     pub async fn wait(&mut self, method: &str, mut fits: impl FnMut(&Value) -> bool) -> anyhow::Result<Value> {
         let search = async {
             while let Some(note) = self.notes.recv().await {
@@ -161,7 +162,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the server refuses.
+    /// Returns an error if the server refuses.
     pub async fn start_thread(&self) -> anyhow::Result<String> {
         let started = self.call("thread/start", json!({})).await?;
         Ok(started["thread"]["id"].as_str().context("a thread without an id")?.to_owned())
@@ -171,7 +172,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the server refuses.
+    /// Returns an error if the server refuses.
     pub async fn start_turn(&self, thread: &str, text: &str) -> anyhow::Result<String> {
         let input = json!([{"type": "text", "text": text}]);
         let started = self.call("turn/start", json!({"threadId": thread, "input": input})).await?;
@@ -182,16 +183,16 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the server refuses, or the turn does not end.
+    /// Returns an error if the server refuses, or if the turn does not end.
     pub async fn run_turn(&mut self, thread: &str, text: &str) -> anyhow::Result<Value> {
         let turn = self.start_turn(thread, text).await?;
         let mut completed = self.wait("turn/completed", |params| params["turn"]["id"] == *turn).await?;
         Ok(completed["turn"].take())
     }
 
-    /// Closes the connection in good order.
+    /// Closes the connection properly.
     pub async fn close(self) {
-        // Whoever is gone already need not be told.
+        // This fails only if the server has closed it already.
         let _gone = self.sink.lock().await.close().await;
     }
 }
@@ -202,25 +203,25 @@ impl Drop for Client {
     }
 }
 
-/// Returns the parameters of `initialize`.
+/// Returns the params of `initialize`.
 #[must_use]
 pub fn hello() -> Value {
     json!({"clientInfo": {"name": "trace_trials", "title": null, "version": env!("CARGO_PKG_VERSION")},
         "capabilities": {"experimentalApi": true}})
 }
 
-/// Opens a connection without a word.
+/// Opens a WebSocket connection without sending a message.
 ///
 /// # Errors
 ///
-/// Fails if the server refuses.
+/// Returns an error if the connection fails.
 pub async fn open(url: &str) -> anyhow::Result<Socket> {
     let request = url.into_client_request()?;
     let (socket, _) = tokio_tungstenite::connect_async_with_config(request, Some(unlimited()), true).await?;
     Ok(socket)
 }
 
-/// Returns settings of a connection that takes messages of any size.
+/// Returns a configuration for connections that accept messages of any size.
 #[must_use]
 pub fn unlimited() -> tokio_tungstenite::tungstenite::protocol::WebSocketConfig {
     tokio_tungstenite::tungstenite::protocol::WebSocketConfig::default().max_message_size(None).max_frame_size(None)
@@ -231,12 +232,12 @@ fn receive(text: &str, keep: &[&str], waiting: &Waiting, notes: &mpsc::Unbounded
     match incoming {
         Incoming { method: Some(method), id: None, params, .. } if keep.contains(&method.as_str()) => {
             let params = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-            // The trial may have stopped listening.
+            // This fails only if the trial has stopped listening.
             let _unheard = notes.send(Note { method, params });
         }
         Incoming { method: None, id: Some(id), result, error, .. } => {
             let Ok(id) = id.get().parse() else { return };
-            let Some(sender) = waiting.lock().expect("no trial panics").remove(&id) else { return };
+            let Some(sender) = waiting.lock().expect("no thread panics with the lock held").remove(&id) else { return };
             let result = result.and_then(|result| serde_json::from_str(result.get()).ok()).unwrap_or_default();
             let _unheard = sender.send(error.map_or(Ok(result), Err));
         }

@@ -1,4 +1,4 @@
-//! Many connections that do nothing, many turns at once, and somebody who reads threads meanwhile.
+//! The trial of many idle connections and many running turns, while another client reads threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,45 +17,45 @@ use crate::model::{End, Model, Part, Reply};
 use crate::numbers::{Latencies, Summary, megabytes, table};
 use crate::server::{Home, Memory, ServerCommand};
 
-/// What the prompts of long turns say.
+/// A text that the prompts of long turns contain.
 const LONG: &str = "at length";
 
-/// Connections that are opened at the same time.
+/// Number of connections that are opened at the same time.
 const OPENING: usize = 50;
 
-/// How the crowd looks.
+/// Parameters of the trial.
 #[derive(Debug, Clone)]
 pub struct Crowd {
-    /// Connections that do nothing.
+    /// Number of idle connections.
     pub idle: usize,
-    /// Turns at once, each on a connection and a thread of its own.
+    /// Number of turns at the same time, each with its own connection and thread.
     pub turns: usize,
     /// How long threads are read.
     pub time: Duration,
-    /// Pieces of the text of a turn.
+    /// Number of deltas in the text of a turn.
     pub pieces: usize,
-    /// Time between them.
+    /// Time between two deltas.
     pub gap: Duration,
     /// Time between two readings.
     pub pause: Duration,
 }
 
-/// What came of it.
+/// Result of the trial.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// `thread/read` without turns.
+    /// Latency of `thread/read` without turns.
     pub read: Summary,
-    /// `thread/read` with turns.
+    /// Latency of `thread/read` with turns.
     pub read_turns: Summary,
-    /// `thread/start`, all of them at once.
+    /// Latency of `thread/start`, with all calls at the same time.
     pub start: Summary,
-    /// Whole turns.
+    /// Duration of whole turns.
     pub turn: Summary,
-    /// Answers of the model on their way, on average over the readings.
+    /// Running answers of the model, on average over the readings.
     pub turns_running: f64,
     /// Idle connections that were still open at the end.
     pub idle_open: usize,
-    /// Messages that the idle connections got.
+    /// Messages that the idle connections received.
     pub idle_messages: u64,
     /// Memory before the first connection.
     pub memory_start: Memory,
@@ -66,7 +66,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         let row = |name: &str, summary: &Summary| [vec![name.to_owned()], summary.cells()].concat();
@@ -97,7 +97,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// Fails if the server refuses anything.
+/// Returns an error if the server refuses a request.
 pub async fn run(command: &ServerCommand, crowd: &Crowd) -> anyhow::Result<Report> {
     let (pieces, gap) = (crowd.pieces, crowd.gap);
     let text = "All that is said here is said a little at a time. ".repeat(pieces.div_ceil(10).max(1));
@@ -121,7 +121,7 @@ pub async fn run(command: &ServerCommand, crowd: &Crowd) -> anyhow::Result<Repor
     let (sender, mut threads) = mpsc::unbounded_channel();
     for number in 0..crowd.turns {
         let (url, stop, sender) = (server.url.clone(), Arc::clone(&stop), sender.clone());
-        // Turns of real agents do not all begin and end in the same moment.
+        // Delay the workers differently: turns of real agents do not all start and end at the same moment.
         let delay = (gap * u32::try_from(pieces)?).mul_f64(number as f64 / crowd.turns as f64);
         workers.spawn(async move { work(&url, delay, &stop, &sender).await });
     }
@@ -178,7 +178,7 @@ pub async fn run(command: &ServerCommand, crowd: &Crowd) -> anyhow::Result<Repor
     })
 }
 
-/// Runs one long turn after the other on a thread of its own. Says which one it is once it has a turn.
+/// Runs one long turn after the other on its own thread. Sends the id of the thread once it has a turn.
 async fn work(
     url: &str,
     delay: Duration,
@@ -202,7 +202,7 @@ async fn work(
     Ok((start, turns))
 }
 
-/// A connection that reads what comes, and does nothing.
+/// A connection that reads all messages and does nothing.
 struct Idle {
     messages: Arc<AtomicU64>,
     reader: JoinHandle<()>,

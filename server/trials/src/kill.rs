@@ -1,8 +1,9 @@
-//! Kills a server at random moments of its work, starts it again, and looks for what is lost.
+//! Kills a server at random moments of its work, restarts it, and checks what is lost.
 //!
-//! What a client was told has to be there afterwards: every thread of which it saw a user's message is listed and resumes, every
-//! turn that ended is as it was, every turn that ran is `interrupted`, nothing is in progress, and a new turn works. Every
-//! bundle reduces. Equal seeds kill at equal times; what the server does by then is its own affair.
+//! Everything that a client was told must exist after the restart: every thread of which the client saw a user message
+//! is listed and can be resumed, every turn that had ended is unchanged, every turn that ran is `interrupted`, nothing
+//! is in progress, and a new turn works. Every bundle can be reduced. Equal seeds kill the server after equal times;
+//! how far the server gets by then may differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,60 +18,60 @@ use crate::client::Client;
 use crate::model::{Asked, End, Model, Part, Reply};
 use crate::server::{Home, Running, ServerCommand};
 
-/// Kills after which a server gets a new home.
+/// Number of kills after which a server gets a new home.
 pub const KILLS_PER_HOME: usize = 10;
 
-/// Threads that are started before each kill.
+/// Number of threads that are started before each kill.
 const NEW_THREADS: usize = 2;
 
-/// Threads from before that run a turn as well.
+/// Number of existing threads that also run a turn.
 const OLD_THREADS: usize = 1;
 
-/// Findings of one sort that are told in full.
+/// Most findings of one kind that are reported in full.
 const EXAMPLES: usize = 3;
 
-/// The prompt of a turn of one message.
+/// Prompt of a turn with one message.
 const SHORT: &str = "please answer";
 
-/// The prompt of a turn of several steps.
+/// Prompt of a turn with several steps.
 const LONG: &str = "please work";
 
-/// What the model says in a short turn.
+/// Answer of the model in a short turn.
 const SHORT_ANSWER: &str = "as you say";
 
 const KEPT: &[&str] = &["item/completed", "turn/completed"];
 
-/// How the trial looks.
+/// Parameters of the trial.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// How often the server is killed.
     pub moments: usize,
-    /// Where the moments come from.
+    /// Seed of the random moments.
     pub seed: u64,
-    /// The longest time that it works before it is killed.
+    /// Longest time that the server works before it is killed.
     pub longest: Duration,
-    /// The program that reduces bundles: `trace`.
+    /// The program `trace`, which reduces bundles. Without it, bundles are not checked.
     pub trace: Option<PathBuf>,
-    /// Another program that has to accept them after a repair: the Codex CLI.
+    /// The Codex CLI, which must accept bundles after a repair. Without it, this is not checked.
     pub peer: Option<PathBuf>,
 }
 
-/// What came of it.
+/// Result of the trial.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// How often the server was killed.
     pub kills: usize,
-    /// Threads that were looked for.
+    /// Number of threads that were checked.
     pub threads: usize,
-    /// Turns that had ended, and were looked for.
+    /// Number of turns that had ended, and were checked.
     pub turns_ended: usize,
-    /// Turns that ran when the server was killed.
+    /// Number of turns that ran when the server was killed.
     pub turns_cut: usize,
-    /// Bundles that were reduced.
+    /// Number of bundles that were reduced.
     pub bundles: usize,
-    /// What was found, and how often.
+    /// Kinds of findings and their numbers.
     pub findings: BTreeMap<String, usize>,
-    /// Some of them in full.
+    /// Some findings in full.
     pub examples: Vec<String>,
 }
 
@@ -83,7 +84,7 @@ impl Report {
         }
     }
 
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!(
@@ -103,22 +104,22 @@ impl Report {
     }
 }
 
-/// What a client was told of a thread.
+/// What a client was told about a thread.
 #[derive(Debug, Clone, Default)]
 struct Told {
     /// Turns by id.
     turns: BTreeMap<String, Turn>,
-    /// The name that it has.
+    /// Name of the thread.
     name: Option<String>,
-    /// A name that it may have as well: nobody heard the answer.
+    /// Another name that the thread may have, because the server was killed before it confirmed the change.
     name_asked: Option<String>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Turn {
-    /// How it ended, if it did.
+    /// Status with which the turn ended. `None` if it had not ended.
     status: Option<String>,
-    /// Items that were completed: their types, and the texts of messages.
+    /// Completed items: their types, and the texts of messages.
     items: Vec<(String, String)>,
 }
 
@@ -126,7 +127,7 @@ struct Turn {
 ///
 /// # Errors
 ///
-/// Fails if the server does not start, or refuses what has nothing to do with the kill.
+/// Returns an error if the server does not start, or refuses a request for a reason other than the kill.
 pub async fn run(command: &ServerCommand, plan: &Plan) -> anyhow::Result<Report> {
     let model = Model::start(play).await?;
     let mut random = Random(plan.seed);
@@ -144,14 +145,15 @@ pub async fn run(command: &ServerCommand, plan: &Plan) -> anyhow::Result<Report>
             look(&server, &mut told, &touched, &mut report).await?;
         }
         server.end().await?;
-        // What ended in good order is written anew.
+        // A server that ends properly completes its bundles, so check all of them again.
         judged.clear();
         judge_bundles(&home, plan, &mut judged, &mut report).await?;
     }
     Ok(report)
 }
 
-/// The model's part: short turns are one message; long ones are texts in small pieces, and commands that print for a while.
+/// Answers as the model: short turns are one message, long turns are texts in small pieces and commands that print for
+/// a while.
 fn play(asked: &Asked) -> Reply {
     let slowly = |text: &str| Part::Say { text: text.repeat(8), pieces: 16, gap: Duration::from_millis(8) };
     match asked.prompt("please") {
@@ -164,7 +166,7 @@ fn play(asked: &Asked) -> Reply {
     }
 }
 
-/// Lets the server work on several threads, and kills it after a while. Returns the threads that had something to do.
+/// Makes the server work on several threads, and kills it after a random time. Returns the ids of these threads.
 async fn work_and_kill(
     server: Running,
     told: &mut BTreeMap<String, Told>,
@@ -197,7 +199,7 @@ async fn work_and_kill(
     Ok(touched)
 }
 
-/// Runs turns until the connection breaks. Returns what was told by then.
+/// Runs turns until the connection breaks. Returns what the client was told by then.
 async fn work(url: &str, thread: Option<String>) -> (Option<String>, Told) {
     let mut told = Told::default();
     let Ok(mut client) = Client::connect(url, KEPT).await else { return (None, told) };
@@ -212,7 +214,7 @@ async fn work(url: &str, thread: Option<String>) -> (Option<String>, Told) {
         },
     };
     for (number, prompt) in [SHORT, LONG, LONG, LONG].iter().cycle().enumerate() {
-        // An answer that never came is no promise: what counts is what was told.
+        // A response that never arrived promises nothing, so only notifications that arrived are compared later.
         let asked = client.start_turn(&thread, prompt).await;
         let ended = read_turn(&mut client, &thread, &mut told).await;
         if asked.is_err() || !ended {
@@ -231,7 +233,7 @@ async fn work(url: &str, thread: Option<String>) -> (Option<String>, Told) {
     (materialised.then_some(thread), told)
 }
 
-/// Reads until a turn ends. Returns false when the connection breaks before.
+/// Reads notifications until a turn ends. Returns false if the connection breaks first.
 async fn read_turn(client: &mut Client, thread: &str, told: &mut Told) -> bool {
     while let Some(note) = client.note().await {
         keep(&note.method, &note.params, thread, told);
@@ -256,7 +258,8 @@ fn keep(method: &str, params: &Value, thread: &str, told: &mut Told) {
     }
 }
 
-/// Compares what a restarted server has with what was told, and runs one more turn on every thread that was touched.
+/// Compares what a restarted server has with what the client was told, and runs one more turn on every thread in
+/// `touched`.
 async fn look(
     server: &Running,
     told: &mut BTreeMap<String, Told>,
@@ -294,7 +297,7 @@ async fn look(
     Ok(())
 }
 
-/// Returns the ids on all pages of the list.
+/// Returns the ids of all listed threads.
 async fn listed(client: &Client) -> anyhow::Result<BTreeSet<String>> {
     let (mut ids, mut cursor) = (BTreeSet::new(), Value::Null);
     loop {
@@ -356,7 +359,7 @@ fn items(turn: &Value) -> Vec<(String, String)> {
     items.iter().map(|item| (text(&item["type"]), text(&item["text"]))).collect()
 }
 
-/// Reduces every bundle that is new.
+/// Reduces every bundle that is not in `judged`.
 async fn judge_bundles(
     home: &Home,
     plan: &Plan,
@@ -381,7 +384,7 @@ async fn judge_bundles(
     Ok(())
 }
 
-/// Repairs a copy of a bundle, and lets the peer reduce it.
+/// Repairs a copy of a bundle, and reduces it with the peer.
 async fn accepted_by_peer(trace: &Path, peer: &Path, bundle: &Path) -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
     let copy = place.path().join("bundle");
@@ -397,13 +400,13 @@ async fn succeeds(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Numbers that look random, and are the same for the same seed.
+/// A random number generator with a seed.
 struct Random(u64);
 
 impl Random {
-    /// Returns a number below a limit, which is not zero.
+    /// Returns a number below `limit`, which must not be zero.
     fn below(&mut self, limit: usize) -> usize {
-        // SplitMix64.
+        // The SplitMix64 algorithm.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

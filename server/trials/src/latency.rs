@@ -1,6 +1,7 @@
-//! How long a turn of one short answer takes, from its start to its end, and what a server holds in memory.
+//! The trial of latency: how long a turn with one short answer takes from its start to its end, and how much memory a
+//! server uses.
 //!
-//! With two servers, rounds alternate between them, so that whatever else the machine does falls on both.
+//! With two servers, the rounds alternate between them, so that other load of the machine affects both.
 
 use std::time::Instant;
 
@@ -12,14 +13,14 @@ use crate::model::{Model, Reply};
 use crate::numbers::{Latencies, Summary, megabytes, table};
 use crate::server::{Home, Memory, Running, ServerCommand};
 
-/// What a server took.
+/// Measurements of a server.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The program.
+    /// Name of the program.
     pub server: String,
-    /// Milliseconds until it listened.
+    /// Milliseconds until the server listened.
     pub listen_ms: f64,
-    /// From `thread/start` to its answer.
+    /// From `thread/start` to its response.
     pub thread: Summary,
     /// From `turn/start` to `turn/completed`.
     pub turn: Summary,
@@ -29,7 +30,7 @@ pub struct Report {
     pub memory_end: Memory,
 }
 
-/// Returns the reports for people, and the ratio of the first to the second.
+/// Returns the reports as text, with the ratio of the first to the second.
 #[must_use]
 pub fn text(reports: &[Report]) -> String {
     let rows = reports.iter().map(|report| {
@@ -60,11 +61,11 @@ pub fn text(reports: &[Report]) -> String {
     text
 }
 
-/// Runs the trial: so many rounds of so many turns, one after the other, each on a thread of its own.
+/// Runs the trial: `rounds` rounds of `turns` turns, one after the other, each on its own thread.
 ///
 /// # Errors
 ///
-/// Fails if a server refuses anything.
+/// Returns an error if a server refuses a request.
 pub async fn run(commands: &[ServerCommand], rounds: usize, turns: usize) -> anyhow::Result<Vec<Report>> {
     let model = Model::start(|_| Reply::say("a short answer")).await?;
     let mut runs = Vec::new();
@@ -86,7 +87,7 @@ struct Run {
     memory_idle: Memory,
     threads: Latencies,
     turns: Latencies,
-    /// Goes away with the run.
+    /// Deleted together with the run.
     _home: Home,
 }
 

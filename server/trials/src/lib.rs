@@ -1,9 +1,9 @@
 //! Puts app-servers under load, kills them, and breaks their model provider.
 //!
-//! Every trial runs any server command that takes `--listen URL` ([`ServerCommand`]), so that ours can be compared with others.
-//! The model is a stand-in in this process ([`Model`]), which costs the server nothing but the connection. What a trial finds
-//! is a report that can be printed and written as JSON; judging it is left to the caller, except where a promise of the
-//! protocol is at stake.
+//! Every trial runs a server command that accepts `--listen URL` ([`ServerCommand`]), so that different servers can be
+//! compared. The model is a stand-in inside this process ([`Model`]), which costs the server nothing but the
+//! connection. The result of a trial is a report that can be printed or written as JSON. Only promises of the protocol
+//! are checked here; everything else is left to the caller.
 
 pub mod burst;
 pub mod client;

@@ -1,6 +1,6 @@
-//! A stand-in for a model provider: it answers the streaming Responses API on loopback, as a trial tells it.
+//! A stand-in for a model provider, which answers the streaming Responses API on loopback as a trial defines.
 //!
-//! It leaves out everything that a server does not look at. What a request holds is parsed only if the trial asks.
+//! It leaves out everything that a server does not use. The body of a request is parsed only if the trial asks for it.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 /// A request of the server.
 #[derive(Debug)]
 pub struct Asked {
-    /// How many requests came before it.
+    /// Number of requests before it.
     pub number: u64,
     body: Bytes,
 }
@@ -43,13 +43,14 @@ impl Asked {
         serde_json::from_slice::<Body>(&self.body).unwrap_or_default().input
     }
 
-    /// Tells whether the request holds a text anywhere.
+    /// Says whether the body of the request contains a text.
     #[must_use]
     pub fn mentions(&self, text: &str) -> bool {
         self.body.windows(text.len()).any(|window| window == text.as_bytes())
     }
 
-    /// Returns the text of the newest message that contains a word, and how many tool calls were answered after it.
+    /// Returns the text of the newest user message that contains a word, and the number of tool calls that were
+    /// answered after it.
     #[must_use]
     pub fn prompt(&self, word: &str) -> Option<(String, usize)> {
         let items = self.items();
@@ -62,59 +63,59 @@ impl Asked {
     }
 }
 
-/// What the model answers.
+/// The response of the model.
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// A stream of events.
     Stream(Vec<Part>, End),
     /// An HTTP error.
     Refusal {
-        /// Its status code.
+        /// HTTP status.
         status: u16,
-        /// Seconds for `Retry-After`.
+        /// Value of the header `Retry-After`, in seconds.
         retry_after: Option<u64>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// These bytes, as if they were a stream of events.
+    /// Raw bytes in place of a stream of events.
     Bytes(Bytes),
-    /// Nothing, for ever: not even the head of an answer.
+    /// No response at all, not even its head.
     Silence,
 }
 
 impl Reply {
-    /// Returns a finished answer of one text.
+    /// Returns a completed response with one text.
     #[must_use]
     pub fn say(text: &str) -> Self {
         Self::Stream(vec![Part::say(text)], End::Completed)
     }
 }
 
-/// A piece of a stream.
+/// A part of a stream.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// A message, in so many pieces with a pause before each.
+    /// A message in several deltas, with a pause before each.
     Say {
         /// The whole text.
         text: String,
-        /// Deltas to cut it into.
+        /// Number of deltas.
         pieces: usize,
-        /// Time before each of them.
+        /// Pause before each delta.
         gap: Duration,
     },
-    /// A call of a tool.
+    /// A tool call.
     Call {
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// The namespace that it stands in.
+        /// Namespace of the tool.
         namespace: Option<&'static str>,
-        /// Its arguments.
+        /// Arguments of the call.
         arguments: Value,
     },
 }
 
 impl Part {
-    /// Returns a message in one piece.
+    /// Returns a message in one delta.
     #[must_use]
     pub fn say(text: &str) -> Self {
         Self::Say { text: text.to_owned(), pieces: 1, gap: Duration::ZERO }
@@ -130,18 +131,18 @@ impl Part {
 /// How a stream ends.
 #[derive(Debug, Clone)]
 pub enum End {
-    /// As it should.
+    /// With the event of a completed response.
     Completed,
-    /// With an event that says what failed.
+    /// With the event of a failed response.
     Failed {
-        /// The code of the failure.
+        /// Error code.
         code: String,
-        /// What failed.
+        /// Error message.
         message: String,
     },
-    /// In good order, but without the event that ends an answer.
+    /// The stream is closed without the final event.
     Dropped,
-    /// Never: the connection stays open, and nothing comes.
+    /// Never: the connection stays open, and no more events arrive.
     Silence,
 }
 
@@ -154,7 +155,7 @@ struct Stage {
     items: AtomicU64,
 }
 
-/// A running stand-in. Ends when it is dropped.
+/// A running stand-in. It ends when it is dropped.
 pub struct Model {
     address: SocketAddr,
     stage: Arc<Stage>,
@@ -162,11 +163,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// Starts a stand-in that answers every request as `play` says.
+    /// Starts a stand-in that answers every request with the result of `play`.
     ///
     /// # Errors
     ///
-    /// Fails if there is no port.
+    /// Returns an error if no port can be bound.
     pub async fn start(play: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
         let stage = Arc::new(Stage {
             play: Box::new(play),
@@ -182,8 +183,8 @@ impl Model {
             .layer(axum::extract::DefaultBodyLimit::disable())
             .with_state(Arc::clone(&stage));
         let task = tokio::spawn(async move {
-            // Ends with the program; an error of one connection is not an error of the listener.
-            // Small pieces are sent at once.
+            // This ends with the program, and errors of one connection do not end it. `TCP_NODELAY` sends small pieces
+            // at once.
             let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
             let _ended = axum::serve(listener, router).await;
         });
@@ -196,13 +197,13 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
-    /// Returns how many requests came.
+    /// Returns the number of requests so far.
     #[must_use]
     pub fn served(&self) -> u64 {
         self.stage.served.load(Ordering::Relaxed)
     }
 
-    /// Returns how many answers are on their way.
+    /// Returns the number of running responses.
     #[must_use]
     pub fn running(&self) -> usize {
         self.stage.running.load(Ordering::Relaxed)
@@ -248,7 +249,7 @@ fn events(body: Body) -> Response {
     response
 }
 
-/// Counts a stream as running for as long as it lives.
+/// Counts a stream as running until it is dropped.
 struct Guard(Arc<Stage>);
 
 impl Guard {
@@ -290,11 +291,11 @@ async fn play_stream(stage: Arc<Stage>, number: u64, parts: Vec<Part>, end: End,
             return;
         }
     };
-    // Nobody who listens any more is nobody's loss.
+    // This fails only if the client has gone.
     let _sent = sender.send(event(&last)).await;
 }
 
-/// Sends one item. Returns nothing if nobody listens any more.
+/// Sends one item. Returns `None` if the client has gone.
 async fn play_part(part: &Part, id: u64, index: usize, sender: &mpsc::Sender<Bytes>) -> Option<()> {
     let (opening, item) = match part {
         Part::Say { text, .. } => {
@@ -327,7 +328,7 @@ async fn play_part(part: &Part, id: u64, index: usize, sender: &mpsc::Sender<Byt
     sender.send(event(&done)).await.ok()
 }
 
-/// Cuts a text into at most so many pieces of about the same length.
+/// Splits a text into at most `pieces` pieces of about equal length.
 fn cut(text: &str, pieces: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let width = characters.len().div_ceil(pieces.max(1)).max(1);

@@ -1,32 +1,32 @@
-//! What is measured, in a form that people and programs read.
+//! Measurements, for people and for programs.
 
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
-/// Times that something took.
+/// A collection of durations.
 #[derive(Debug, Clone, Default)]
 pub struct Latencies(Vec<Duration>);
 
 impl Latencies {
-    /// Adds one.
+    /// Adds a duration.
     pub fn add(&mut self, time: Duration) {
         self.0.push(time);
     }
 
-    /// Adds those of another.
+    /// Adds all durations of another collection.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Returns what they come to.
+    /// Returns a summary of the durations.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let at = |share: f64| {
-            // The nearest rank: the smallest time that so many are not above.
+            // The nearest-rank method: the smallest duration such that this share of all durations is at most as long.
             let rank = (share * sorted.len() as f64).ceil() as usize;
             sorted.get(rank.saturating_sub(1)).map_or(0.0, |time| time.as_secs_f64() * 1_000.0)
         };
@@ -34,16 +34,16 @@ impl Latencies {
     }
 }
 
-/// Many times in four numbers.
+/// A summary of durations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of durations.
     pub count: usize,
-    /// Half of them are not above it.
+    /// Median in milliseconds.
     pub median_ms: f64,
-    /// 99 of 100 are not above it.
+    /// 99th percentile in milliseconds.
     pub p99_ms: f64,
-    /// The longest.
+    /// Maximum in milliseconds.
     pub max_ms: f64,
 }
 
@@ -58,13 +58,13 @@ impl Summary {
     }
 }
 
-/// Returns bytes as a person reads them.
+/// Formats a number of bytes in megabytes.
 #[must_use]
 pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Returns a table.
+/// Formats a table.
 #[must_use]
 pub fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

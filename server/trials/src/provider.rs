@@ -1,5 +1,5 @@
-//! Breaks the model provider in every way it can break, and compares what the client is told, and what the bundle says,
-//! with what it should be.
+//! The trial of a broken model provider: breaks it in every known way, and compares what the client is told and what
+//! the bundle says with the expected reports.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::model::{Asked, End, Model, Part, Reply};
 use crate::numbers::table;
 use crate::server::{Home, ServerCommand};
 
-/// What the provider's table in the configuration says. A silent stream counts as broken after a second.
+/// Settings of the provider's table in the configuration. A silent stream counts as broken after a second.
 const PROVIDER: &str = r#"request_max_retries = 2
 stream_max_retries = 2
 stream_idle_timeout_ms = 1000
@@ -33,15 +33,15 @@ stream_max_retries = 1
 /// Seconds that the provider asks a client to wait.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
-/// How long the recorder may take to write the end of a turn.
+/// Timeout for the recorder to write the end of a turn.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// A turn of which nothing is heard for so long never ends by itself: all limits together are below it.
+/// A turn without notifications for this time never ends by itself, since all timeouts together are shorter.
 const NEVER: Duration = Duration::from_secs(20);
 
 const KEPT: &[&str] = &["error", "turn/completed", "thread/status/changed"];
 
-/// What the provider answers, by the number of requests of a case that came before.
+/// Returns the response of the provider for the number of earlier requests of the case.
 type Answers = fn(u64) -> Reply;
 
 /// A way in which the provider breaks.
@@ -51,59 +51,59 @@ struct Case {
     expected: Expected,
 }
 
-/// What has to come of it.
+/// The expected result of a case.
 struct Expected {
     status: &'static str,
-    /// Whether errors tell of another try; nothing where both are right.
+    /// Whether errors announce a retry. `None` if both is correct.
     announced: Option<bool>,
-    /// Requests of the model, at least and at most.
+    /// Least and most requests to the model.
     requests: (u64, u64),
-    /// What `codexErrorInfo` may be: a word, or the key of an object.
+    /// Accepted values of `codexErrorInfo`: a string, or the key of an object.
     info: &'static [&'static str],
-    /// What the bundle says the cause is.
+    /// Accepted categories of the cause in the bundle.
     category: &'static [&'static str],
-    /// How long the turn takes at least.
+    /// Least duration of the turn.
     at_least: Duration,
 }
 
-/// What came of one case.
+/// Result of one case.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// The case.
+    /// Name of the case.
     pub name: String,
-    /// How the turn ended.
+    /// Status with which the turn ended.
     pub status: String,
     /// `codexErrorInfo` of the turn.
     pub info: Value,
-    /// The message of the turn's error.
+    /// Message of the turn's error.
     pub message: String,
-    /// Errors that told of another try.
+    /// Number of errors that announced a retry.
     pub announced: usize,
-    /// Requests of the model.
+    /// Number of requests to the model.
     pub requests: u64,
-    /// How long the turn took.
+    /// Duration of the turn in seconds.
     pub seconds: f64,
-    /// What the bundle says the cause is.
+    /// Category of the cause in the bundle.
     pub category: Option<String>,
-    /// What is not as it should be.
+    /// Differences from the expected result.
     pub wrong: Vec<String>,
 }
 
-/// What came of all of them.
+/// Result of the trial.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// One for each case.
+    /// One row for each case.
     pub rows: Vec<Row>,
 }
 
 impl Report {
-    /// Tells whether everything is as it should be.
+    /// Says whether no case differs from its expected result.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.rows.iter().all(|row| row.wrong.is_empty())
     }
 
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.rows.iter().map(|row| {
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-/// Words for a failure that several rules may be right about.
+/// Values of `codexErrorInfo` for failures that can be described in several ways.
 const STREAM_BROKEN: &[&str] =
     &["responseStreamDisconnected", "responseTooManyFailedAttempts", "responseStreamConnectionFailed", "other"];
 const REFUSED: &[&str] = &[
@@ -242,11 +242,12 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs the trial. `trace` is the program that says what the cause of a failure is.
+/// Runs the trial. `trace` is the program that finds the cause of a failure in a bundle. Without it, bundles are not
+/// checked.
 ///
 /// # Errors
 ///
-/// Fails if the server does not start, or refuses what it must not.
+/// Returns an error if the server does not start, or refuses a request that it must serve.
 pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Result<Report> {
     let cases = cases();
     let replies: Vec<(&'static str, Answers)> = cases.iter().map(|case| (case.name, case.reply)).collect();
@@ -257,7 +258,7 @@ pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Resul
         let Some((name, reply)) = replies.iter().find(|(name, _)| prompt.ends_with(&format!("case: {name}"))) else {
             return Reply::say("no case");
         };
-        let mut counts = counted.lock().expect("no case panics");
+        let mut counts = counted.lock().expect("no thread panics with the lock held");
         let count = counts.entry((*name).to_owned()).or_default();
         let number = *count;
         *count += 1;
@@ -271,7 +272,8 @@ pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Resul
         let mut client = Client::connect(&server.url, KEPT).await?;
         let thread = client.start_thread().await?;
         let (mut row, turn) = break_it(&mut client, &thread, &format!("case: {}", case.name), case.name).await?;
-        row.requests = counts.lock().expect("no case panics").get(case.name).copied().unwrap_or_default();
+        row.requests =
+            counts.lock().expect("no thread panics with the lock held").get(case.name).copied().unwrap_or_default();
         if let Some(trace) = trace.filter(|_| command.records()) {
             row.category = category(trace, &home, &thread, &turn).await?;
         }
@@ -284,7 +286,7 @@ pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Resul
     Ok(Report { rows })
 }
 
-/// Runs the turn that breaks. Returns what came of it, and its id.
+/// Runs the turn that breaks. Returns its result and its id.
 async fn break_it(client: &mut Client, thread: &str, prompt: &str, name: &str) -> anyhow::Result<(Row, String)> {
     let began = Instant::now();
     let turn = client.start_turn(thread, prompt).await?;
@@ -351,7 +353,7 @@ fn judge(row: &mut Row, expected: &Expected, bundles: bool) {
     row.wrong.append(&mut wrong);
 }
 
-/// Looks whether the thread can be gone on with.
+/// Checks that the thread can continue.
 async fn go_on(client: &mut Client, thread: &str, row: &mut Row) -> anyhow::Result<()> {
     let read = client.call("thread/read", json!({"threadId": thread})).await?;
     let status = read["thread"]["status"]["type"].as_str().unwrap_or_default();
@@ -366,7 +368,7 @@ async fn go_on(client: &mut Client, thread: &str, row: &mut Row) -> anyhow::Resu
     Ok(())
 }
 
-/// The case of a provider that is not there.
+/// Runs the case of a provider that does not exist.
 async fn nobody_listens(url: &str) -> anyhow::Result<Row> {
     let mut client = Client::connect(url, KEPT).await?;
     let started = client.call("thread/start", json!({"modelProvider": "nobody"})).await?;
@@ -384,8 +386,8 @@ async fn nobody_listens(url: &str) -> anyhow::Result<Row> {
     Ok(row)
 }
 
-/// Returns what the thread's bundle says is the cause of the turn's failure, once the end of the turn is in it: the recorder writes
-/// behind the server.
+/// Returns the category of the cause of the turn's failure according to the thread's bundle. The recorder writes with a
+/// delay, so this waits until the bundle contains the end of the turn.
 async fn category(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow::Result<Option<String>> {
     let begun = Instant::now();
     loop {

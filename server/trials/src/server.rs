@@ -1,4 +1,4 @@
-//! Servers as processes: how they are started, what they cost, how they are ended.
+//! Servers as processes: starting them, measuring their resources, and ending them.
 
 use std::fs;
 use std::net::TcpListener;
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// How long a server may take to listen.
+/// Timeout for a server to listen.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long a server may take to end after it was told to.
+/// Timeout for a server to end after SIGTERM.
 const END_LIMIT: Duration = Duration::from_secs(30);
 
-/// In what the system counts processor time for programs to read: always in hundredths of a second on Linux.
+/// Unit of processor time in `/proc`: always a hundredth of a second on Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// How a server learns of its home.
+/// Environment variables by which a server gets its home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
     /// `trace serve`: `TRACE_HOME`, and `TRACE_ROOT` for its bundles
@@ -39,11 +39,11 @@ pub struct ServerCommand {
 }
 
 impl ServerCommand {
-    /// Reads a command as a person writes it in a shell.
+    /// Parses a command in the syntax of a shell.
     ///
     /// # Errors
     ///
-    /// Fails if quotes do not match, or there is nothing.
+    /// Returns an error if quotes do not match, or if the command is empty.
     pub fn parse(text: &str, profile: Profile) -> anyhow::Result<Self> {
         let words = shlex::split(text).filter(|words| !words.is_empty());
         Ok(Self { words: words.with_context(|| format!("`{text}` is no command"))?, profile })
@@ -55,13 +55,13 @@ impl ServerCommand {
         Path::new(&self.words[0]).file_name().and_then(|name| name.to_str()).unwrap_or("server")
     }
 
-    /// Tells whether the server records bundles.
+    /// Says whether the server records bundles.
     #[must_use]
     pub fn records(&self) -> bool {
         self.profile == Profile::Trace
     }
 
-    /// Returns the command of the same server without recordings.
+    /// Returns the command of the same server with recording switched off.
     #[must_use]
     pub fn without_recording(&self) -> Self {
         let words = self.words.iter().cloned().chain(["--no-trace".to_owned()]).collect();
@@ -85,13 +85,13 @@ impl ServerCommand {
         Ok(command)
     }
 
-    /// Starts a server that listens on loopback, and waits until it does.
+    /// Starts a server that listens on loopback, and waits until it accepts connections.
     ///
     /// # Errors
     ///
-    /// Fails if it ends, or does not listen in time.
+    /// Returns an error if the server ends, or does not listen in time.
     pub async fn listen(&self, home: &Home) -> anyhow::Result<Running> {
-        // The port is free for a moment only; nobody else on this machine asks for it.
+        // The port is released here and bound again by the server. Nothing else on this machine asks for one meanwhile.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let url = format!("ws://127.0.0.1:{port}");
         let mut command = self.prepare(home, &url)?;
@@ -111,11 +111,11 @@ impl ServerCommand {
         Ok(Running { child, url, start: began.elapsed() })
     }
 
-    /// Starts a server that speaks on its standard streams.
+    /// Starts a server that uses its standard streams.
     ///
     /// # Errors
     ///
-    /// Fails if it cannot be started.
+    /// Returns an error if it cannot be started.
     pub fn pipe(&self, home: &Home) -> anyhow::Result<Running> {
         let mut command = self.prepare(home, "stdio://")?;
         let child =
@@ -124,19 +124,19 @@ impl ServerCommand {
     }
 }
 
-/// The folder in which a server keeps everything. Goes away when it is dropped.
+/// The server home of a trial. It is deleted when it is dropped.
 pub struct Home {
     folder: TempDir,
 }
 
 impl Home {
-    /// Makes a home whose configuration names the stand-in for a model.
+    /// Makes a home with a configuration that names the stand-in for a model.
     ///
-    /// `provider` is added to the table of the provider, as lines of TOML.
+    /// `provider` contains lines of TOML for the table of the provider.
     ///
     /// # Errors
     ///
-    /// Fails if it cannot be written.
+    /// Returns an error if the files cannot be written.
     pub fn new(model_url: &str, provider: &str) -> anyhow::Result<Self> {
         let home = Self { folder: tempfile::Builder::new().prefix("trial-").tempdir()? };
         fs::create_dir(home.work())?;
@@ -159,29 +159,29 @@ supports_websockets = false
         Ok(home)
     }
 
-    /// Returns the folder.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Returns the folder in which agents work.
+    /// Returns the path of the folder in which agents work.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.path().join("work")
     }
 
-    /// Returns the folder of the bundles.
+    /// Returns the path of the folder with the bundles.
     #[must_use]
     pub fn bundles(&self) -> PathBuf {
         self.path().join("bundles")
     }
 
-    /// Returns the bundles that are there.
+    /// Returns the paths of the bundles.
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn recorded(&self) -> anyhow::Result<Vec<PathBuf>> {
         let entries =
             fs::read_dir(self.bundles())?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
@@ -191,29 +191,29 @@ supports_websockets = false
         Ok(bundles)
     }
 
-    /// Keeps the folder, and returns it.
+    /// Keeps the folder on disk, and returns its path.
     #[must_use]
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
 }
 
-/// What a process holds in memory, in bytes.
+/// Memory of a process, in bytes.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Memory {
-    /// Now.
+    /// Resident memory now.
     pub resident: u64,
-    /// At most, since it started.
+    /// Greatest resident memory since the process started.
     pub peak: u64,
 }
 
-/// A running server. Killed when it is dropped.
+/// A running server. It is killed when this is dropped.
 pub struct Running {
     /// Its process.
     pub child: Child,
-    /// Where it listens; empty if it does not.
+    /// URL at which it listens. Empty if it uses its standard streams.
     pub url: String,
-    /// How long it took until it listened.
+    /// Time until it listened.
     pub start: Duration,
 }
 
@@ -223,11 +223,11 @@ impl Running {
         rustix::process::Pid::from_raw(i32::try_from(id)?).context("the server has no process id")
     }
 
-    /// Returns what it holds in memory.
+    /// Returns the memory of the process.
     ///
     /// # Errors
     ///
-    /// Fails if it ended.
+    /// Returns an error if the process has ended.
     pub fn memory(&self) -> anyhow::Result<Memory> {
         let id = self.child.id().context("the server ended")?;
         let status = fs::read_to_string(format!("/proc/{id}/status")).context("the server ended")?;
@@ -239,36 +239,36 @@ impl Running {
         Ok(Memory { resident: line("VmRSS:"), peak: line("VmHWM:") })
     }
 
-    /// Returns how long it has worked on processors, in all of its threads.
+    /// Returns the processor time of the process, summed over all of its threads.
     ///
     /// # Errors
     ///
-    /// Fails if it ended.
+    /// Returns an error if the process has ended.
     pub fn processor_time(&self) -> anyhow::Result<Duration> {
         let id = self.child.id().context("the server ended")?;
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("the server ended")?;
-        // The name of the program stands in brackets and may hold anything; what counts comes after it.
+        // The name of the program is in parentheses and may contain anything, so parse only the part after it.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |field: usize| fields.get(field).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or_default();
         Ok(Duration::from_secs_f64((ticks(11) + ticks(12)) as f64 / TICKS_PER_SECOND))
     }
 
-    /// Kills it, now.
+    /// Kills the process with SIGKILL.
     ///
     /// # Errors
     ///
-    /// Fails if it ended before.
+    /// Returns an error if the process has already ended.
     pub async fn kill(mut self) -> anyhow::Result<()> {
         rustix::process::kill_process(self.pid()?, rustix::process::Signal::KILL)?;
         self.child.wait().await?;
         Ok(())
     }
 
-    /// Tells it to end, and waits until it did.
+    /// Sends SIGTERM to the process, and waits until it has ended.
     ///
     /// # Errors
     ///
-    /// Fails if it does not end, or not with status 0.
+    /// Returns an error if the process does not end in time, or ends with a status other than 0.
     pub async fn end(mut self) -> anyhow::Result<()> {
         rustix::process::kill_process(self.pid()?, rustix::process::Signal::TERM)?;
         let status = tokio::time::timeout(END_LIMIT, self.child.wait()).await.context("the server does not end")??;
@@ -277,10 +277,10 @@ impl Running {
     }
 }
 
-/// Lets this process, and every server that it starts, open as many files as the machine allows.
+/// Raises the limit of open files of this process, and of every server that it starts, to the greatest allowed value.
 pub fn allow_many_files() {
     let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     limit.current = limit.maximum;
-    // Where it is refused, the trial with many connections says so itself.
+    // If this fails, the trial with many connections will report an error.
     let _refused = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
 }

@@ -1,4 +1,5 @@
-//! A client that stops reading while others work: what does it cost the server and the others?
+//! The trial of a client that stops reading while others work. It measures what this costs the server and the other
+//! clients.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,31 +20,31 @@ use crate::model::{End, Model, Part, Reply};
 use crate::numbers::{Latencies, Summary, megabytes};
 use crate::server::{Home, Memory, ServerCommand};
 
-/// Bytes that the machine keeps for a client that does not read.
+/// Size of the receive buffer of the client that does not read, in bytes.
 const SMALL_BUFFER: u32 = 4096;
 
-/// How long a closed connection may take to end once its client reads again.
+/// Timeout for a closed connection to end once its client reads again.
 const DRAIN_LIMIT: Duration = Duration::from_secs(30);
 
-/// How the trial looks.
+/// Parameters of the trial.
 #[derive(Debug, Clone)]
 pub struct Stall {
     /// How long the client does not read.
     pub time: Duration,
-    /// Threads that work, all of them subscribed by the client that does not read.
+    /// Number of threads that work. The client that does not read is subscribed to all of them.
     pub threads: usize,
-    /// Pieces of the text of a turn.
+    /// Number of deltas in the text of a turn.
     pub pieces: usize,
-    /// Time between them.
+    /// Time between two deltas.
     pub gap: Duration,
 }
 
-/// What came of it.
+/// Result of the trial.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Turns of the others meanwhile.
+    /// Turns of the other clients during this time.
     pub turns: Summary,
-    /// Notifications that one subscriber of everything got meanwhile.
+    /// Notifications that a subscriber of all threads received during this time.
     pub notifications: u64,
     /// Memory when the client stopped reading.
     pub memory_start: Memory,
@@ -54,7 +55,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         format!(
@@ -76,7 +77,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// Fails if the server refuses anything.
+/// Returns an error if the server refuses a request.
 pub async fn run(command: &ServerCommand, stall: &Stall) -> anyhow::Result<Report> {
     let (pieces, gap) = (stall.pieces, stall.gap);
     let text = "what nobody reads ".repeat(pieces);
@@ -126,7 +127,7 @@ pub async fn run(command: &ServerCommand, stall: &Stall) -> anyhow::Result<Repor
     Ok(Report { turns: turns.summary(), notifications, memory_start, memory_end, closed })
 }
 
-/// Waits for the end of a turn, and counts what comes until then.
+/// Waits for the end of a turn, and counts the notifications until then.
 async fn wait_counting(client: &mut Client, turn: &str, count: &mut u64) -> anyhow::Result<Value> {
     loop {
         let note = tokio::time::timeout(PATIENCE, client.note()).await.context("the turn does not end")?;
@@ -138,7 +139,7 @@ async fn wait_counting(client: &mut Client, turn: &str, count: &mut u64) -> anyh
     }
 }
 
-/// A client with little room for what it does not read.
+/// A client with a small receive buffer that does not read.
 struct Sleeper {
     socket: WebSocketStream<tokio::net::TcpStream>,
     next: u64,
@@ -172,7 +173,7 @@ impl Sleeper {
         }
     }
 
-    /// Reads what is left, and tells whether it ends.
+    /// Reads the remaining messages. Returns whether the connection ends.
     async fn was_closed(mut self) -> bool {
         let rest = async {
             while let Some(Ok(message)) = self.socket.next().await {

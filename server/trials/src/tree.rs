@@ -1,7 +1,8 @@
-//! A tree of agents that all work: one starts leads, each of which starts workers, and gives them one task after the other.
+//! The trial of a tree of agents that all work: the root agent spawns leads, each lead spawns workers, and all get one
+//! task after the other.
 //!
-//! It is done with a recording and without, one after the other and in turns, so that what the recording costs can be told from
-//! what else the machine does.
+//! Runs with and without a recording alternate, so that the cost of the recording can be separated from other load of
+//! the machine.
 
 use std::fs;
 use std::path::Path;
@@ -17,69 +18,69 @@ use crate::model::{End, Model, Part, Reply};
 use crate::numbers::{megabytes, table};
 use crate::server::{Home, Memory, ServerCommand};
 
-/// How long an agent waits for those that it leads, in milliseconds.
+/// How long an agent waits for its children, in milliseconds.
 const WAIT_MS: u64 = 60_000;
 
-/// What the first agent is told, and what leads and workers are.
+/// Words in the prompts of the root agent, the leads and the workers.
 const PLAN: &str = "PLAN";
 const LEAD: &str = "LEAD";
 const WORK: &str = "WORK";
 
-/// How the tree looks.
+/// Parameters of the trial.
 #[derive(Debug, Clone)]
 pub struct Team {
-    /// Agents that the first starts.
+    /// Number of leads that the root agent spawns.
     pub leads: usize,
-    /// Agents that each of them starts.
+    /// Number of workers that each lead spawns.
     pub workers: usize,
-    /// Turns of each agent.
+    /// Number of turns of each agent.
     pub turns: usize,
-    /// Pieces of what each worker says.
+    /// Number of deltas in the text of each worker.
     pub pieces: usize,
-    /// Time between them.
+    /// Time between two deltas.
     pub gap: Duration,
 }
 
 impl Team {
-    /// Returns how many agents there are below the first.
+    /// Returns the number of agents below the root agent.
     #[must_use]
     pub fn agents(&self) -> usize {
         self.leads * (1 + self.workers)
     }
 }
 
-/// What came of it.
+/// Result of the trial.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Agents below the first.
+    /// Number of agents below the root agent.
     pub agents: usize,
-    /// Turns of each.
+    /// Number of turns of each agent.
     pub turns: usize,
-    /// Requests to the model, in each run.
+    /// Number of requests to the model in each run.
     pub requests: u64,
-    /// With a recording, one run after the other.
+    /// Runs with a recording.
     pub recorded: Vec<Run>,
-    /// Without one.
+    /// Runs without a recording.
     pub unrecorded: Vec<Run>,
 }
 
-/// One run.
+/// Measurements of one run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
-    /// From the first turn of the first agent to the end of its last.
+    /// Seconds from the start of the root agent's first turn to the end of its last.
     pub seconds: f64,
-    /// What the server worked on processors meanwhile.
+    /// Processor time of the server during the run, in seconds.
     pub processor_seconds: f64,
     /// Memory at the end.
     pub memory: Memory,
-    /// Events of the bundle.
+    /// Number of events in the bundle.
     pub events: usize,
-    /// Bytes of the bundle, with its payloads.
+    /// Size of the bundle with its payloads, in bytes.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Returns the report for people.
+    /// Returns the report as text.
     #[must_use]
     pub fn text(&self) -> String {
         let row = |name: &str, runs: &[Run]| {
@@ -128,22 +129,23 @@ fn median(runs: &[Run], of: impl Fn(&Run) -> f64) -> f64 {
     }
 }
 
-/// Runs the trial so many times with a recording and as many times without.
+/// Runs the trial `rounds` times with a recording and `rounds` times without.
 ///
 /// # Errors
 ///
-/// Fails if the server refuses anything, or an agent did not do all of its turns.
+/// Returns an error if the server refuses a request, or if an agent does not complete all of its turns.
 pub async fn run(command: &ServerCommand, team: &Team, rounds: usize) -> anyhow::Result<Report> {
     let plain = command.without_recording();
     let (mut recorded, mut unrecorded, mut requests) = (Vec::new(), Vec::new(), 0);
-    // Removed at the end only: for a while after a removal, file systems look longer for free inodes, and the next run would pay.
+    // Remove the homes only at the end. For a while after a removal, file systems search longer for free inodes, which
+    // would slow down the next run.
     let mut homes = Vec::new();
     for round in 0..rounds {
-        // Whoever comes second finds warm caches: that falls on both.
+        // The second run of a round finds warm caches, so alternate which one is second.
         let with_first = round % 2 == 0;
         for with in [with_first, !with_first] {
             let (run, asked, home) = once(if with { command } else { &plain }, team).await?;
-            // Nor does a run pay for what the one before has left to be written.
+            // Write back the data of this run now, so that the next one does not pay for it.
             let written = Command::new("sync").arg("--file-system").arg(home.path()).status().await?;
             ensure!(written.success(), "what is to be written cannot be waited for");
             homes.push(home);
@@ -167,7 +169,7 @@ async fn once(command: &ServerCommand, team: &Team) -> anyhow::Result<(Run, u64,
     let mut ended = 0;
     for round in 0..team.turns {
         let turn = client.start_turn(&thread, &format!("{PLAN} {round};")).await?;
-        // The turns of all agents are told to everybody.
+        // The client receives the notifications of all agents' turns.
         client
             .wait("turn/completed", |params| {
                 ended += usize::from(params["turn"]["status"] == "completed");
@@ -200,7 +202,7 @@ fn size(folder: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// Answers as the models of a team would: leads are started or given the next task, and waited for.
+/// Answers as the models of a team would: spawns leads or workers, or gives them the next task, and waits for them.
 fn play(team: &Team, items: &[Value]) -> Reply {
     let task = items.iter().enumerate().rev().find_map(|(at, item)| {
         let text = text(item);
@@ -242,7 +244,7 @@ fn agents(tool: &str, arguments: Value) -> Part {
     Part::Call { name: tool.to_owned(), namespace: Some("collaboration"), arguments }
 }
 
-/// Returns what a message says that is not the model's own.
+/// Returns the text of a message from a user or another agent. Empty for messages of the model itself.
 fn text(item: &Value) -> String {
     if item["type"] != "agent_message" && item["role"] != "user" {
         return String::new();

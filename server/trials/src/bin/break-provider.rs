@@ -1,4 +1,4 @@
-//! Breaks the model provider of an app-server, and tells what its clients and its bundles say of it.
+//! Breaks the model provider of an app-server, and checks what its clients and bundles report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,19 +6,19 @@ use std::process::ExitCode;
 use clap::Parser;
 use trace_trials::{Profile, ServerCommand, provider};
 
-/// Breaks the model provider of an app-server in every way it can break, and compares what clients and bundles say of it with
-/// what they should.
+/// Breaks the model provider of an app-server in every known way, and compares what clients and bundles report with the
+/// expected reports.
 ///
-/// Ends with status 1 if anything differs.
+/// Exits with status 1 if anything differs.
 #[derive(Debug, Parser)]
 struct Args {
     /// Command of the server, for example "trace serve"; --listen URL is added
     #[arg(long)]
     server: String,
-    /// How it learns of its home
+    /// Environment variables by which the server gets its home
     #[arg(long, value_enum, default_value = "trace")]
     profile: Profile,
-    /// The trace program, which says what the bundles hold
+    /// The trace program, which reads the bundles
     #[arg(long)]
     trace: Option<PathBuf>,
     /// Print JSON

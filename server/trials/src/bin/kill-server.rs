@@ -1,4 +1,4 @@
-//! Kills an app-server at random moments, and tells what is lost.
+//! Kills an app-server at random moments, and reports what is lost.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,30 +7,31 @@ use std::time::Duration;
 use clap::Parser;
 use trace_trials::{Profile, ServerCommand, kill};
 
-/// Kills an app-server (kill -9) at random moments of its work, starts it again on the same home, and looks for what is lost.
+/// Kills an app-server (kill -9) at random moments of its work, restarts it with the same home, and reports what is
+/// lost.
 ///
-/// Ends with status 1 if anything is.
+/// Exits with status 1 if anything is lost.
 #[derive(Debug, Parser)]
 struct Args {
     /// Command of the server, for example "trace serve"; --listen URL is added
     #[arg(long)]
     server: String,
-    /// How it learns of its home
+    /// Environment variables by which the server gets its home
     #[arg(long, value_enum, default_value = "trace")]
     profile: Profile,
-    /// How often it is killed
+    /// How often the server is killed
     #[arg(long, default_value_t = 100)]
     moments: usize,
-    /// Where the moments come from
+    /// Seed of the random moments
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Milliseconds that it works at most before it is killed
+    /// Most milliseconds that the server works before it is killed
     #[arg(long, default_value_t = 3000)]
     longest_ms: u64,
-    /// The trace program, which has to reduce every bundle
+    /// The trace program, which must be able to reduce every bundle
     #[arg(long)]
     trace: Option<PathBuf>,
-    /// The Codex CLI's own binary, which has to accept every bundle after a repair
+    /// The Codex CLI's own binary, which must accept every bundle after a repair
     #[arg(long, requires = "trace")]
     peer: Option<PathBuf>,
     /// Print JSON

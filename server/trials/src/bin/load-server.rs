@@ -1,4 +1,4 @@
-//! Puts an app-server under load, and reports what came of it.
+//! Puts an app-server under load, and reports measurements.
 
 use std::time::Duration;
 
@@ -9,20 +9,21 @@ use trace_trials::{Profile, ServerCommand, burst, crowd, latency, server, stall,
 
 /// Puts an app-server under load.
 ///
-/// The server gets `--listen URL` added to its command, a fresh home with a config.toml that names a stand-in for the model,
-/// and ends with the trial. Figures mean something on a machine that does nothing else.
+/// The option `--listen URL` is added to the command of the server. The server gets a new home with a config.toml that
+/// names a stand-in for the model, and is ended after the trial. Run this on a machine that does nothing else, or the
+/// figures mean nothing.
 #[derive(Debug, Parser)]
 struct Args {
     /// Command of the server, for example "trace serve"
     #[arg(long)]
     server: String,
-    /// How it learns of its home
+    /// Environment variables by which the server gets its home
     #[arg(long, value_enum, default_value = "trace")]
     profile: Profile,
-    /// Command of a server to compare with (latency)
+    /// Command of another server to compare with (latency only)
     #[arg(long)]
     against: Option<String>,
-    /// How that one learns of its home
+    /// Environment variables by which the other server gets its home
     #[arg(long, value_enum, default_value = "codex")]
     against_profile: Profile,
     /// Print JSON
@@ -34,21 +35,21 @@ struct Args {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Trial {
-    /// Many idle connections and many turns at once, while threads are read
+    /// Many idle connections and many running turns, while threads are read
     Crowd {
-        /// Connections that do nothing
+        /// Number of idle connections
         #[arg(long, default_value_t = 1000)]
         idle: usize,
-        /// Turns at once
+        /// Number of turns that run at the same time
         #[arg(long, default_value_t = 100)]
         turns: usize,
-        /// Seconds of reading
+        /// Seconds for which threads are read
         #[arg(long, default_value_t = 20)]
         seconds: u64,
-        /// Pieces of the text of a turn
+        /// Number of deltas in the text of a turn
         #[arg(long, default_value_t = 200)]
         pieces: usize,
-        /// Milliseconds between them
+        /// Milliseconds between two deltas
         #[arg(long, default_value_t = 50)]
         gap_ms: u64,
         /// Milliseconds between two readings
@@ -57,62 +58,62 @@ enum Trial {
     },
     /// Many requests in one burst over the standard streams
     Burst {
-        /// How many
+        /// Number of requests
         #[arg(long, default_value_t = 20_000)]
         requests: usize,
-        /// What is asked
+        /// Method of the requests
         #[arg(long, default_value = "thread/loaded/list")]
         method: String,
-        /// Seconds without an answer after which the rest counts as unanswered
+        /// Seconds without a response after which the other requests count as unanswered
         #[arg(long, default_value_t = 10)]
         patience_seconds: u64,
     },
     /// A client that stops reading while others work
     Stall {
-        /// Seconds without reading
+        /// Seconds for which the client does not read
         #[arg(long, default_value_t = 60)]
         seconds: u64,
-        /// Threads that work
+        /// Number of threads that work
         #[arg(long, default_value_t = 10)]
         threads: usize,
-        /// Pieces of the text of a turn
+        /// Number of deltas in the text of a turn
         #[arg(long, default_value_t = 200)]
         pieces: usize,
-        /// Milliseconds between them
+        /// Milliseconds between two deltas
         #[arg(long, default_value_t = 1)]
         gap_ms: u64,
     },
-    /// Turns of one short answer, one after the other
+    /// Turns with one short answer, one after the other
     Latency {
-        /// Rounds, which alternate between the servers
+        /// Number of rounds, which alternate between the servers
         #[arg(long, default_value_t = 10)]
         rounds: usize,
-        /// Turns of a round
+        /// Number of turns in a round
         #[arg(long, default_value_t = 20)]
         turns: usize,
     },
-    /// A tree of agents that all work, recorded and not, one after the other
+    /// A tree of agents that all work, with and without a recording
     Tree {
-        /// Agents that the first starts, each of which leads others
+        /// Number of leads that the root agent spawns
         #[arg(long, default_value_t = 10)]
         leads: usize,
-        /// Agents that each of them leads
+        /// Number of workers that each lead spawns
         #[arg(long, default_value_t = 19)]
         workers: usize,
-        /// Turns of each agent
+        /// Number of turns of each agent
         #[arg(long, default_value_t = 20)]
         turns: usize,
-        /// Pieces of what each worker says
+        /// Number of deltas in the text of each worker
         #[arg(long, default_value_t = 20)]
         pieces: usize,
-        /// Milliseconds between them
+        /// Milliseconds between two deltas
         #[arg(long, default_value_t = 0)]
         gap_ms: u64,
-        /// How often it is done, recorded and not
+        /// Number of rounds, each with one run with a recording and one without
         #[arg(long, default_value_t = 5)]
         rounds: usize,
     },
-    /// All of them but the tree, as large as they are by default
+    /// All trials except the tree, with their defaults
     All,
 }
 
