@@ -32,7 +32,7 @@ pub struct ApplyPatchApprovalParams {
     /// A directory that the model wants to write to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_root: Option<String>,
-    /// The reason.
+    /// Why the patch needs an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -63,7 +63,7 @@ pub struct AttestationGenerateResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ChatgptAuthTokensRefreshParams {
-    /// The reason.
+    /// Why the tokens have to be refreshed.
     pub reason: ChatgptAuthTokensRefreshReason,
     /// The account that was used before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +179,7 @@ pub struct CommandExecutionRequestApprovalParams {
     /// Rules about hosts that could be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed_network_policy_amendments: Option<Vec<NetworkPolicyAmendment>>,
-    /// The reason.
+    /// Why the command needs an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The effective permissions of the command if it is accepted, in words. An addition of this server.
@@ -262,7 +262,7 @@ pub struct ExecCommandApprovalParams {
     /// Distinguishes several requests about one item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<String>,
-    /// The reason.
+    /// Why the command needs an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -331,7 +331,7 @@ pub struct FileChangeRequestApprovalParams {
     /// A directory that the model wants to write to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_root: Option<String>,
-    /// The reason.
+    /// Why the changes need an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -463,14 +463,14 @@ pub enum ParsedCommand {
         cmd: String,
         /// Name of the file.
         name: String,
-        /// The path.
+        /// Path of the file.
         path: String,
     },
     /// Lists files.
     ListFiles {
         /// The command as a shell command line.
         cmd: String,
-        /// The path.
+        /// Path of the directory, if the command names one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     },
@@ -478,7 +478,7 @@ pub enum ParsedCommand {
     Search {
         /// The command as a shell command line.
         cmd: String,
-        /// The path.
+        /// Path of the file or directory, if the command names one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         /// The searched text.
@@ -512,7 +512,7 @@ pub struct PermissionsRequestApprovalParams {
     /// Id of the environment. Without it, the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment_id: Option<String>,
-    /// The reason.
+    /// Why the model asks for the permissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -30,7 +30,7 @@ pub struct CollaborationModeListResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct CollaborationModeMask {
-    /// The name.
+    /// Name of the mode.
     pub name: String,
     /// The mode.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct ExperimentalFeature {
     pub default_enabled: bool,
     /// Whether it is enabled.
     pub enabled: bool,
-    /// The name.
+    /// Name of the feature.
     pub name: String,
     /// How mature it is.
     pub stage: ExperimentalFeatureStage,
@@ -118,7 +118,7 @@ pub enum ExperimentalFeatureStage {
 pub struct HookErrorInfo {
     /// The message for people.
     pub message: String,
-    /// The path.
+    /// Path of the file.
     pub path: String,
 }
 
@@ -231,7 +231,7 @@ pub struct HooksListParams {
     /// Id of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// Working directories. If empty, that of the server.
+    /// Working directories. If empty, the working directory of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
@@ -322,9 +322,9 @@ pub enum McpServerConnectionStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerInfo {
-    /// The name.
+    /// Name of the server.
     pub name: String,
-    /// The version.
+    /// Version of the server.
     pub version: String,
     /// Description for people.
     #[serde(default)]
@@ -347,7 +347,7 @@ pub struct McpServerInfo {
 pub struct McpServerStatus {
     /// Authentication status of the user.
     pub auth_status: McpAuthStatus,
-    /// The name.
+    /// Name of the server.
     pub name: String,
     /// Templates of resources.
     pub resource_templates: Vec<ResourceTemplate>,
@@ -420,7 +420,7 @@ pub struct PermissionProfileListResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct PermissionProfileSummary {
-    /// The id.
+    /// Id of the profile.
     pub id: String,
     /// Whether it may be chosen.
     pub allowed: bool,
@@ -434,7 +434,7 @@ pub struct PermissionProfileSummary {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginInstalledParams {
-    /// Working directories. If empty, that of the server.
+    /// Working directories. If empty, the working directory of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwds: Option<Vec<AbsolutePath>>,
     /// Names of plugins that the client may suggest to install.
@@ -460,7 +460,7 @@ pub struct PluginInstalledResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// The name.
+    /// Name of the resource.
     pub name: String,
     /// URI of the resource.
     pub uri: String,
@@ -492,7 +492,7 @@ pub struct Resource {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
-    /// The name.
+    /// Name of the template.
     pub name: String,
     /// The URI template.
     pub uri_template: String,
@@ -524,7 +524,7 @@ pub struct SkillDependencies {
 pub struct SkillErrorInfo {
     /// The message for people.
     pub message: String,
-    /// The path.
+    /// Path of the skill.
     pub path: String,
 }
 
@@ -568,9 +568,9 @@ pub struct SkillMetadata {
     pub description: String,
     /// Whether it is enabled.
     pub enabled: bool,
-    /// The name.
+    /// Name of the skill.
     pub name: String,
-    /// The path.
+    /// Path of the skill.
     pub path: String,
     /// Where it is installed.
     pub scope: SkillScope,
@@ -643,7 +643,7 @@ pub struct SkillsListEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SkillsListParams {
-    /// Working directories. If empty, that of the server.
+    /// Working directories. If empty, the working directory of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
@@ -668,7 +668,7 @@ pub struct SkillsListResponse {
 pub struct Tool {
     /// JSON schema of the arguments.
     pub input_schema: Value,
-    /// The name.
+    /// Name of the tool.
     pub name: String,
     /// Metadata of the MCP server.
     #[serde(rename = "_meta", default)]

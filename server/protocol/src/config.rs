@@ -41,7 +41,7 @@ pub struct ConfigEdit {
     pub key_path: String,
     /// How the value is combined with an existing one.
     pub merge_strategy: MergeStrategy,
-    /// The value.
+    /// The new value.
     pub value: Value,
 }
 
@@ -54,7 +54,7 @@ pub struct ConfigLayer {
     pub config: Value,
     /// Source of the layer.
     pub name: ConfigLayerSource,
-    /// The version.
+    /// Version of the layer, for `expectedVersion`.
     pub version: String,
     /// Why the layer is disabled. `null` if it is not.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct ConfigLayer {
 pub struct ConfigLayerMetadata {
     /// Source of the layer.
     pub name: ConfigLayerSource,
-    /// The version.
+    /// Version of the layer.
     pub version: String,
 }
 
@@ -95,9 +95,9 @@ pub enum ConfigLayerSource {
     },
     /// Managed by an organization.
     EnterpriseManaged {
-        /// The id.
+        /// Id of the layer.
         id: String,
-        /// The name.
+        /// Name of the layer.
         name: String,
     },
     /// The file of the user.
@@ -173,7 +173,7 @@ pub struct ConfigValueWriteParams {
     pub key_path: String,
     /// How the value is combined with an existing one.
     pub merge_strategy: MergeStrategy,
-    /// The value.
+    /// The new value.
     pub value: Value,
     /// Version of the file that the client knows. The write is refused if the file has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ pub struct ConfigWriteResponse {
     pub file_path: AbsolutePath,
     /// Whether the written setting is effective.
     pub status: WriteStatus,
-    /// The version.
+    /// Version of the file after the write.
     pub version: String,
     /// The layer that overrides the written setting. `null` if none does.
     #[serde(default)]

@@ -12,9 +12,9 @@ use crate::common::{AbsolutePath, JsonObject};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ClientInfo {
-    /// The name.
+    /// Name of the client.
     pub name: String,
-    /// The version.
+    /// Version of the client.
     pub version: String,
     /// Display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,9 +85,9 @@ pub struct InitializeResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ServerDiagnosticsGauge {
-    /// The name.
+    /// Name of the number.
     pub name: String,
-    /// The value.
+    /// The current value.
     pub value: u64,
 }
 

@@ -58,7 +58,7 @@ impl SchemaSet {
 pub enum Experimental {
     /// It has the capability `experimentalApi`.
     Enabled,
-    /// It does not have it.
+    /// It does not have the capability.
     #[default]
     Disabled,
 }

@@ -32,7 +32,7 @@ pub struct FsCopyResponse {}
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FsCreateDirectoryParams {
-    /// The path.
+    /// Path of the directory.
     pub path: AbsolutePath,
     /// Whether parent directories are created too. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct FsCreateDirectoryResponse {}
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsGetMetadataParams {
-    /// The path.
+    /// Path of the file or directory.
     pub path: AbsolutePath,
 }
 
@@ -86,7 +86,7 @@ pub struct FsReadDirectoryEntry {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadDirectoryParams {
-    /// The path.
+    /// Path of the directory.
     pub path: AbsolutePath,
 }
 
@@ -102,7 +102,7 @@ pub struct FsReadDirectoryResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadFileParams {
-    /// The path.
+    /// Path of the file.
     pub path: AbsolutePath,
 }
 
@@ -119,7 +119,7 @@ pub struct FsReadFileResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FsRemoveParams {
-    /// The path.
+    /// Path of the file or directory.
     pub path: AbsolutePath,
     /// Whether a missing path is not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct FsUnwatchResponse {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsWatchParams {
-    /// The path.
+    /// Path of the file or directory to watch.
     pub path: AbsolutePath,
     /// Id of the watch, chosen by the connection.
     pub watch_id: String,
@@ -163,7 +163,7 @@ pub struct FsWatchParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsWatchResponse {
-    /// The path.
+    /// The watched path.
     pub path: AbsolutePath,
 }
 
@@ -174,7 +174,7 @@ pub struct FsWatchResponse {
 pub struct FsWriteFileParams {
     /// The content in base64.
     pub data_base64: String,
-    /// The path.
+    /// Path of the file.
     pub path: AbsolutePath,
 }
 

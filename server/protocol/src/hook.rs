@@ -116,7 +116,7 @@ pub enum HookRunStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HookRunSummary {
-    /// The id.
+    /// Id of the run.
     pub id: String,
     /// Position among the other hooks.
     pub display_order: i64,

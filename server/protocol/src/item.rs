@@ -157,14 +157,14 @@ pub enum CommandAction {
         command: String,
         /// Name of the file.
         name: String,
-        /// The path.
+        /// Path of the file.
         path: String,
     },
     /// Lists files.
     ListFiles {
         /// The command as a shell command line.
         command: String,
-        /// The path.
+        /// Path of the directory, if the command names one.
         #[serde(default)]
         path: Option<String>,
     },
@@ -172,7 +172,7 @@ pub enum CommandAction {
     Search {
         /// The command as a shell command line.
         command: String,
-        /// The path.
+        /// Path of the file or directory, if the command names one.
         #[serde(default)]
         path: Option<String>,
         /// The searched text.
@@ -262,7 +262,7 @@ pub struct FileUpdateChange {
     pub diff: String,
     /// What happens to the file.
     pub kind: PatchChangeKind,
-    /// The path.
+    /// Path of the file.
     pub path: String,
 }
 
@@ -354,7 +354,7 @@ pub enum ImageGenerationFailure {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ImageGenerationInputImage {
-    /// The path.
+    /// Path of the image.
     pub path: AbsolutePath,
     /// SHA-256 checksum of the image.
     pub sha256: String,
@@ -462,7 +462,7 @@ pub struct MemoryCitationEntry {
     pub line_start: u32,
     /// Content of the place.
     pub note: String,
-    /// The path.
+    /// Path of the file.
     pub path: String,
 }
 
@@ -593,7 +593,7 @@ pub enum ThreadItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct UserMessageItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The parts of the input.
     pub content: Vec<UserInput>,
@@ -613,7 +613,7 @@ pub struct UserMessageItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct HookPromptItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The texts.
     pub fragments: Vec<HookPromptFragment>,
@@ -630,7 +630,7 @@ pub struct HookPromptItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMessageItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The text.
     pub text: String,
@@ -662,9 +662,9 @@ pub struct AgentMessageItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct FunctionCallOutputItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
-    /// The name.
+    /// Name of the function.
     pub name: String,
     /// The output.
     pub output: FunctionCallOutputBody,
@@ -684,7 +684,7 @@ pub struct FunctionCallOutputItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The text.
     pub text: String,
@@ -701,7 +701,7 @@ pub struct PlanItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// Start time in Unix milliseconds.
     #[serde(default)]
@@ -724,7 +724,7 @@ pub struct ReasoningItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecutionItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The command as a shell command line.
     pub command: String,
@@ -769,7 +769,7 @@ pub struct CommandExecutionItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangeItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The changes, by file.
     pub changes: Vec<FileUpdateChange>,
@@ -788,7 +788,7 @@ pub struct FileChangeItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpToolCallItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The arguments, as the model gave them.
     pub arguments: Value,
@@ -835,7 +835,7 @@ pub struct McpToolCallItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct DynamicToolCallItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The arguments, as the model gave them.
     pub arguments: Value,
@@ -868,7 +868,7 @@ pub struct DynamicToolCallItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CollabAgentToolCallItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// States of the agents that the call is about, by thread id.
     pub agents_states: BTreeMap<String, CollabAgentState>,
@@ -902,7 +902,7 @@ pub struct CollabAgentToolCallItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct SubAgentActivityItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// Path of the agent in the tree.
     pub agent_path: String,
@@ -929,7 +929,7 @@ pub struct SubAgentActivityItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WebSearchItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The searched text.
     pub query: String,
@@ -952,9 +952,9 @@ pub struct WebSearchItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ImageViewItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
-    /// The path.
+    /// Path of the image.
     pub path: String,
     /// Start time in Unix milliseconds.
     #[serde(default)]
@@ -969,7 +969,7 @@ pub struct ImageViewItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct SleepItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// Duration in milliseconds.
     pub duration_ms: u64,
@@ -989,7 +989,7 @@ pub struct ImageGenerationItem {
     /// The image.
     #[serde(flatten)]
     pub output: ImageGenerationOutput,
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// The status.
     pub status: String,
@@ -1025,7 +1025,7 @@ pub struct ImageGenerationItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct EnteredReviewModeItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// What is reviewed, or the text of the reviewer.
     pub review: String,
@@ -1042,7 +1042,7 @@ pub struct EnteredReviewModeItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExitedReviewModeItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// What is reviewed, or the text of the reviewer.
     pub review: String,
@@ -1059,7 +1059,7 @@ pub struct ExitedReviewModeItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextCompactionItem {
-    /// The id.
+    /// Id of the item.
     pub id: String,
     /// Start time in Unix milliseconds.
     #[serde(default)]
@@ -1094,7 +1094,7 @@ pub enum UserInput {
     },
     /// An image in a file of the server's machine.
     LocalImage {
-        /// The path.
+        /// Path of the image.
         path: String,
         /// Level of detail for the model.
         #[serde(default)]
@@ -1108,21 +1108,21 @@ pub enum UserInput {
     },
     /// An audio recording in a file of the server's machine.
     LocalAudio {
-        /// The path.
+        /// Path of the recording.
         path: String,
     },
     /// A skill to use.
     Skill {
-        /// The name.
+        /// Name of the skill.
         name: String,
-        /// The path.
+        /// Path of the skill.
         path: String,
     },
     /// Something that the user mentions.
     Mention {
-        /// The name.
+        /// Name that the message uses.
         name: String,
-        /// The path.
+        /// What the name refers to.
         path: String,
     },
 }

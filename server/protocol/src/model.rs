@@ -46,7 +46,7 @@ pub enum InputModality {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
-    /// The id.
+    /// Id of the model.
     pub id: String,
     /// The default reasoning effort.
     pub default_reasoning_effort: String,
@@ -187,11 +187,11 @@ pub struct ModelProviderListResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelProviderSummary {
-    /// The id.
+    /// Id of the provider.
     pub id: String,
     /// Whether it can be edited.
     pub can_edit: bool,
-    /// The name.
+    /// Name of the provider.
     pub name: String,
     /// Settings of the provider.
     pub settings: ProviderSettings,
@@ -204,11 +204,11 @@ pub struct ModelProviderSummary {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelServiceTier {
-    /// The id.
+    /// Id of the tier.
     pub id: String,
     /// Description for people.
     pub description: String,
-    /// The name.
+    /// Name of the tier.
     pub name: String,
 }
 

@@ -81,10 +81,10 @@ pub struct CommandExecutionOutputDeltaNotification {
 pub struct ConfigWarningNotification {
     /// What is wrong.
     pub summary: String,
-    /// More about it.
+    /// Explanation of the problem.
     #[serde(default)]
     pub details: Option<String>,
-    /// The path.
+    /// Path of the configuration file.
     #[serde(default)]
     pub path: Option<String>,
     /// Range within the file.
@@ -109,7 +109,7 @@ pub struct ContextCompactedNotification {
 pub struct DeprecationNoticeNotification {
     /// What is deprecated.
     pub summary: String,
-    /// More about it.
+    /// Explanation for people, for example what to use instead.
     #[serde(default)]
     pub details: Option<String>,
 }
@@ -332,7 +332,7 @@ pub struct ModelReroutedNotification {
     pub turn_id: String,
     /// The requested model.
     pub from_model: String,
-    /// The reason.
+    /// Why the other model answers.
     pub reason: ModelRerouteReason,
     /// The model that answers.
     pub to_model: String,

@@ -79,7 +79,7 @@ pub enum FileSystemPath {
     },
     /// A special place, whose path depends on the machine.
     Special {
-        /// The place.
+        /// The special place.
         value: FileSystemSpecialPath,
     },
 }
@@ -90,7 +90,7 @@ pub enum FileSystemPath {
 pub struct FileSystemSandboxEntry {
     /// The access mode.
     pub access: FileSystemAccessMode,
-    /// The path.
+    /// The path that the mode applies to.
     pub path: FileSystemPath,
 }
 
@@ -105,7 +105,7 @@ pub enum FileSystemSpecialPath {
     Minimal,
     /// The directories of the project.
     ProjectRoots {
-        /// A path relative to it.
+        /// A path below each directory, if only that is meant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subpath: Option<String>,
     },
@@ -115,9 +115,9 @@ pub enum FileSystemSpecialPath {
     SlashTmp,
     /// A place that this version does not know.
     Unknown {
-        /// The path.
+        /// The unknown path.
         path: String,
-        /// A path relative to it.
+        /// A path below it, if only that is meant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subpath: Option<String>,
     },

@@ -16,7 +16,7 @@ use crate::turn::Turn;
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedSubmission {
-    /// The id.
+    /// Id of the entry.
     pub id: String,
     /// Id of the message, chosen by the client. The user message item contains it.
     pub client_user_message_id: String,

@@ -47,7 +47,7 @@ pub struct FuzzyFileSearchResult {
     pub file_name: String,
     /// Type of the result.
     pub match_type: FuzzyFileSearchMatchType,
-    /// The path.
+    /// Path of the file or directory, relative to `root`.
     pub path: String,
     /// The searched directory that contains it.
     pub root: String,

@@ -13,7 +13,7 @@ use crate::common::AbsolutePath;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ActivePermissionProfile {
-    /// The id.
+    /// Id of the profile.
     pub id: String,
     /// Id of the profile that it extends.
     #[serde(default)]
@@ -74,7 +74,7 @@ pub enum CapabilityRootLocation {
     Environment {
         /// Id of the environment.
         environment_id: String,
-        /// The path.
+        /// Path of the directory.
         path: String,
     },
 }
@@ -113,7 +113,7 @@ pub enum DynamicToolNamespaceTool {
         description: String,
         /// JSON schema of the arguments.
         input_schema: Value,
-        /// The name.
+        /// Name of the function.
         name: String,
         /// Whether the model sees the tool only after searching for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
@@ -133,7 +133,7 @@ pub enum DynamicToolSpec {
         description: String,
         /// JSON schema of the arguments.
         input_schema: Value,
-        /// The name.
+        /// Name of the function.
         name: String,
         /// Whether the model sees the tool only after searching for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
@@ -144,7 +144,7 @@ pub enum DynamicToolSpec {
     Namespace {
         /// Description for the model.
         description: String,
-        /// The name.
+        /// Name of the namespace.
         name: String,
         /// The tools.
         tools: Vec<DynamicToolNamespaceTool>,
@@ -289,7 +289,7 @@ pub enum SandboxPolicy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SelectedCapabilityRoot {
-    /// The id.
+    /// Id of the directory.
     pub id: String,
     /// Its location.
     pub location: CapabilityRootLocation,

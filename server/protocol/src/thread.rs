@@ -94,7 +94,7 @@ pub enum SubAgentSource {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
-    /// The id.
+    /// Id of the thread.
     pub id: String,
     /// Version of the program that created the thread.
     pub cli_version: String,
@@ -850,9 +850,9 @@ pub struct ThreadRevertResponse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadSection {
-    /// The id.
+    /// Id of the section.
     pub id: String,
-    /// The name.
+    /// Name of the section.
     pub name: String,
     /// Appearance.
     #[serde(default)]
@@ -878,7 +878,7 @@ pub struct ThreadSectionAppearance {
 pub struct ThreadSetNameParams {
     /// Id of the thread.
     pub thread_id: String,
-    /// The name.
+    /// The new name.
     pub name: String,
 }
 

@@ -24,7 +24,7 @@ pub struct AdditionalContextEntry {
     pub kind: AdditionalContextKind,
     /// The text.
     pub value: String,
-    /// The name.
+    /// Name of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -221,7 +221,7 @@ pub enum ReviewTarget {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// The id.
+    /// Id of the turn.
     pub id: String,
     /// The items that `itemsView` selects.
     pub items: Vec<ThreadItem>,

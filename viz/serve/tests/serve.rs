@@ -109,8 +109,8 @@ fn the_page_and_all_that_it_asks_for() {
     let hits = found["hits"].as_array().expect("hits");
     assert_eq!((hits.len(), found["more"].as_bool()), (2, Some(true)));
     assert!(hits.iter().all(|hit| hit["match"] == "wicks"));
-    // If several objects share a text, all are found: three inference calls that failed in the same way, and the agents
-    // that were told.
+    // If several objects share a text, all are found: three inference calls that failed in the same way, and the
+    // agents that were notified.
     let failed = page.json("search.json?text=answers%20503");
     let (first_call, calls) = (first("inference_call"), count("inference_call"));
     let is_call = |hit: &&Value| hit["n"].as_u64().is_some_and(|n| (first_call..first_call + calls).contains(&n));

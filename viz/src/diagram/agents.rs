@@ -72,7 +72,7 @@ enum End {
     Box(usize),
     /// A call of an agent.
     Tool(ToolIdx),
-    /// Where hand-overs to one agent end that never arrived. The id is that of the thread that they were meant for.
+    /// The end of hand-overs to one agent that never arrived. The id is the id of the thread that they were meant for.
     Lost(Symbol),
     /// The same for hand-overs to any agent of one box.
     LostInBox(usize),
@@ -103,7 +103,7 @@ impl<'a> Picture<'a> {
         ends.sort_unstable();
         ends.dedup();
         let of_thread = |tool: ToolIdx| facts.trace.tools[tool].thread;
-        // Agents get most of the room, since the labels of arrows can tell everything else.
+        // Agents get most of the room, since the labels of arrows can say everything else.
         let most = lost_to.len() + ends.len() + failed.len();
         let for_agents = max_nodes - most.min(max_nodes / 3);
         let nodes = |entries: usize, likeness: Likeness| tree.boxes(entries, likeness).members.len();

@@ -2,9 +2,9 @@
 //!
 //! In the view of turns, each turn has a node, which is followed by the turn's tool calls. In the view of calls, each
 //! turn is a group with its inference calls and tool calls, and arrows show which inference call asked for which tool
-//! call and which one was the first to read its output. In both views an agent is a group around what it did. What is
-//! not shown by itself is folded with its neighbours: calls of one tool in a row, then the calls of a turn between two
-//! that are shown, then whole turns, then whole agents.
+//! call and which one was the first to read its output. In both views an agent is a group around its turns. Nodes for
+//! which there is no room are folded with their neighbours: calls of one tool in a row, then the calls of a turn between
+//! two that are shown, then whole turns, then whole agents.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

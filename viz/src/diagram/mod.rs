@@ -3,10 +3,11 @@
 //! A view turns a session into a [`Diagram`]. A diagram says what is shown, and nothing about where the boxes are
 //! placed or in which language they are written: that is the task of [`render`].
 //!
-//! A diagram never has more nodes than the options allow. What there is no room for is folded with what is like it or
-//! next to it. What went well is folded before what failed and the chain to it. A folded node says how many objects it
-//! stands for, and notes say what is folded. Besides the postmortem, which every view needs, making a diagram takes
-//! time proportional to the size of the session times the logarithm of the number of things that it could show.
+//! A diagram never has more nodes than the options allow. Objects for which there is no room are folded with similar or
+//! neighbouring objects. Objects that went well are folded before those that failed and the chain to them. A folded node
+//! says how many objects it stands for, and notes say what is folded. Besides the postmortem, which every view needs,
+//! making a diagram takes time proportional to the size of the session times the logarithm of the number of objects
+//! that it could show.
 
 mod agents;
 mod arguments;

@@ -196,7 +196,7 @@ impl<'s> BodySource<'s> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the number is not that of a payload, or if the file of the payload cannot be read.
+    /// Returns an error if the number is not the number of a payload, or if the file of the payload cannot be read.
     pub fn payload(&self, number: Number, max_bytes: usize) -> Result<PayloadText, BodyError> {
         let Object::Payload(payload) = self.object(number)? else {
             return Err(BodyError::NotAPayload { number: number.0 });

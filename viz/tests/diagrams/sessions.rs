@@ -41,7 +41,7 @@ pub(crate) fn fleet() -> Recorded {
 }
 
 /// Calls `ask` with the samples, and with real recordings if they are beside the repository.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
 pub(crate) fn for_each_recording(mut ask: impl FnMut(&Path, &Session)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut bundles = below(&root.join("samples"));

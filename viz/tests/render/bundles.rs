@@ -13,7 +13,7 @@ const VIEWS: [(View, &str); 4] =
     [(View::Agents, "agents"), (View::Turns, "turns"), (View::Calls, "calls"), (View::Causal, "causal")];
 
 /// Returns the test cases of the reducer, the samples, and real recordings if they are beside the repository.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut bundles = below(&root.join("reducer/tests/cases"));

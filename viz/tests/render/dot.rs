@@ -24,7 +24,7 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the path of `dot`. If there is none, prints that tests are skipped.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
 pub(crate) fn program() -> Option<PathBuf> {
     let found = on_path("dot");
     if found.is_none() {

@@ -14,7 +14,7 @@ use super::dot;
 const RANDOM_DIAGRAMS: usize = 300;
 
 /// Returns the folder of Node modules with Mermaid's parser. If there is none, prints that tests are skipped.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
 pub(crate) fn modules() -> Option<PathBuf> {
     let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
     let modules = modules.filter(|modules| modules.join("mermaid").is_dir() && modules.join("jsdom").is_dir());

@@ -55,7 +55,7 @@ mod tests {
     fn look_alikes_are_known_by_their_ascii() {
         let alike: Vec<String> = "аеоіѕһԁΑο；／＆｜；⁄∕‐−’“ａ𝐫ⅰ‚\u{37e}ꓲ﹔"
             .chars()
-            .map(|c| look_alike(c).unwrap_or_else(|| panic!("{c} looks like nothing")))
+            .map(|c| look_alike(c).unwrap_or_else(|| panic!("{c} has no look-alike")))
             .collect();
         insta::assert_snapshot!(alike.join(" "), @"a e o i s h d A o ; / & | ; / / - - ' '' a r i , ; l ;");
         assert!("éüñøßжЯщ漢字あいنس한글🦀…æœ".chars().all(|c| look_alike(c).is_none()));

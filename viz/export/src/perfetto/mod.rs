@@ -1,6 +1,6 @@
 //! Traces in the protobuf format of Perfetto, for <https://ui.perfetto.dev> and `trace_processor`.
 //!
-//! The session is a process. Each agent has a track below that of its parent. What ran at the same time has further
+//! The session is a process. Each agent has a track below the track of its parent. Slices that overlap have further
 //! tracks below the agent's. These tracks do not belong to threads of an operating system, because such threads cannot
 //! be nested and agents are.
 //!
@@ -44,7 +44,7 @@ pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
     scene.walk(|step| packets.step(&scene, &tracks, step))
 }
 
-/// Ids of tracks: first that of the session, then those of the lanes of each thread.
+/// Ids of tracks: first the track of the session, then the lanes of each thread.
 struct Tracks {
     first: Vec<u64>,
 }

@@ -1,7 +1,7 @@
 //! Assigns lanes to pieces: a slice is stacked on the slice that it is part of, and slices that overlap otherwise get
 //! different lanes.
 //!
-//! Readers of traces take a slice on top of another one as a part of it. So a slice goes onto the track of its thread
+//! Readers of traces show a slice on top of another one as a part of it. So a slice goes onto the track of its thread
 //! only if the innermost open slice there contains it. Otherwise it gets another lane beside the track.
 
 use std::cmp::Reverse;

@@ -73,7 +73,8 @@ impl Slots {
         Self { turns, inferences, requests, tools, cells, end: cells + trace.cells.len() }
     }
 
-    /// Returns the index of an object's slice. For an object without a slice it is that of the session.
+    /// Returns the index of an object's slice. If the object has no slice, returns the index of
+    /// the session's slice.
     pub(crate) fn of(self, object: Object) -> usize {
         match object {
             Object::Thread(thread) => 1 + thread.index(),

@@ -4,8 +4,8 @@
 
 DIRECTORY holds for each session NAME.perfetto-trace, NAME.chrome.json, NAME.otlp.jsonl and NAME.counts.json, which says how
 many objects its graph has. Perfetto traces are parsed by the messages of the PyPI package `perfetto`, OTLP by those of
-`opentelemetry-proto`. Where TRACE_PROCESSOR names Perfetto's trace_processor_shell, it loads both kinds of timelines too.
-Prints one line per session and the number of checks; exits with 1 at the first thing that is wrong.
+`opentelemetry-proto`. If TRACE_PROCESSOR names Perfetto's trace_processor_shell, that program loads the Perfetto and Chrome
+traces too. Prints one line per session and the number of checks. Exits with 1 at the first failed check.
 """
 
 import base64

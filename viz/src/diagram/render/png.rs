@@ -45,7 +45,7 @@ pub enum PngError {
 /// Which fonts a picture is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fonts {
-    /// The fonts of the machine and that of this program. They have more letters than the latter alone.
+    /// The fonts of the machine and that of this program. Together they have more characters than the latter alone.
     Machine,
     /// Only the font of this program, so that a picture has the same bytes on every machine.
     Own,

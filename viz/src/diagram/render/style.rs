@@ -1,7 +1,8 @@
 //! The look of everything in all languages: one palette, one border for each mark, one line for each style of arrow.
 //!
 //! No meaning depends on colour alone: each mark has its own sign and border, each style of arrow its own dash or head.
-//! Texts have at least the contrast that WCAG requires at level AA, and borders with a meaning that of graphics.
+//! The contrast is at least what WCAG requires at level AA: of texts for all labels, and of graphics for borders that
+//! have a meaning.
 
 use std::fmt::Write;
 
@@ -158,7 +159,7 @@ pub(crate) struct ArrowStyle {
     pub(crate) mermaid: &'static str,
 }
 
-/// Returns the look of an arrow. The colour of a bad mark replaces that of the style.
+/// Returns the look of an arrow. If the mark is bad, its colour replaces the colour of the style.
 pub(crate) fn arrow(style: EdgeStyle, mark: Mark) -> ArrowStyle {
     let (class, fine, width, dash, head, mermaid) = match style {
         EdgeStyle::Spawn => ("spawn", ("#1f5fbf", "#6ba4f8"), "1.8", Dash::Solid, Head::Full, "==>"),

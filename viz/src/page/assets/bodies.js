@@ -132,7 +132,7 @@ function hitIn(body, sought) {
     const lower = text.toLowerCase();
     const at = lower.indexOf(sought);
     if (at < 0) continue;
-    // Lower case may be longer than the original, so that offsets differ. In that case show the whole line.
+    // Lower case may be longer than the original, so that offsets differ. Show the whole line then.
     const exact = lower.length === text.length;
     const match = exact ? text.slice(at, at + sought.length) : sought;
     return {

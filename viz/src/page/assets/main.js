@@ -33,6 +33,6 @@ view.ready = start().then(
     throw error;
   },
 );
-// Whoever awaits `ready` gets the error too. This handler keeps it from being an unhandled rejection if nobody does.
+// Code that awaits `ready` gets the error too. If there is no such code, this handler avoids an unhandled rejection.
 view.ready.catch((error) => console.error(error));
 window.traceView = view;

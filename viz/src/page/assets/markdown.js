@@ -1,7 +1,7 @@
 /** Writes an object as Markdown and as JSON, for use outside of the page. */
 
 /**
- * What is known of an object.
+ * An object with its fields and links.
  *
  * @typedef {object} Described
  * @property {string} ref

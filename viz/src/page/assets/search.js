@@ -166,7 +166,7 @@ export class Search {
     );
   }
 
-  /** Selects a hit. After the last hit comes the first. */
+  /** Selects a hit. The index wraps around at both ends. */
   go(at) {
     if (this.hits.length === 0) return;
     const old = this.at;

@@ -15,15 +15,16 @@ const ARROW_REACH_OVER_BAR = 2.5;
 const SPARED = 9;
 
 /**
- * What is at a point.
+ * The object or other part of the timeline at a point.
  *
  * @typedef {{kind: "axis"|"gutter"|"bar"|"group"|"crowd"|"arrow"|"mark"|"turn"|"lane"|"nothing", n: number, lane: number,
  *   count: number, failed: number, lost: number, end: number}} Hit `n` is the object, or the first of a group or crowd;
- *   `count` and `failed` tell of the group; `lost` is the index of a hand-over that never arrived
+ *   `count` and `failed` are the numbers of all and of the failed objects in the group; `lost` is the index of a
+ *   hand-over that never arrived
  */
 
 /**
- * Returns what is at a point of the canvas.
+ * Returns the object or other part of the timeline at a point of the canvas.
  *
  * @param {import("./timeline_paint.js").Scene} scene
  * @param {number} x

@@ -42,7 +42,7 @@ export function rowsOf(data, { items, marks }, filter, isInheritedOpen) {
 }
 
 function passes(data, n, mark, filter) {
-  // A compaction is never filtered out, since the model no longer saw what is before it.
+  // A compaction is never filtered out, since the model no longer saw the items before it.
   if (mark & COMPACTS) return true;
   const { items } = data.raw;
   const index = data.indexOf(n);
@@ -77,7 +77,7 @@ export function inheritedFrom(marks, place) {
 }
 
 /**
- * Returns the place in a transcript that tells most about an object: the item itself, the item that called a tool, the
+ * Returns the place in a transcript that is most relevant to an object: the item itself, the item that called a tool, the
  * first item that an object made, the first item of a turn. Returns -1 if there is none.
  *
  * @param {import("./data.js").Data} data

@@ -220,7 +220,7 @@ impl Level {
         for (spot, size) in self.spots.iter().zip(sizes) {
             widths[spot.column] = size.width.max(widths[spot.column]);
         }
-        // The space to the right of each column. That of the last one is zero unless arrows return to it.
+        // The space to the right of each column. The space of the last column is zero unless arrows return to it.
         let mut rooms = vec![COLUMN_GAP; count];
         if let Some(last) = rooms.last_mut() {
             *last = 0;

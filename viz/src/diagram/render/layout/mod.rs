@@ -102,7 +102,7 @@ struct Containers {
     /// The containers of the groups and of the nodes.
     of_group: Vec<usize>,
     of_node: Vec<usize>,
-    /// Depth of each container. That of the picture is 0.
+    /// Depth of each container. The picture has depth 0.
     depths: Vec<usize>,
 }
 
