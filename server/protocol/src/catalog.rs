@@ -284,7 +284,7 @@ pub struct ListMcpServerStatusResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpAuthStatus {
-    /// It is not known.
+    /// The status is not known.
     Unknown,
     /// The server requires no authentication.
     Unsupported,

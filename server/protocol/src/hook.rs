@@ -187,7 +187,7 @@ pub enum HookSource {
     LegacyManagedConfigFile,
     /// Managed by the device (MDM), in the older form.
     LegacyManagedConfigMdm,
-    /// It is not known.
+    /// The source is not known.
     #[default]
     Unknown,
 }

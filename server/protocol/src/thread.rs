@@ -49,7 +49,7 @@ pub enum SessionSource {
     Exec,
     /// A client of the server.
     AppServer,
-    /// It is not known.
+    /// The source is not known.
     #[default]
     Unknown,
     /// Another source, with its own name.
@@ -1001,7 +1001,7 @@ pub enum ThreadSourceKind {
     SubAgentThreadSpawn,
     /// Other threads, for other reasons.
     SubAgentOther,
-    /// It is not known.
+    /// The source is not known.
     Unknown,
 }
 

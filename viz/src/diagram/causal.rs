@@ -120,7 +120,7 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
     }
     let text = cause.map_or(&step.text, |cause| &cause.message);
     match object {
-        // The path of an agent is all that there is to say of a step that is an agent.
+        // A step that is an agent shows only the path of the agent.
         Some(Object::Thread(thread)) => lines.push(format!("agent {}", facts.thread_name(thread))),
         _ => {
             let what = object.map(|object| what(facts, object)).unwrap_or_default();

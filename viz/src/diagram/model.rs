@@ -162,7 +162,7 @@ pub struct Node {
     pub label: Vec<String>,
     /// More lines, which a viewer shows when the pointer is over the node.
     pub tooltip: String,
-    /// How its objects came out: the worst mark of them.
+    /// The worst mark of its objects.
     pub mark: Mark,
     /// The object that the node stands for. `None` if it stands for several objects or for none.
     pub object: Option<ObjectRef>,
@@ -209,7 +209,7 @@ pub struct Edge {
     pub label: Vec<String>,
     /// More lines, which a viewer shows when the pointer is over the arrow.
     pub tooltip: String,
-    /// How its objects came out: the worst mark of them. A message that never arrived is unfinished.
+    /// The worst mark of its objects. A message that never arrived is marked as unfinished.
     pub mark: Mark,
     /// The object that the arrow stands for. `None` if it stands for several objects or for none.
     pub object: Option<ObjectRef>,

@@ -98,7 +98,7 @@ pub enum BodyError {
     Unreadable(#[from] trace_explain::PayloadProblem),
 }
 
-/// Returns the bodies and payloads of a session by the numbers that its page uses.
+/// The bodies and payloads of a session, by the numbers that its page uses.
 #[derive(Debug)]
 pub struct BodySource<'s> {
     session: &'s Session,

@@ -1,8 +1,8 @@
 //! The texts and payloads that the file form of the page contains.
 //!
 //! A session can have gigabytes, but a browser must be able to open the page. Texts are embedded first and payloads
-//! second, and in both cases those of failed objects before others. What does not fit is left out, and the page says so
-//! in its place.
+//! second, and in both cases those of failed objects before others. A text or payload that does not fit is left out, and the
+//! page says so in its place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -2,7 +2,7 @@
 //!
 //! A document that must work without other files cannot import modules, because imports need addresses. So each module
 //! becomes a function that returns the exports of the module, and the functions are called in the order of their
-//! dependencies. Only import and export lines are rewritten, for which the modules keep to one form (see
+//! dependencies. Only import and export lines are rewritten. The modules write these lines in one form (see
 //! `assets/README.md`).
 
 use std::collections::HashMap;

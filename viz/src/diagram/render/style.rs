@@ -1,8 +1,8 @@
 //! The look of everything in all languages: one palette, one border for each mark, one line for each style of arrow.
 //!
 //! No meaning depends on colour alone: each mark has its own sign and border, each style of arrow its own dash or head.
-//! The contrast is at least what WCAG requires at level AA: of texts for all labels, and of graphics for borders that
-//! have a meaning.
+//! Texts have at least the contrast that WCAG requires of text at level AA. Borders with a meaning have at least the
+//! contrast that it requires of graphics.
 
 use std::fmt::Write;
 

@@ -273,7 +273,7 @@ impl Svg {
         if block.lines.is_empty() {
             return;
         }
-        // Screen readers have read the label with its arrow.
+        // Hidden from screen readers, which read the label together with its arrow.
         let class = format!("edge {} {}", look.class, edge.mark.as_str());
         self.push(format_args!("<g class=\"{class}\" aria-hidden=\"true\">\n"));
         let more = " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";

@@ -1,5 +1,5 @@
 /**
- * Shows everything that is known of the selected object: its fields, its causes and effects, its texts and payloads.
+ * Shows the selected object: its fields, its causes and effects, its texts and payloads.
  */
 
 import { fillBody, renderBlock } from "./blocks.js";
