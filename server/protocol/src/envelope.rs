@@ -379,7 +379,7 @@ mod tests {
     fn ids_are_echoed_exactly() {
         for id in ["0", "-1", "9223372036854775807", "-9223372036854775808", r#""7""#, r#""""#, r#""a\"b\u0000""#] {
             let Incoming::Request { id: read, .. } = decode(&format!(r#"{{"id":{id},"method":"m"}}"#)) else {
-                panic!("{id} is no id");
+                panic!("{id} is not a valid id");
             };
             assert_eq!(response(&read, &json!({})).expect("it is written"), format!(r#"{{"id":{id},"result":{{}}}}"#));
             assert_eq!(serde_json::from_value::<RequestId>(json!(read)).expect("JSON"), read);

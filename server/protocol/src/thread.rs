@@ -635,7 +635,7 @@ pub struct ThreadMetadataUpdateParams {
     /// Changes of the stored state of the Git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<ThreadMetadataGitInfoUpdateParams>,
-    /// Id of the project. An empty string for none.
+    /// Id of the project. An empty string means no project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
 }

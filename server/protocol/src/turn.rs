@@ -20,7 +20,7 @@ use crate::settings::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AdditionalContextEntry {
-    /// How far it is trusted.
+    /// How far the text is trusted.
     pub kind: AdditionalContextKind,
     /// The text.
     pub value: String,

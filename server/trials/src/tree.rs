@@ -147,7 +147,7 @@ pub async fn run(command: &ServerCommand, team: &Team, rounds: usize) -> anyhow:
             let (run, asked, home) = once(if with { command } else { &plain }, team).await?;
             // Write back the data of this run now, so that the next one does not pay for it.
             let written = Command::new("sync").arg("--file-system").arg(home.path()).status().await?;
-            ensure!(written.success(), "what is to be written cannot be waited for");
+            ensure!(written.success(), "sync failed: {written}");
             homes.push(home);
             ensure!((run.events > 0) == with, "{} events were recorded", run.events);
             requests = asked;

@@ -40,7 +40,7 @@ fn answered(mut stream: TcpStream, (status, body): &Answer) -> Received {
     let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        assert!(reader.read_line(&mut head).expect("reads") > 0, "the request ends in its head: {head}");
+        assert!(reader.read_line(&mut head).expect("reads") > 0, "the connection closed within the headers: {head}");
     }
     let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
     let mut received = vec![0; length.expect("a length")];

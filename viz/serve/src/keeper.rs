@@ -169,6 +169,6 @@ mod tests {
         let cut = bodies(&source, &objects, 1000, 700);
         assert_eq!((whole.len(), cut.len()), (objects.len(), objects.len()));
         assert!(sum(&whole) > 700 && (690..=700).contains(&sum(&cut)), "{}", sum(&cut));
-        assert_eq!(sum(&whole) as u64 + omitted(&whole), sum(&cut) as u64 + omitted(&cut), "what is left out is told");
+        assert_eq!(sum(&whole) as u64 + omitted(&whole), sum(&cut) as u64 + omitted(&cut), "omitted bytes count");
     }
 }

@@ -255,7 +255,7 @@ impl<'s> Facts<'s> {
         if words.is_empty() { subject } else { words }
     }
 
-    /// Returns how a tool call came out. The text is empty if it completed.
+    /// Returns the outcome of a tool call and its exit code as text. The text is empty if the call completed.
     pub(super) fn tool_end(&self, tool: ToolIdx) -> String {
         let call = &self.trace.tools[tool];
         match (Outcome::of_tool(self.trace, call), exit_code(self.trace, call)) {

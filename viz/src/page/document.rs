@@ -134,7 +134,7 @@ fn hash(text: &str) -> impl Display {
 
 fn script() -> &'static str {
     static SCRIPT: OnceLock<String> = OnceLock::new();
-    SCRIPT.get_or_init(|| link(MODULES, ENTRY).expect("the page's modules link, as a test shows"))
+    SCRIPT.get_or_init(|| link(MODULES, ENTRY).expect("a test checks that the modules of the page can be linked"))
 }
 
 fn style() -> &'static str {
@@ -231,9 +231,9 @@ mod tests {
         assert_eq!(files, listed);
         let linked = script();
         for (name, _) in MODULES {
-            assert!(linked.contains(&format!("module_{} = ", name.replace('.', "_"))), "nobody imports {name}");
+            assert!(linked.contains(&format!("module_{} = ", name.replace('.', "_"))), "no module imports {name}");
         }
-        assert!(!linked.contains("</script") && !linked.contains("<!--"), "they would end the element");
+        assert!(!linked.contains("</script") && !linked.contains("<!--"), "the text would end the script element");
         assert!(!style().contains("</style"));
     }
 

@@ -28,7 +28,7 @@ pub struct EmbedLimits {
 }
 
 impl EmbedLimits {
-    /// The default, which makes a file that any browser opens at once.
+    /// The default limits. Every browser opens a file of this size without delay.
     pub const DEFAULT: Self = Self { bodies: 12 << 20, body: 256 << 10, payloads: 4 << 20, payload: 64 << 10 };
 
     /// Returns limits for `bytes` in all, in the proportions of the default.

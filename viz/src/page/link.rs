@@ -31,7 +31,7 @@ pub(super) enum LinkError {
         line: String,
     },
     /// A module imports one that does not exist.
-    #[error("{module} imports {imported:?}, which is not there")]
+    #[error("{module} imports {imported:?}, which does not exist")]
     Missing {
         /// The module.
         module: &'static str,
@@ -39,7 +39,7 @@ pub(super) enum LinkError {
         imported: String,
     },
     /// Modules import each other in a cycle.
-    #[error("{module} imports itself, by way of others")]
+    #[error("{module} imports itself through other modules")]
     Circle {
         /// One module of the cycle.
         module: &'static str,
@@ -180,8 +180,8 @@ mod tests {
     fn what_cannot_be_linked_is_told() {
         let error = |modules: &[Module]| link(modules, "a.js").expect_err("does not link").to_string();
         let circle = [("a.js", "import { b } from \"./b.js\";"), ("b.js", "import { a } from \"./a.js\";")];
-        assert_eq!(error(&circle), "a.js imports itself, by way of others");
-        assert_eq!(error(&[("a.js", "import { b } from \"./b.js\";")]), "a.js imports \"b.js\", which is not there");
+        assert_eq!(error(&circle), "a.js imports itself through other modules");
+        assert_eq!(error(&[("a.js", "import { b } from \"./b.js\";")]), "a.js imports \"b.js\", which does not exist");
         assert!(error(&[("a.js", "import b from \"./b.js\";")]).starts_with("a.js: the import"));
         assert!(error(&[("a.js", "export default 1;")]).starts_with("a.js: the export"));
     }

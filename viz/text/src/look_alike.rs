@@ -14,7 +14,7 @@ pub fn look_alike(c: char) -> Option<String> {
     let text = &*c.encode_utf8(&mut text);
     let is_form = matches!(c, '\u{fe50}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}');
     let alike: String = if is_form { text.nfkc().collect() } else { unicode_security::skeleton(text).collect() };
-    // An ellipsis and ligatures are read for what they are.
+    // An ellipsis and ligatures do not deceive: a reader takes them for the same text.
     let is_ligature = c.is_alphabetic() && alike.chars().count() > 1;
     (alike.is_ascii() && !alike.is_empty() && !is_ligature && c != '…').then_some(alike)
 }

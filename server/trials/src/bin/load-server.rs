@@ -128,7 +128,7 @@ async fn main() -> anyhow::Result<()> {
             .into_iter()
             .map(|name| Args::try_parse_from(["load-server", "--server", "-", name]).map(|args| args.trial))
             .collect::<Result<Vec<_>, _>>()
-            .context("the trials as they are by default")?,
+            .context("the default trials cannot be read")?,
         one => vec![one.clone()],
     };
     let mut reports = Map::new();
@@ -188,7 +188,7 @@ async fn run(
             let report = tree::run(command, &team, *rounds).await?;
             ("tree", json!(report), report.text())
         }
-        Trial::All => anyhow::bail!("all is not one of all"),
+        Trial::All => anyhow::bail!("the trial `all` contains itself"),
     })
 }
 

@@ -19,7 +19,7 @@ pub const MAX_GRAPHVIZ_BYTES: u64 = 64 << 20;
 /// Most bytes of the error output of Graphviz that are read.
 pub const MAX_COMPLAINT_BYTES: u64 = 2000;
 
-/// How a line of the error output begins with which Graphviz reports an error.
+/// Beginning of the lines of the error output in which Graphviz reports an error.
 const LOST: &[u8] = b"Error:";
 
 /// Time between two checks whether Graphviz has ended.
@@ -70,7 +70,7 @@ pub enum GraphvizError {
         program: PathBuf,
     },
     /// The output is not an SVG document.
-    #[error("{} wrote something else than SVG", program.display())]
+    #[error("{} did not write SVG", program.display())]
     NotSvg {
         /// The program.
         program: PathBuf,

@@ -121,7 +121,7 @@ mod tests {
                 '"' => panic!("{escaped:?} ends before its end"),
                 '\\' => match rest.next() {
                     Some(escape @ ('"' | '\\')) => text.push(escape),
-                    other => panic!("{escaped:?} has an escape {other:?}"),
+                    other => panic!("{escaped:?} has the unknown escape {other:?}"),
                 },
                 c => text.push(c),
             }
@@ -135,7 +135,7 @@ mod tests {
         let mut parts = escaped.split('#');
         let mut text = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            let (number, rest) = part.split_once(';').expect("an entity ends");
+            let (number, rest) = part.split_once(';').expect("an entity ends with a semicolon");
             text.push(number.parse().ok().and_then(char::from_u32).expect("a character"));
             text.push_str(rest);
         }

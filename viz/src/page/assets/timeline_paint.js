@@ -15,7 +15,7 @@ import { barText, cut, laneName } from "./timeline_words.js";
 /** Height of the axis in pixels. */
 export const AXIS = 38;
 
-/** Least width of a bar in pixels, so that even what took no time is visible. */
+/** Least width of a bar in pixels, so that an object without a duration is visible. */
 export const LEAST_BAR = 2;
 
 /** Bars narrower than this are drawn together with their neighbours, in pixels. */
