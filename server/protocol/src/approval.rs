@@ -608,7 +608,7 @@ pub struct ToolRequestUserInputParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequestUserInputQuestion {
-    /// A question to the user.
+    /// Id of the question, which its answer refers to.
     pub id: String,
     /// A short title.
     pub header: String,

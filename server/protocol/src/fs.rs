@@ -106,7 +106,7 @@ pub struct FsReadFileParams {
     pub path: AbsolutePath,
 }
 
-/// The content in base64.
+/// Result of `fs/readFile`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]

@@ -991,7 +991,7 @@ pub enum ThreadSourceKind {
     Exec,
     /// A client of the server.
     AppServer,
-    /// Other threads, for any reason.
+    /// Other threads, for any purpose.
     SubAgent,
     /// Reviews.
     SubAgentReview,
@@ -999,7 +999,7 @@ pub enum ThreadSourceKind {
     SubAgentCompact,
     /// Agents that were spawned.
     SubAgentThreadSpawn,
-    /// Other threads, for other reasons.
+    /// Other threads, for a purpose without a kind of its own.
     SubAgentOther,
     /// The source is not known.
     Unknown,

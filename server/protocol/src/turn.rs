@@ -136,7 +136,7 @@ pub struct MisalignmentErrorDetails {
     pub steer: Option<MisalignmentSteer>,
 }
 
-/// How a turn can continue after such an error.
+/// How a turn can continue after the error `misalignmentPolicyViolation`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct MisalignmentSteer {
@@ -211,7 +211,7 @@ pub enum ReviewTarget {
     },
     /// Something that a text describes.
     Custom {
-        /// The text.
+        /// Instructions for the reviewer.
         instructions: String,
     },
 }

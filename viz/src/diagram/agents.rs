@@ -1,4 +1,4 @@
-//! The view of agents: who they are, how they came out, and what they handed to each other.
+//! The view of agents: their tree, their outcomes, and what they handed to each other.
 //!
 //! An agent that is shown by itself is a group with the agent's name as its heading and one node with its facts. Agents
 //! that are folded together share a node. An arrow stands for all hand-overs of the same style and outcome between the
@@ -323,7 +323,7 @@ fn lost_end(boxes: &Boxes, handover: &Handover) -> End {
     }
 }
 
-/// Returns how a hand-over came out, in words.
+/// Returns the outcome of a hand-over, in words.
 fn how(handover: &Handover) -> String {
     match (handover.arrived, handover.style) {
         (false, _) => "never arrived".to_owned(),

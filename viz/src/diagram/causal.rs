@@ -226,8 +226,8 @@ fn story(verdict: &TurnVerdict) -> Node {
 
 /// Returns how a step leads to the next, in words that read along the arrow.
 ///
-/// The names of the relations in the causal graph do not always: `contains` leads from a symptom up to its turn as well
-/// as from a turn down to a call, and agents on the chain need not have failed.
+/// The names of the relations in the causal graph do not always read that way: `contains` leads from a symptom up to its
+/// turn as well as from a turn down to a call, and agents on the chain need not have failed.
 fn words(facts: &Facts<'_>, before: &Step, step: &Step) -> String {
     let (from, to) = (facts.session.find(&before.object), facts.session.find(&step.object));
     match (step.relation, from, to) {

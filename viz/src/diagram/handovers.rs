@@ -34,7 +34,7 @@ pub(super) struct Handover {
     /// The objects at its start and at its end.
     pub(super) ends: (Option<ObjectRef>, Option<ObjectRef>),
     pub(super) text: String,
-    /// How it came out. A hand-over that never arrived is unfinished.
+    /// Its outcome. A hand-over that never arrived is unfinished.
     pub(super) mark: Mark,
     pub(super) arrived: bool,
     pub(super) object: Option<ObjectRef>,

@@ -45,7 +45,7 @@ pub struct GroupIdx(pub u32);
 #[serde(transparent)]
 pub struct NodeIdx(pub u32);
 
-/// How something came out. The order is from the best to the worst.
+/// The outcome of an object. The order is from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -104,7 +104,7 @@ pub struct Group {
     pub label: Vec<String>,
     /// More lines, which a viewer shows when the pointer is over the heading.
     pub tooltip: String,
-    /// How the thread or turn came out.
+    /// The outcome of the thread or turn.
     pub mark: Mark,
     /// The thread or turn that the group stands for.
     pub object: Option<ObjectRef>,

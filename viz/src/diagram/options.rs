@@ -26,7 +26,7 @@ pub enum Rule {
 /// What a user wants to see in a diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The part of the session.
+    /// What the diagram shows.
     pub view: View,
     /// One thread, by its agent path or id. [`View::Agents`] shows it with all agents below it. `None` for all threads.
     pub thread: Option<String>,
