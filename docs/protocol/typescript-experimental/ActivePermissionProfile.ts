@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The permission profile in force.
+ * The active permission profile.
  */
 export type ActivePermissionProfile = {
 /**
- * The id.
+ * Id of the profile.
  */
 id: string,
 /**
- * The profile that it is based on.
+ * Id of the profile that it extends.
  */
 extends?: string | null, };

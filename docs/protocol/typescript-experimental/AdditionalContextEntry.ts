@@ -6,7 +6,7 @@ import type { AdditionalContextKind } from "./AdditionalContextKind";
  */
 export type AdditionalContextEntry = {
 /**
- * How far it is trusted.
+ * How far the text is trusted.
  */
 kind: AdditionalContextKind,
 /**
@@ -14,6 +14,6 @@ kind: AdditionalContextKind,
  */
 value: string,
 /**
- * The name.
+ * Name of the entry.
  */
 name?: string | null, };

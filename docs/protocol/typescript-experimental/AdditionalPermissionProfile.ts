@@ -3,14 +3,14 @@ import type { AdditionalFileSystemPermissions } from "./AdditionalFileSystemPerm
 import type { AdditionalNetworkPermissions } from "./AdditionalNetworkPermissions";
 
 /**
- * Permissions that a command asks for beyond its sandbox.
+ * Permissions that a command requests beyond its sandbox.
  */
 export type AdditionalPermissionProfile = {
 /**
- * What may be done with files.
+ * Permissions for files.
  */
 fileSystem?: AdditionalFileSystemPermissions | null,
 /**
- * What may be done on the network.
+ * Permissions for the network.
  */
 network?: AdditionalNetworkPermissions | null, };

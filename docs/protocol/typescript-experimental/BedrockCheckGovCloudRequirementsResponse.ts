@@ -5,10 +5,10 @@
  */
 export type BedrockCheckGovCloudRequirementsResponse = {
 /**
- * Whether the account is in the cloud for authorities.
+ * Whether the account is in a government cloud.
  */
 isGovCloud: boolean,
 /**
- * Whether the client should warn.
+ * Whether the client should warn the user.
  */
 shouldWarn: boolean, };

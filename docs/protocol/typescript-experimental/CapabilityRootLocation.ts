@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Where a directory of skills and plugins is.
+ * The location of a directory with skills and plugins.
  */
 export type CapabilityRootLocation = { "type": "environment",
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment.
  */
 environmentId: string,
 /**
- * The path.
+ * Path of the directory.
  */
 path: string, };

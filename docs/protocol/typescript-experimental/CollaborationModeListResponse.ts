@@ -6,6 +6,6 @@ import type { CollaborationModeMask } from "./CollaborationModeMask";
  */
 export type CollaborationModeListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<CollaborationModeMask>, };

@@ -2,11 +2,11 @@
 import type { ModeKind } from "./ModeKind";
 
 /**
- * A collaboration mode on offer: what it sets, where it sets anything.
+ * A collaboration mode with the settings that it changes.
  */
 export type CollaborationModeMask = {
 /**
- * The name.
+ * Name of the mode.
  */
 name: string,
 /**
@@ -14,10 +14,10 @@ name: string,
  */
 mode?: ModeKind | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoning_effort?: string | null, };

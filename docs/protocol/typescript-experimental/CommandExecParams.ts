@@ -15,31 +15,31 @@ command: Array<string>,
  */
 cwd?: string | null,
 /**
- * Whether output has no limit.
+ * Whether the limit of output is disabled.
  */
 disableOutputCap?: boolean | null,
 /**
- * Whether it may run as long as it likes.
+ * Whether the timeout is disabled.
  */
 disableTimeout?: boolean | null,
 /**
- * Changes of the environment: a text sets a variable, `null` removes it.
+ * Changes of the environment: a string sets a variable, `null` removes it.
  */
 env?: { [key in string]: string | null } | null,
 /**
- * The most bytes of each stream that are kept.
+ * Most bytes of each stream that are kept. Without it, a default of the server.
  */
 outputBytesCap?: number | null,
 /**
- * The permission profile that it runs under.
+ * Id of the permission profile for the command.
  */
 permissionProfile?: string | null,
 /**
- * A name of the connection's own, to write to the command or end it.
+ * Id of the command, chosen by the connection, which is needed to write to the command or to terminate it.
  */
 processId?: string | null,
 /**
- * What commands may touch.
+ * Sandbox policy for the command.
  */
 sandboxPolicy?: SandboxPolicy | null,
 /**
@@ -47,18 +47,18 @@ sandboxPolicy?: SandboxPolicy | null,
  */
 size?: CommandExecTerminalSize | null,
 /**
- * Whether input is written to it later.
+ * Whether the connection may write input later.
  */
 streamStdin?: boolean | null,
 /**
- * Whether output is sent as it comes; it is not in the result then.
+ * Whether output is sent in notifications while the process runs. The result then contains none.
  */
 streamStdoutStderr?: boolean | null,
 /**
- * How long it may run, in milliseconds.
+ * Timeout in milliseconds. Without it, a default of the server.
  */
 timeoutMs?: number | null,
 /**
- * Whether it runs on a terminal.
+ * Whether it runs in a pseudoterminal.
  */
 tty?: boolean | null, };

@@ -11,39 +11,39 @@ import type { NetworkPolicyAmendment } from "./NetworkPolicyAmendment";
  */
 export type CommandExecutionRequestApprovalParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs: number,
 /**
- * What the command wants beyond its sandbox.
+ * Permissions that the command requests beyond its sandbox.
  */
 additionalPermissions?: AdditionalPermissionProfile | null,
 /**
- * Tells apart several requests about one item.
+ * Distinguishes several requests about one item.
  */
 approvalId?: string | null,
 /**
- * The answers on offer; others are taken too.
+ * Decisions that the server offers. It accepts others too.
  */
 availableDecisions?: Array<CommandExecutionApprovalDecision> | null,
 /**
- * The command, as a line for a shell.
+ * The command as a shell command line.
  */
 command?: string | null,
 /**
- * What the parts of the command do, as far as it can be told.
+ * What the parts of the command do, as far as the server can tell.
  */
 commandActions?: Array<CommandAction> | null,
 /**
@@ -51,30 +51,30 @@ commandActions?: Array<CommandAction> | null,
  */
 cwd?: string | null,
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment. Without it, the server's machine.
  */
 environmentId?: string | null,
 /**
- * What kind it is.
+ * What the approval is about.
  */
 kind?: CommandExecutionApprovalKind | null,
 /**
- * The connection that is to be approved, if it is about one.
+ * The network connection that is to be approved, if there is one.
  */
 networkApprovalContext?: NetworkApprovalContext | null,
 /**
- * The words that commands might begin with to be allowed from now on.
+ * First words of the commands that a rule could allow from now on.
  */
 proposedExecpolicyAmendment?: Array<string> | null,
 /**
- * Rules that might be made from now on.
+ * Rules about hosts that could be added.
  */
 proposedNetworkPolicyAmendments?: Array<NetworkPolicyAmendment> | null,
 /**
- * Why.
+ * Why the command needs an approval.
  */
 reason?: string | null,
 /**
- * What the command may do if it is accepted, in words of the server. This server's own field.
+ * The effective permissions of the command if it is accepted, in words. An addition of this server.
  */
 rights?: string | null, };

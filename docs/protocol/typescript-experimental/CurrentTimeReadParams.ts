@@ -5,6 +5,6 @@
  */
 export type CurrentTimeReadParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

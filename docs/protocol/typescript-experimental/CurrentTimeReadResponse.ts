@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Answer to `currentTime/read`.
+ * Response to `currentTime/read`.
  */
 export type CurrentTimeReadResponse = {
 /**

@@ -7,27 +7,27 @@ import type { JsonValue } from "./JsonValue";
  */
 export type DynamicToolSpec = { "type": "function",
 /**
- * What it does, for the model.
+ * Description for the model.
  */
 description: string,
 /**
- * The schema of the arguments.
+ * JSON schema of the arguments.
  */
 inputSchema: JsonValue,
 /**
- * The name.
+ * Name of the function.
  */
 name: string,
 /**
- * Whether the model is told of it only when it looks for tools.
+ * Whether the model sees the tool only after searching for tools.
  */
 deferLoading?: boolean | null, } | { "type": "namespace",
 /**
- * What it does, for the model.
+ * Description for the model.
  */
 description: string,
 /**
- * The name.
+ * Name of the namespace.
  */
 name: string,
 /**

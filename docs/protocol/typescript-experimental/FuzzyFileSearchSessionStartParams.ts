@@ -5,10 +5,10 @@
  */
 export type FuzzyFileSearchSessionStartParams = {
 /**
- * The directories to search in.
+ * Directories to search.
  */
 roots: Array<string>,
 /**
- * The search session.
+ * Id of the search session.
  */
 sessionId: string, };

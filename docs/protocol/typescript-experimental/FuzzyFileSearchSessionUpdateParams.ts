@@ -5,10 +5,10 @@
  */
 export type FuzzyFileSearchSessionUpdateParams = {
 /**
- * What is searched for.
+ * The searched text.
  */
 query: string,
 /**
- * The search session.
+ * Id of the search session.
  */
 sessionId: string, };

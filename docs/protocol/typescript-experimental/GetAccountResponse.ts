@@ -7,18 +7,18 @@ import type { WorkspaceRouting } from "./WorkspaceRouting";
  */
 export type GetAccountResponse = {
 /**
- * Whether clients have to let the user log in first.
+ * Whether the user must log in before using the server.
  */
 requiresOpenaiAuth: boolean,
 /**
- * The account; `null` where there is none.
+ * The account. `null` if there is none.
  */
 account?: Account | null,
 /**
- * The id of the user.
+ * Id of the user.
  */
 userId?: string | null,
 /**
- * Where the requests of the workspace go.
+ * Routing of the workspace's requests.
  */
 workspaceRouting?: WorkspaceRouting | null, };

@@ -5,6 +5,6 @@
  */
 export type ProcessKillParams = {
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string, };

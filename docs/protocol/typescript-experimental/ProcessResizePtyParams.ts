@@ -6,7 +6,7 @@ import type { ProcessTerminalSize } from "./ProcessTerminalSize";
  */
 export type ProcessResizePtyParams = {
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string,
 /**

@@ -15,15 +15,15 @@ command: Array<string>,
  */
 cwd: AbsolutePath,
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string,
 /**
- * Changes of the environment: a text sets a variable, `null` removes it.
+ * Changes of the environment: a string sets a variable, `null` removes it.
  */
 env?: { [key in string]: string | null } | null,
 /**
- * The most bytes of each stream that are kept.
+ * Most bytes of each stream that are kept. `null` for no limit. If absent, a default of the server.
  */
 outputBytesCap?: number | null,
 /**
@@ -31,18 +31,18 @@ outputBytesCap?: number | null,
  */
 size?: ProcessTerminalSize | null,
 /**
- * Whether input is written to it later.
+ * Whether the connection may write input later.
  */
 streamStdin?: boolean | null,
 /**
- * Whether output is sent as it comes; it is not in the result then.
+ * Whether output is sent in notifications while the process runs. The result then contains none.
  */
 streamStdoutStderr?: boolean | null,
 /**
- * How long it may run, in milliseconds.
+ * Timeout in milliseconds. `null` for none. If absent, a default of the server.
  */
 timeoutMs?: number | null,
 /**
- * Whether it runs on a terminal.
+ * Whether it runs in a pseudoterminal.
  */
 tty?: boolean | null, };

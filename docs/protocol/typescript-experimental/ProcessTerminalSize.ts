@@ -5,10 +5,10 @@
  */
 export type ProcessTerminalSize = {
 /**
- * How many columns.
+ * Number of columns.
  */
 cols: number,
 /**
- * How many rows.
+ * Number of rows.
  */
 rows: number, };

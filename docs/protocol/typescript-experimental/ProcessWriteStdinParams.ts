@@ -5,14 +5,14 @@
  */
 export type ProcessWriteStdinParams = {
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string,
 /**
- * Whether that was the last of the input.
+ * Whether standard input is closed after this input.
  */
 closeStdin?: boolean | null,
 /**
- * What is new, as bytes in base64.
+ * New bytes in base64.
  */
 deltaBase64?: string | null, };

@@ -2,14 +2,14 @@
 import type { CapabilityRootLocation } from "./CapabilityRootLocation";
 
 /**
- * A directory of skills and plugins that a client chose.
+ * A directory with skills and plugins that a client selected.
  */
 export type SelectedCapabilityRoot = {
 /**
- * The id.
+ * Id of the directory.
  */
 id: string,
 /**
- * Where it is.
+ * Its location.
  */
 location: CapabilityRootLocation, };

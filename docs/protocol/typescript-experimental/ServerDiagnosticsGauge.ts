@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A number that says how the server does.
+ * A number in the diagnostics of the server.
  */
 export type ServerDiagnosticsGauge = {
 /**
- * The name.
+ * Name of the number.
  */
 name: string,
 /**
- * The number.
+ * The current value.
  */
 value: number, };

@@ -5,14 +5,14 @@
  */
 export type ServerDiagnosticsProcess = {
 /**
- * The id.
+ * Process id.
  */
 id: number,
 /**
- * The memory that the machine charges it with, in bytes.
+ * Memory that the operating system charges to the process, in bytes.
  */
 physicalFootprintBytes?: number | null,
 /**
- * Its memory, in bytes.
+ * Resident memory of the process, in bytes.
  */
 residentMemoryBytes?: number | null, };

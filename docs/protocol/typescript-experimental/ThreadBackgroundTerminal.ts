@@ -1,15 +1,15 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A command that outlives its turn.
+ * A command that runs on after its turn.
  */
 export type ThreadBackgroundTerminal = {
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * The command, as a line for a shell.
+ * The command as a shell command line.
  */
 command: string,
 /**
@@ -17,18 +17,18 @@ command: string,
  */
 cwd: string,
 /**
- * The server's id of the process.
+ * Id that the server gave to the process.
  */
 processId: string,
 /**
- * The share of a processor that it uses.
+ * Processor usage in percent.
  */
 cpuPercent?: number | null,
 /**
- * The id of the process on the machine.
+ * Id that the operating system gave to the process.
  */
 osPid?: number | null,
 /**
- * Its memory, in kilobytes.
+ * Memory in kilobytes.
  */
 rssKb?: number | null, };

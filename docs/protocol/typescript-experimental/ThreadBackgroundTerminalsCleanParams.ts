@@ -5,6 +5,6 @@
  */
 export type ThreadBackgroundTerminalsCleanParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,10 +5,10 @@
  */
 export type ThreadBackgroundTerminalsTerminateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The server's id of the process.
+ * Id that the server gave to the process.
  */
 processId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadBackgroundTerminalsTerminateResponse = {
 /**
- * Whether there was something to end.
+ * Whether there was a process to terminate.
  */
 terminated: boolean, };

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A place where a thread's commands run.
+ * An environment in which a thread's commands run.
  */
 export type ThreadEnvironment = {
 /**
@@ -9,10 +9,10 @@ export type ThreadEnvironment = {
  */
 cwd: string,
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment.
  */
 environmentId: string,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots: Array<string>, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Room for what the peer adds to a thread; empty.
+ * Reserved for fields that the peer adds to a thread. Empty.
  */
 export type ThreadExtra = Record<symbol, never>;

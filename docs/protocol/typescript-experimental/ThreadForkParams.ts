@@ -10,11 +10,11 @@ import type { SandboxMode } from "./SandboxMode";
  */
 export type ThreadForkParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -22,19 +22,19 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * Whether the new thread belongs to the old one.
+ * Whether the new thread is attached to the old one.
  */
 attachToSource?: boolean | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * The first turn that is not copied.
+ * Id of the first turn that is not copied.
  */
 beforeTurnId?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -42,62 +42,62 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * Whether the goal of the copy waits until somebody starts a turn.
+ * Whether the goal of the copy waits until a turn is started.
  */
 deferGoalContinuation?: boolean | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
- * Whether the thread is never stored.
+ * Whether the thread is never stored in a file.
  */
 ephemeral?: boolean | null,
 /**
- * Whether the turns stay out of the answer.
+ * Whether the response leaves out the turns.
  */
 excludeTurns?: boolean | null,
 /**
- * For the peer's predictions of prompts.
+ * Used by the peer's prompt prediction.
  */
 experimentalDisablePredictionMcp?: boolean | null,
 /**
- * For the peer's predictions of prompts.
+ * Used by the peer's prompt prediction.
  */
 experimentalPredictionMode?: boolean | null,
 /**
- * The last turn that is copied; all of them if nothing is said.
+ * Id of the last turn that is copied. All turns are copied if it is absent.
  */
 lastTurnId?: string | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * The file of the thread, instead of its id.
+ * Path of the thread's file, instead of its id.
  */
 path?: string | null,
 /**
- * The permission profile; not together with a sandbox.
+ * Id of the permission profile. It cannot be combined with a sandbox.
  */
 permissions?: string | null,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<AbsolutePath> | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * What the client says the thread is for.
+ * Purpose of the thread in the words of the client.
  */
 threadSource?: string | null, };

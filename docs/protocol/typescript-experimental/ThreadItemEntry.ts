@@ -2,11 +2,11 @@
 import type { ThreadItem } from "./ThreadItem";
 
 /**
- * An item with the turn it belongs to.
+ * An item with its turn.
  */
 export type ThreadItemEntry = {
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
@@ -14,14 +14,14 @@ turnId: string,
  */
 item: ThreadItem,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * Whether output was left out, and can be read by the item's id.
+ * Whether output was left out. `thread/items/read` returns it.
  */
 outputDeferred?: boolean | null, };

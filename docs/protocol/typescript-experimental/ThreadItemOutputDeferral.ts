@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * For which items large outputs are left out of a page.
+ * Items of which large outputs are left out of a page.
  */
 export type ThreadItemOutputDeferral = {
 /**
@@ -9,6 +9,6 @@ export type ThreadItemOutputDeferral = {
  */
 commandExecution?: boolean | null,
 /**
- * Whether outputs of tools are left out.
+ * Whether outputs of MCP tool calls are left out.
  */
 mcpToolCall?: boolean | null, };

@@ -5,14 +5,14 @@
  */
 export type ThreadItemsReadParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The items.
+ * Ids of the items.
  */
 itemIds: Array<string>, };

@@ -7,18 +7,18 @@ import type { ThreadReadState } from "./ThreadReadState";
  */
 export type ThreadListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<Thread>,
 /**
- * Where a list in the opposite direction begins, to get what is new since.
+ * Cursor for a list in the opposite direction, which returns entries that are newer than this page.
  */
 backwardsCursor?: string | null,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null,
 /**
- * What of the threads was read, in the order of the threads.
+ * Read states of the listed threads, by thread id.
  */
 readStates?: { [key in string]: ThreadReadState } | null, };

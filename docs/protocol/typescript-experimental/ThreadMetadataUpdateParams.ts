@@ -6,18 +6,18 @@ import type { ThreadMetadataGitInfoUpdateParams } from "./ThreadMetadataGitInfoU
  */
 export type ThreadMetadataUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * Whether the user wants the provider's program for defenders; kept for the client.
+ * Whether the user wants the provider's access program for defenders. The server only stores it for clients.
  */
 daybreakEnabled?: boolean | null,
 /**
- * What changes of what is known of the repository.
+ * Changes of the stored state of the Git repository.
  */
 gitInfo?: ThreadMetadataGitInfoUpdateParams | null,
 /**
- * The project; an empty text for none.
+ * Id of the project. An empty string means no project.
  */
 projectId?: string | null, };

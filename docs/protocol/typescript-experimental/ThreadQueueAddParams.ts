@@ -6,18 +6,18 @@ import type { UserInput } from "./UserInput";
  */
 export type ThreadQueueAddParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * An id of the client's own for the message; it comes back in the item.
+ * Id of the message, chosen by the client. The user message item contains it.
  */
 clientUserMessageId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * Texts that go to the model provider with the request.
+ * Metadata that is sent to the model provider with the request.
  */
 responsesapiClientMetadata?: { [key in string]: string } | null, };

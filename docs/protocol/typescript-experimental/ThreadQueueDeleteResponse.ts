@@ -5,6 +5,6 @@
  */
 export type ThreadQueueDeleteResponse = {
 /**
- * Whether it was there.
+ * Whether the prompt was in the queue.
  */
 deleted: boolean, };

@@ -6,10 +6,10 @@ import type { QueuedSubmission } from "./QueuedSubmission";
  */
 export type ThreadQueueListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<QueuedSubmission>,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

@@ -5,10 +5,10 @@
  */
 export type ThreadQueueReorderParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * All prompts that wait, in the new order.
+ * Ids of all queued prompts, in the new order.
  */
 queuedSubmissionIds: Array<string>, };

@@ -5,10 +5,10 @@
  */
 export type ThreadQueueStartParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The prompt that waits.
+ * Id of the queued prompt to start.
  */
 queuedSubmissionId?: string | null, };

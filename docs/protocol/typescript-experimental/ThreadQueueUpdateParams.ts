@@ -6,18 +6,18 @@ import type { UserInput } from "./UserInput";
  */
 export type ThreadQueueUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * The prompt that waits.
+ * Id of the queued prompt.
  */
 queuedSubmissionId: string,
 /**
- * Texts that go to the model provider with the request.
+ * Metadata that is sent to the model provider with the request.
  */
 responsesapiClientMetadata?: { [key in string]: string } | null, };

@@ -6,6 +6,6 @@ import type { QueuedSubmission } from "./QueuedSubmission";
  */
 export type ThreadQueueUpdateResponse = {
 /**
- * The prompt that waits.
+ * The queued prompt.
  */
 queuedSubmission: QueuedSubmission, };

@@ -11,6 +11,6 @@ export type ThreadReadResponse = {
  */
 thread: Thread,
 /**
- * What of it was read.
+ * Which part of the thread the user has read.
  */
 readState?: ThreadReadState | null, };

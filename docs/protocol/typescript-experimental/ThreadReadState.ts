@@ -2,14 +2,14 @@
 import type { ThreadUnreadPosition } from "./ThreadUnreadPosition";
 
 /**
- * What of a thread the user has read.
+ * Which part of a thread the user has read.
  */
 export type ThreadReadState = {
 /**
- * A number that grows with each change.
+ * Identifies this version of the read state.
  */
 revision: string,
 /**
- * The first thing that was not read; `null` if all was.
+ * The first unread position. `null` if everything is read.
  */
 firstUnread?: ThreadUnreadPosition | null, };

@@ -6,10 +6,10 @@ import type { ThreadReadState } from "./ThreadReadState";
  */
 export type ThreadReadStateChangedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What of it was read.
+ * Which part of the thread the user has read.
  */
 readState: ThreadReadState, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What is to become of a thread's read state.
+ * How the read state of a thread changes.
  */
 export type ThreadReadStateOperation = { "type": "read" } | { "type": "unread" };

@@ -6,14 +6,14 @@ import type { ThreadReadStateOperation } from "./ThreadReadStateOperation";
  */
 export type ThreadReadStateUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The revision that the client knows; an older one is refused.
+ * The revision that the client knows. The update is refused if the read state has another one.
  */
 expectedRevision: string,
 /**
- * What is to become of it.
+ * The change.
  */
 operation: ThreadReadStateOperation, };

@@ -6,6 +6,6 @@ import type { ThreadReadState } from "./ThreadReadState";
  */
 export type ThreadReadStateUpdateResponse = {
 /**
- * What of it was read.
+ * The new read state.
  */
 readState: ThreadReadState, };

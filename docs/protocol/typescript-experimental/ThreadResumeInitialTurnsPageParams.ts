@@ -3,18 +3,18 @@ import type { SortDirection } from "./SortDirection";
 import type { TurnItemsView } from "./TurnItemsView";
 
 /**
- * The page of turns that comes with a resumed thread.
+ * The page of turns that is returned with a resumed thread.
  */
 export type ThreadResumeInitialTurnsPageParams = {
 /**
- * How much of each turn's items is wanted.
+ * Which items of each turn are returned.
  */
 itemsView?: TurnItemsView | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * Which end comes first.
+ * Order of the entries.
  */
 sortDirection?: SortDirection | null, };

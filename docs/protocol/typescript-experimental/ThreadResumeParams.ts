@@ -12,11 +12,11 @@ import type { ThreadResumeInitialTurnsPageParams } from "./ThreadResumeInitialTu
  */
 export type ThreadResumeParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -24,11 +24,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -36,50 +36,50 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
- * Whether the turns stay out of the answer.
+ * Whether the response leaves out the turns.
  */
 excludeTurns?: boolean | null,
 /**
- * A history to go on from instead of a stored one, as items of the model.
+ * A history to use instead of the stored one, in the form of the model provider's API.
  */
 history?: Array<JsonValue> | null,
 /**
- * Asks for a page of turns with the answer.
+ * Requests a page of turns in the response.
  */
 initialTurnsPage?: ThreadResumeInitialTurnsPageParams | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * The file of the thread, instead of its id.
+ * Path of the thread's file, instead of its id.
  */
 path?: string | null,
 /**
- * The permission profile; not together with a sandbox.
+ * Id of the permission profile. It cannot be combined with a sandbox.
  */
 permissions?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<AbsolutePath> | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null, };

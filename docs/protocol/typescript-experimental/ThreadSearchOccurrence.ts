@@ -2,19 +2,19 @@
 import type { ThreadSearchTextRange } from "./ThreadSearchTextRange";
 
 /**
- * A place in a thread where a text was found.
+ * A place in a thread that contains the searched text.
  */
 export type ThreadSearchOccurrence = {
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * The text around it.
+ * Text around the match.
  */
 snippet: string,
 /**
@@ -22,6 +22,6 @@ snippet: string,
  */
 snippetMatchRange: ThreadSearchTextRange,
 /**
- * Where paging through the turns gets to it.
+ * Cursor of `thread/turns/list` that leads to the turn.
  */
 turnCursor: string, };

@@ -5,18 +5,18 @@
  */
 export type ThreadSearchOccurrencesParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The text to look for.
+ * The text to search for.
  */
 searchTerm: string,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null, };

@@ -6,10 +6,10 @@ import type { ThreadSearchOccurrence } from "./ThreadSearchOccurrence";
  */
 export type ThreadSearchOccurrencesResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<ThreadSearchOccurrence>,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

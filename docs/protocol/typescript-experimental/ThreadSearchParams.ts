@@ -8,38 +8,38 @@ import type { ThreadSourceKind } from "./ThreadSourceKind";
  */
 export type ThreadSearchParams = {
 /**
- * The text to look for.
+ * The text to search for.
  */
 searchTerm: string,
 /**
- * Whether archived threads are wanted instead of the others.
+ * Whether archived threads are listed instead of the others.
  */
 archived?: boolean | null,
 /**
- * Only threads of the account that is logged in.
+ * Whether only threads of the logged-in account are listed.
  */
 currentAccountOnly?: boolean | null,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * Whether threads that belong to others are wanted too.
+ * Whether threads that are attached to other threads are listed too.
  */
 includeAttachedThreads?: boolean | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * Which end comes first.
+ * Order of the entries.
  */
 sortDirection?: SortDirection | null,
 /**
- * What they are sorted by.
+ * Sort key of the entries.
  */
 sortKey?: ThreadSearchSortKey | null,
 /**
- * Only threads that were started by these; if it is empty, by people.
+ * Only threads from these sources. If empty, only threads that people started.
  */
 sourceKinds?: Array<ThreadSourceKind> | null, };

@@ -6,14 +6,14 @@ import type { ThreadSearchResult } from "./ThreadSearchResult";
  */
 export type ThreadSearchResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<ThreadSearchResult>,
 /**
- * Where a list in the opposite direction begins, to get what is new since.
+ * Cursor for a list in the opposite direction, which returns entries that are newer than this page.
  */
 backwardsCursor?: string | null,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

@@ -2,11 +2,11 @@
 import type { Thread } from "./Thread";
 
 /**
- * A thread in which a text was found.
+ * A thread that contains the searched text.
  */
 export type ThreadSearchResult = {
 /**
- * The text around it.
+ * Text around the match.
  */
 snippet: string,
 /**

@@ -5,10 +5,10 @@
  */
 export type ThreadSearchTextRange = {
 /**
- * Where it ends.
+ * End of the match.
  */
 end: number,
 /**
- * Where it begins.
+ * Start of the match.
  */
 start: number, };

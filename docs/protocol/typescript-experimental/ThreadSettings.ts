@@ -11,11 +11,11 @@ import type { SandboxPolicy } from "./SandboxPolicy";
 import type { ThreadEnvironment } from "./ThreadEnvironment";
 
 /**
- * The settings that the next turn of a thread begins with.
+ * The settings with which the next turn of a thread starts.
  */
 export type ThreadSettings = {
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy: AskForApproval,
 /**
@@ -23,7 +23,7 @@ approvalPolicy: AskForApproval,
  */
 approvalsReviewer: ApprovalsReviewer,
 /**
- * The mode of working together.
+ * The collaboration mode.
  */
 collaborationMode: CollaborationMode,
 /**
@@ -31,46 +31,46 @@ collaborationMode: CollaborationMode,
  */
 cwd: AbsolutePath,
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider: string,
 /**
- * What commands may touch.
+ * Sandbox policy for commands.
  */
 sandboxPolicy: SandboxPolicy,
 /**
- * The permission profile in force; `null` where a sandbox policy was chosen instead.
+ * The active permission profile. `null` if a sandbox policy was chosen instead.
  */
 activePermissionProfile?: ActivePermissionProfile | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 effort?: string | null,
 /**
- * Where commands run.
+ * Environments in which commands run.
  */
 environments?: Array<ThreadEnvironment> | null,
 /**
- * When the model starts agents by itself.
+ * When the model may spawn agents.
  */
 multiAgentMode?: MultiAgentMode | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * How the model sums up what it thought.
+ * How the model summarizes its reasoning.
  */
 summary?: ReasoningSummary | null, };

@@ -13,11 +13,11 @@ import type { TurnEnvironmentParams } from "./TurnEnvironmentParams";
  */
 export type ThreadSettingsUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -25,7 +25,7 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * The mode of working together.
+ * The collaboration mode.
  */
 collaborationMode?: CollaborationMode | null,
 /**
@@ -33,42 +33,42 @@ collaborationMode?: CollaborationMode | null,
  */
 cwd?: string | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 effort?: string | null,
 /**
- * Where commands run.
+ * Environments in which commands run.
  */
 environments?: Array<TurnEnvironmentParams> | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * When the model starts agents by itself.
+ * When the model may spawn agents.
  */
 multiAgentMode?: MultiAgentMode | null,
 /**
- * The permission profile; not together with a sandbox.
+ * Id of the permission profile. It cannot be combined with a sandbox.
  */
 permissions?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * What commands may touch.
+ * Sandbox policy for commands.
  */
 sandboxPolicy?: SandboxPolicy | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * How the model sums up what it thought.
+ * How the model summarizes its reasoning.
  */
 summary?: ReasoningSummary | null, };

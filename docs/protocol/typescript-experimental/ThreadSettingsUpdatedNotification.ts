@@ -6,7 +6,7 @@ import type { ThreadSettings } from "./ThreadSettings";
  */
 export type ThreadSettingsUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**

@@ -17,11 +17,11 @@ import type { TurnEnvironmentParams } from "./TurnEnvironmentParams";
  */
 export type ThreadStartParams = {
 /**
- * Whether the provider may answer with another model.
+ * Whether the provider may fall back to another model.
  */
 allowProviderModelFallback?: boolean | null,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -29,11 +29,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -41,11 +41,11 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * Whether the user wants the provider's program for defenders; kept for the client.
+ * Whether the user wants the provider's access program for defenders. The server only stores it for clients.
  */
 daybreakEnabled?: boolean | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
@@ -53,15 +53,15 @@ developerInstructions?: string | null,
  */
 dynamicTools?: Array<DynamicToolSpec> | null,
 /**
- * Where commands run.
+ * Environments in which commands run.
  */
 environments?: Array<TurnEnvironmentParams> | null,
 /**
- * Whether the thread is never stored.
+ * Whether the thread is never stored in a file.
  */
 ephemeral?: boolean | null,
 /**
- * Whether the client wants the model's own events.
+ * Whether the client receives the raw events of the model.
  */
 experimentalRawEvents?: boolean | null,
 /**
@@ -69,58 +69,58 @@ experimentalRawEvents?: boolean | null,
  */
 historyMode?: ThreadHistoryMode | null,
 /**
- * Does nothing; clients test the gate with it.
+ * Has no effect. Clients test the experimental capability with it.
  */
 mockExperimentalField?: string | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * When the model starts agents by itself.
+ * When the model may spawn agents.
  */
 multiAgentMode?: MultiAgentMode | null,
 /**
- * The permission profile; not together with a sandbox.
+ * Id of the permission profile. It cannot be combined with a sandbox.
  */
 permissions?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * The project that it belongs to.
+ * Id of the project that it belongs to.
  */
 projectId?: string | null,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<AbsolutePath> | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * Directories of skills and plugins that the client chose.
+ * Directories with skills and plugins that the client selected.
  */
 selectedCapabilityRoots?: Array<SelectedCapabilityRoot> | null,
 /**
- * The name of the service that the client belongs to.
+ * Name of the service that the client belongs to.
  */
 serviceName?: string | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * What made the client start it.
+ * Why the client starts the thread.
  */
 sessionStartSource?: ThreadStartSource | null,
 /**
- * What the client says the thread is for.
+ * Purpose of the thread in the words of the client.
  */
 threadSource?: string | null, };

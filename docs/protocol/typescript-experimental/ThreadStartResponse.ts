@@ -12,7 +12,7 @@ import type { Thread } from "./Thread";
  */
 export type ThreadStartResponse = {
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy: AskForApproval,
 /**
@@ -24,15 +24,15 @@ approvalsReviewer: ApprovalsReviewer,
  */
 cwd: AbsolutePath,
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider: string,
 /**
- * What commands of the model may touch.
+ * Sandbox policy for commands of the model.
  */
 sandbox: SandboxPolicy,
 /**
@@ -40,30 +40,30 @@ sandbox: SandboxPolicy,
  */
 thread: Thread,
 /**
- * The permission profile in force; `null` where a sandbox policy was chosen instead.
+ * The active permission profile. `null` if a sandbox policy was chosen instead.
  */
 activePermissionProfile?: ActivePermissionProfile | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * The files that instructions were read from.
+ * Files from which instructions were read.
  */
 instructionSources?: Array<string> | null,
 /**
- * When the model starts agents by itself.
+ * When the model may spawn agents.
  */
 multiAgentMode?: MultiAgentMode | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<AbsolutePath> | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null, };

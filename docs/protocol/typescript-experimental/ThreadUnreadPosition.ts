@@ -1,10 +1,10 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The first thing in a thread that was not read.
+ * The first unread position in a thread.
  */
 export type ThreadUnreadPosition = { "type": "threadStart" } | { "type": "turn",
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string, };

@@ -2,15 +2,15 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * Params of the notification `trace/changed`: what one recorded event, or a run of them, did to the graph.
+ * Params of the notification `trace/changed`: changes of the graph by one or several recorded events.
  */
 export type TraceChangedNotification = {
 /**
- * The subscription.
+ * Id of the subscription.
  */
 subscriptionId: string,
 /**
- * The number of the last event whose changes are in here.
+ * Seq of the last event whose changes are included.
  */
 seq: number,
 /**

@@ -6,14 +6,14 @@ import type { TraceStatus } from "./TraceStatus";
  */
 export type TraceListParams = {
 /**
- * Where to go on: the `nextCursor` of the page before.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * The most traces on a page.
+ * Most traces of a page.
  */
 limit?: number | null,
 /**
- * Only traces in this status.
+ * Only traces with this status.
  */
 status?: TraceStatus | null, };

@@ -2,7 +2,7 @@
 import type { TraceSummary } from "./TraceSummary";
 
 /**
- * Result of `trace/list`: the newest recordings first.
+ * Result of `trace/list`, newest recordings first.
  */
 export type TraceListResponse = {
 /**
@@ -10,6 +10,6 @@ export type TraceListResponse = {
  */
 data: Array<TraceSummary>,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

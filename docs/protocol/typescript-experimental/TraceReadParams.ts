@@ -2,14 +2,14 @@
 import type { AbsolutePath } from "./AbsolutePath";
 
 /**
- * Params of `trace/read`; exactly one of the two fields is set.
+ * Params of `trace/read`. Exactly one of the two fields must be set.
  */
 export type TraceReadParams = {
 /**
- * A thread, whose trace is read.
+ * Id of a thread whose trace is read.
  */
 threadId?: string | null,
 /**
- * The directory of a bundle, out of `trace/list`.
+ * Directory of a bundle, from `trace/list`.
  */
 tracePath?: AbsolutePath | null, };

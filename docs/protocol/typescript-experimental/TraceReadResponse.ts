@@ -6,14 +6,14 @@ import type { JsonValue } from "./JsonValue";
  */
 export type TraceReadResponse = {
 /**
- * The reduced graph, as `state.json` has it.
+ * The reduced graph in the form of `state.json`.
  */
 state: JsonValue,
 /**
- * What the reduction found wrong with the bundle.
+ * Diagnostics of the reduction.
  */
 diagnostics: Array<JsonValue>,
 /**
- * The number of the last event that is part of the state; 0 if there is none.
+ * Seq of the last event in the graph. 0 if there are no events.
  */
 lastSeq: number, };

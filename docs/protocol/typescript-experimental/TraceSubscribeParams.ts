@@ -5,6 +5,6 @@
  */
 export type TraceSubscribeParams = {
 /**
- * A thread of a live trace.
+ * Id of a thread whose trace is being recorded.
  */
 threadId: string, };

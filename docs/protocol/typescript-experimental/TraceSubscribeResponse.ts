@@ -5,10 +5,10 @@
  */
 export type TraceSubscribeResponse = {
 /**
- * The id that the notifications carry; it belongs to this connection.
+ * Id that the notifications contain. It is valid for this connection.
  */
 subscriptionId: string,
 /**
- * The last event that the notifications will not tell about: the first one has a later `seq`.
+ * Seq of the last event before the subscription. The first notification has a greater `seq`.
  */
 lastSeq: number, };

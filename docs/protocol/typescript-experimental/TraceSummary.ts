@@ -3,7 +3,7 @@ import type { AbsolutePath } from "./AbsolutePath";
 import type { TraceStatus } from "./TraceStatus";
 
 /**
- * One bundle that this server knows.
+ * A bundle that this server knows.
  */
 export type TraceSummary = {
 /**
@@ -11,22 +11,22 @@ export type TraceSummary = {
  */
 path: AbsolutePath,
 /**
- * The id that the bundle's manifest gives.
+ * The trace id in the manifest of the bundle.
  */
 traceId: string,
 /**
- * The thread that the recording began with.
+ * Id of the thread with which the recording began.
  */
 rootThreadId: string,
 /**
- * When the recording began, in Unix milliseconds.
+ * Start of the recording in Unix milliseconds.
  */
 startedAtMs: number,
 /**
- * Whether it still grows.
+ * Whether it is still being recorded.
  */
 status: TraceStatus,
 /**
- * The threads in it, as far as the server knows them: the root first, then its agents.
+ * Ids of the threads in it that the server knows: first the root, then its agents.
  */
 threadIds: Array<string>, };

@@ -5,6 +5,6 @@
  */
 export type TraceUnsubscribeParams = {
 /**
- * The subscription that ends.
+ * Id of the subscription to end.
  */
 subscriptionId: string, };

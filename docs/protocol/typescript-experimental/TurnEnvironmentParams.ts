@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A place where a turn's commands run.
+ * An environment in which a turn's commands run.
  */
 export type TurnEnvironmentParams = {
 /**
@@ -9,10 +9,10 @@ export type TurnEnvironmentParams = {
  */
 cwd: string,
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment.
  */
 environmentId: string,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<string> | null, };

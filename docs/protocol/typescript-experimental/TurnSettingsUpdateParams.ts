@@ -8,11 +8,11 @@ import type { TurnEnvironmentParams } from "./TurnEnvironmentParams";
  */
 export type TurnSettingsUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
@@ -20,22 +20,22 @@ turnId: string,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 effort?: string | null,
 /**
- * Where commands run.
+ * Environments in which commands run.
  */
 environments?: Array<TurnEnvironmentParams> | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * How the model sums up what it thought.
+ * How the model summarizes its reasoning.
  */
 summary?: ReasoningSummary | null, };

@@ -6,6 +6,6 @@ import type { TurnSettingsUpdateStatus } from "./TurnSettingsUpdateStatus";
  */
 export type TurnSettingsUpdateResponse = {
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: TurnSettingsUpdateStatus, };

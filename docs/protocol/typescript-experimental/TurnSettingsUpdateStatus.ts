@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What became of a change of settings.
+ * Result of a change of settings.
  */
 export type TurnSettingsUpdateStatus = "applied" | "targetUnavailable";

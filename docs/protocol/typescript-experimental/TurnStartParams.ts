@@ -19,19 +19,19 @@ import type { UserInput } from "./UserInput";
  */
 export type TurnStartParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * Texts beside the input, by a name that the client chose.
+ * Texts in addition to the input, by names that the client chose.
  */
 additionalContext?: { [key in string]: AdditionalContextEntry } | null,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -39,11 +39,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * An id of the client's own for the message; it comes back in the item.
+ * Id of the message, chosen by the client. The user message item contains it.
  */
 clientUserMessageId?: string | null,
 /**
- * The mode of working together.
+ * The collaboration mode.
  */
 collaborationMode?: CollaborationMode | null,
 /**
@@ -51,82 +51,82 @@ collaborationMode?: CollaborationMode | null,
  */
 cwd?: string | null,
 /**
- * The program for work on security that the turn is under.
+ * The access program for work on security under which the turn runs.
  */
 cyberAccessProgram?: CyberAccessProgram | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 effort?: string | null,
 /**
- * Where commands run.
+ * Environments in which commands run.
  */
 environments?: Array<TurnEnvironmentParams> | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * When the model starts agents by itself.
+ * When the model may spawn agents.
  */
 multiAgentMode?: MultiAgentMode | null,
 /**
- * The schema that the answer has to follow.
+ * JSON schema that the answer must follow.
  */
 outputSchema?: JsonValue | null,
 /**
- * The turn that made the client start this one.
+ * Id of the turn because of which the client starts this one.
  */
 parentTurnId?: string | null,
 /**
- * The permission profile; not together with a sandbox.
+ * Id of the permission profile. It cannot be combined with a sandbox.
  */
 permissions?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * Texts that go to the model provider with the request.
+ * Metadata that is sent to the model provider with the request.
  */
 responsesapiClientMetadata?: { [key in string]: string } | null,
 /**
- * Changes of these texts.
+ * Changes of the metadata that is sent to the model provider.
  */
 responsesapiClientMetadataPatch?: { [key in string]: string } | null,
 /**
- * The first turn of the chain that led to this one.
+ * Id of the first turn in the chain that led to this one.
  */
 rootTurnId?: string | null,
 /**
- * The directories that count as the workspace.
+ * Directories that form the workspace.
  */
 runtimeWorkspaceRoots?: Array<AbsolutePath> | null,
 /**
- * What commands may touch.
+ * Sandbox policy for commands.
  */
 sandboxPolicy?: SandboxPolicy | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * The level of service of this turn alone.
+ * Service tier of this turn only.
  */
 serviceTierForTurn?: string | null,
 /**
- * How the model sums up what it thought.
+ * How the model summarizes its reasoning.
  */
 summary?: ReasoningSummary | null,
 /**
- * The output of a tool, instead of a text.
+ * Output of a tool, instead of a text.
  */
 toolOutput?: TurnToolOutput | null,
 /**
- * What made the client start the turn.
+ * Why the client starts the turn.
  */
 turnTrigger?: string | null, };

@@ -7,30 +7,30 @@ import type { UserInput } from "./UserInput";
  */
 export type TurnSteerParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn that the client takes for the running one.
+ * Id of the turn that the client believes to be running.
  */
 expectedTurnId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * Texts beside the input, by a name that the client chose.
+ * Texts in addition to the input, by names that the client chose.
  */
 additionalContext?: { [key in string]: AdditionalContextEntry } | null,
 /**
- * An id of the client's own for the message; it comes back in the item.
+ * Id of the message, chosen by the client. The user message item contains it.
  */
 clientUserMessageId?: string | null,
 /**
- * Texts that go to the model provider with the request.
+ * Metadata that is sent to the model provider with the request.
  */
 responsesapiClientMetadata?: { [key in string]: string } | null,
 /**
- * Changes of these texts.
+ * Changes of the metadata that is sent to the model provider.
  */
 responsesapiClientMetadataPatch?: { [key in string]: string } | null, };

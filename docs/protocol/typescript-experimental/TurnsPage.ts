@@ -2,18 +2,18 @@
 import type { Turn } from "./Turn";
 
 /**
- * Some turns of a thread.
+ * A page of a thread's turns.
  */
 export type TurnsPage = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<Turn>,
 /**
- * Where a list in the opposite direction begins, to get what is new since.
+ * Cursor for a list in the opposite direction, which returns entries that are newer than this page.
  */
 backwardsCursor?: string | null,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

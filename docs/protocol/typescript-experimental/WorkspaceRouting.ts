@@ -2,15 +2,15 @@
 import type { AccountRoutingOverride } from "./AccountRoutingOverride";
 
 /**
- * Where the requests of a workspace go.
+ * Routing of a workspace's requests.
  */
 export type WorkspaceRouting = {
 /**
- * Where the requests of the account go against the usual choice.
+ * The region to which requests are sent, if it is not the default.
  */
 accountRoutingOverride: AccountRoutingOverride,
 /**
- * The address of the service.
+ * Origin of the provider's service.
  */
 backendOrigin: string,
 /**

@@ -1,8 +1,8 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A path that starts at the root of the file system.
+ * An absolute path.
  *
- * Decoding refuses a relative one, so that no handler can forget to.
+ * Decoding refuses a relative path, so that no handler has to check it.
  */
 export type AbsolutePath = string;

@@ -6,7 +6,7 @@ import type { PlanType } from "./PlanType";
  */
 export type Account = { "type": "apiKey" } | { "type": "chatgpt",
 /**
- * The address of the user.
+ * Email address of the user.
  */
 email: string | null,
 /**
@@ -14,10 +14,10 @@ email: string | null,
  */
 planType: PlanType,
 /**
- * The workspace.
+ * Name of the workspace.
  */
 workspaceName?: string | null, } | { "type": "amazonBedrock",
 /**
- * Whether the program keeps the credentials.
+ * Whether the program manages the credentials.
  */
 usesCodexManagedCredentials?: boolean | null, } | { "type": "gcp" };

@@ -2,15 +2,15 @@
 import type { FileSystemSandboxEntry } from "./FileSystemSandboxEntry";
 
 /**
- * What a command may do with files beyond its sandbox.
+ * Permissions for files beyond the sandbox of a command.
  */
 export type AdditionalFileSystemPermissions = {
 /**
- * What may be done with which path.
+ * Access modes of paths.
  */
 entries?: Array<FileSystemSandboxEntry> | null,
 /**
- * How deep a pattern is looked for.
+ * Greatest depth to which a glob pattern is searched.
  */
 globScanMaxDepth?: number | null,
 /**

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a command may do on the network beyond its sandbox.
+ * Permissions for the network beyond the sandbox of a command.
  */
 export type AdditionalNetworkPermissions = {
 /**

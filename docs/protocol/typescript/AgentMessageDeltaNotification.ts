@@ -5,18 +5,18 @@
  */
 export type AgentMessageDeltaNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * What is new at the end of the text.
+ * Text to append.
  */
 delta: string, };

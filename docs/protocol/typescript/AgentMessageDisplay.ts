@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How a moderated message is shown.
+ * How a moderated message is displayed.
  */
 export type AgentMessageDisplay = {
 /**
@@ -9,14 +9,14 @@ export type AgentMessageDisplay = {
  */
 action: string,
 /**
- * Why the message was held back.
+ * Why the message was blocked.
  */
 blockType?: string | null,
 /**
- * Whether the user's trusted contacts are offered.
+ * Whether the client offers the user's trusted contacts.
  */
 checkTrustedContacts?: boolean | null,
 /**
- * Whether the user is offered to apply for trusted access.
+ * Whether the client offers to apply for trusted access.
  */
 cyberTrustedAccess?: boolean | null, };

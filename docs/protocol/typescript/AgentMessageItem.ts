@@ -10,7 +10,7 @@ import type { MessagePhase } from "./MessagePhase";
  */
 export type AgentMessageItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
@@ -18,27 +18,27 @@ id: string,
  */
 text: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * How it reaches the user, if not as an answer.
+ * How it reaches the user if it is not the answer of the turn.
  */
 delivery?: AgentMessageDelivery | null,
 /**
- * What of its memory it goes back to.
+ * Memories that the message cites.
  */
 memoryCitation?: MemoryCitation | null,
 /**
- * What a moderator decided.
+ * The decision of the moderation.
  */
 moderation?: AgentMessageModeration | null,
 /**
- * What it is within its turn.
+ * Role of the message within its turn.
  */
 phase?: MessagePhase | null,
 /**

@@ -2,14 +2,14 @@
 import type { AgentMessageDisplay } from "./AgentMessageDisplay";
 
 /**
- * What a moderator decided about a message.
+ * Decision of the moderation about a message.
  */
 export type AgentMessageModeration = {
 /**
- * Whether it was held back.
+ * Whether the message was moderated.
  */
 moderated: boolean,
 /**
- * How it is shown.
+ * Appearance.
  */
 display?: AgentMessageDisplay | null, };

@@ -6,11 +6,11 @@ import type { FileChange } from "./FileChange";
  */
 export type ApplyPatchApprovalParams = {
 /**
- * The id of the model's call.
+ * Id of the tool call that the model chose.
  */
 callId: string,
 /**
- * The thread.
+ * Id of the thread.
  */
 conversationId: string,
 /**
@@ -22,6 +22,6 @@ fileChanges: { [key in string]: FileChange },
  */
 grantRoot?: string | null,
 /**
- * Why.
+ * Why the patch needs an approval.
  */
 reason?: string | null, };

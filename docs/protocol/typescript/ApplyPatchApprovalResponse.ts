@@ -2,10 +2,10 @@
 import type { ReviewDecision } from "./ReviewDecision";
 
 /**
- * Answer to `applyPatchApproval`.
+ * Response to `applyPatchApproval`.
  */
 export type ApplyPatchApprovalResponse = {
 /**
- * The answer.
+ * The decision.
  */
 decision: ReviewDecision, };

@@ -1,23 +1,23 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * When the user is asked before a command runs or a file changes.
+ * When the user is asked for approval before a command runs or a file changes.
  */
 export type AskForApproval = "untrusted" | "on-request" | "never" | { "granular": {
 /**
- * Whether the user is asked what tool servers want to know.
+ * Whether the user is asked for the input that MCP servers request.
  */
 mcp_elicitations: boolean,
 /**
- * Whether the user is asked where a rule says so.
+ * Whether the user is asked when a rule requires it.
  */
 rules: boolean,
 /**
- * Whether the user is asked when the sandbox is in the way.
+ * Whether the user is asked when a command fails because of the sandbox.
  */
 sandbox_approval: boolean,
 /**
- * Whether the user is asked for permissions.
+ * Whether the user is asked when the model requests permissions.
  */
 request_permissions?: boolean | null,
 /**

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A question to the user that the turn does not wait for.
+ * A question to the user for which the turn does not wait.
  */
 export type AsyncUserInputQuestion = {
 /**
@@ -9,6 +9,6 @@ export type AsyncUserInputQuestion = {
  */
 title: string,
 /**
- * The answers on offer.
+ * Answers to choose from.
  */
 options?: Array<string> | null, };

@@ -1,10 +1,10 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Answer to `attestation/generate`.
+ * Response to `attestation/generate`.
  */
 export type AttestationGenerateResponse = {
 /**
- * The proof.
+ * The attestation.
  */
 token: string, };

@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A range of bytes in a text: from `start` up to, but without, `end`.
+ * A range of bytes in a text, from `start` (inclusive) to `end` (exclusive).
  */
 export type ByteRange = {
 /**
- * Where it ends.
+ * End of the range.
  */
 end: number,
 /**
- * Where it begins.
+ * Start of the range.
  */
 start: number, };

@@ -6,7 +6,7 @@ import type { ChatgptAuthTokensRefreshReason } from "./ChatgptAuthTokensRefreshR
  */
 export type ChatgptAuthTokensRefreshParams = {
 /**
- * Why.
+ * Why the tokens have to be refreshed.
  */
 reason: ChatgptAuthTokensRefreshReason,
 /**

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Why new tokens are asked for.
+ * Why new tokens are requested.
  */
 export type ChatgptAuthTokensRefreshReason = "unauthorized";

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Answer to `account/chatgptAuthTokens/refresh`.
+ * Response to `account/chatgptAuthTokens/refresh`.
  */
 export type ChatgptAuthTokensRefreshResponse = {
 /**

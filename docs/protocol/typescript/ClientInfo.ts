@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a client says of itself.
+ * Name and version of a client.
  */
 export type ClientInfo = {
 /**
- * The name.
+ * Name of the client.
  */
 name: string,
 /**
- * The version.
+ * Version of the client.
  */
 version: string,
 /**
- * The name, for people.
+ * Display name.
  */
 title?: string | null, };

@@ -2,14 +2,14 @@
 import type { CollabAgentStatus } from "./CollabAgentStatus";
 
 /**
- * The state of another agent.
+ * State of another agent.
  */
 export type CollabAgentState = {
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: CollabAgentStatus,
 /**
- * What there is to say.
+ * The message for people.
  */
 message?: string | null, };

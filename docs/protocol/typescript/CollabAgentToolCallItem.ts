@@ -4,27 +4,27 @@ import type { CollabAgentTool } from "./CollabAgentTool";
 import type { CollabAgentToolCallStatus } from "./CollabAgentToolCallStatus";
 
 /**
- * A call of a tool by which agents work together.
+ * A call of a tool for the collaboration of agents.
  */
 export type CollabAgentToolCallItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The states of the agents that the call was about, by thread.
+ * States of the agents that the call is about, by thread id.
  */
 agentsStates: { [key in string]: CollabAgentState },
 /**
- * The threads that it goes to.
+ * Ids of the threads that the call is directed to.
  */
 receiverThreadIds: Array<string>,
 /**
- * The thread that it comes from.
+ * Id of the thread that made the call.
  */
 senderThreadId: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: CollabAgentToolCallStatus,
 /**
@@ -32,22 +32,22 @@ status: CollabAgentToolCallStatus,
  */
 tool: CollabAgentTool,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * What the agent is told.
+ * Prompt for the agent.
  */
 prompt?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null, };

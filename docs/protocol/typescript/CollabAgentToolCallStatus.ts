@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a call of a collaboration tool is.
+ * Status of a call of a collaboration tool.
  */
 export type CollabAgentToolCallStatus = "inProgress" | "completed" | "failed" | "interrupted";

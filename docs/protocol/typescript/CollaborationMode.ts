@@ -3,7 +3,7 @@ import type { ModeKind } from "./ModeKind";
 import type { Settings } from "./Settings";
 
 /**
- * A mode of working together with the user, and what it sets.
+ * A collaboration mode with its settings.
  */
 export type CollaborationMode = {
 /**
@@ -11,6 +11,6 @@ export type CollaborationMode = {
  */
 mode: ModeKind,
 /**
- * What it sets.
+ * Settings of the mode.
  */
 settings: Settings, };

@@ -6,18 +6,18 @@ import type { CommandExecOutputStream } from "./CommandExecOutputStream";
  */
 export type CommandExecOutputDeltaNotification = {
 /**
- * Whether output was left out here, because there is more than was asked for.
+ * Whether output is missing here because the limit of bytes was reached.
  */
 capReached: boolean,
 /**
- * What is new, as bytes in base64.
+ * New bytes in base64.
  */
 deltaBase64: string,
 /**
- * The name that the connection gave to the command.
+ * Id of the command, chosen by the connection.
  */
 processId: string,
 /**
- * The stream.
+ * The stream of the output.
  */
 stream: CommandExecOutputStream, };

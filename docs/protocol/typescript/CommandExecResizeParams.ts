@@ -6,7 +6,7 @@ import type { CommandExecTerminalSize } from "./CommandExecTerminalSize";
  */
 export type CommandExecResizeParams = {
 /**
- * The name that the connection gave to the command.
+ * Id of the command, chosen by the connection.
  */
 processId: string,
 /**

@@ -9,10 +9,10 @@ export type CommandExecResponse = {
  */
 exitCode: number,
 /**
- * What came on standard error.
+ * Content of standard error.
  */
 stderr: string,
 /**
- * What came on standard output.
+ * Content of standard output.
  */
 stdout: string, };

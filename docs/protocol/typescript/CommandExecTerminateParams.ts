@@ -5,6 +5,6 @@
  */
 export type CommandExecTerminateParams = {
 /**
- * The name that the connection gave to the command.
+ * Id of the command, chosen by the connection.
  */
 processId: string, };

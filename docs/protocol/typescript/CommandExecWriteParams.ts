@@ -5,14 +5,14 @@
  */
 export type CommandExecWriteParams = {
 /**
- * The name that the connection gave to the command.
+ * Id of the command, chosen by the connection.
  */
 processId: string,
 /**
- * Whether that was the last of the input.
+ * Whether standard input is closed after this input.
  */
 closeStdin?: boolean | null,
 /**
- * What is new, as bytes in base64.
+ * New bytes in base64.
  */
 deltaBase64?: string | null, };

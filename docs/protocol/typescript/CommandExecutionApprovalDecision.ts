@@ -2,14 +2,14 @@
 import type { NetworkPolicyAmendment } from "./NetworkPolicyAmendment";
 
 /**
- * The answer to a request to run a command.
+ * Decision about a command.
  */
 export type CommandExecutionApprovalDecision = "accept" | "acceptForSession" | { "acceptWithExecpolicyAmendment": {
 /**
- * The words that a command begins with.
+ * First words of the commands that the rule allows.
  */
 execpolicy_amendment: Array<string>, } } | { "applyNetworkPolicyAmendment": {
 /**
- * The rule about the host.
+ * The rule.
  */
 network_policy_amendment: NetworkPolicyAmendment, } } | "decline" | "cancel";

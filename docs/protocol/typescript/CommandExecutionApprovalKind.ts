@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What is to be approved.
+ * What the approval is about.
  */
 export type CommandExecutionApprovalKind = "command" | "writeStdin" | "humanCommand";

@@ -4,19 +4,19 @@ import type { CommandExecutionSource } from "./CommandExecutionSource";
 import type { CommandExecutionStatus } from "./CommandExecutionStatus";
 
 /**
- * A command that ran, or runs, for the model or the user.
+ * A command of the model or the user.
  */
 export type CommandExecutionItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The command, as a line for a shell.
+ * The command as a shell command line.
  */
 command: string,
 /**
- * What the parts of the command do, as far as it can be told.
+ * What the parts of the command do, as far as the server can tell.
  */
 commandActions: Array<CommandAction>,
 /**
@@ -24,39 +24,39 @@ commandActions: Array<CommandAction>,
  */
 cwd: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: CommandExecutionStatus,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * What the command printed, bounded; `null` if it printed nothing.
+ * Output of the command, truncated to a limit. `null` if there is none.
  */
 aggregatedOutput?: string | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs?: number | null,
 /**
- * The exit code; `null` while there is none.
+ * Exit code. `null` while the command runs.
  */
 exitCode?: number | null,
 /**
- * The plugin that it comes with.
+ * Id of the plugin that it belongs to.
  */
 pluginId?: string | null,
 /**
- * The server's id of the process, while it can be written to.
+ * Id that the server gave to the process, as long as input can be written to it.
  */
 processId?: string | null,
 /**
- * The script that the command runs.
+ * Path of the script that the command runs.
  */
 scriptPath?: string | null,
 /**

@@ -2,10 +2,10 @@
 import type { CommandExecutionApprovalDecision } from "./CommandExecutionApprovalDecision";
 
 /**
- * Answer to `item/commandExecution/requestApproval`.
+ * Response to `item/commandExecution/requestApproval`.
  */
 export type CommandExecutionRequestApprovalResponse = {
 /**
- * The answer.
+ * The decision.
  */
 decision: CommandExecutionApprovalDecision, };

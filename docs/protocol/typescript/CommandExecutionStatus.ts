@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a command is.
+ * Status of a command.
  */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";

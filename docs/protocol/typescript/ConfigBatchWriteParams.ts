@@ -10,14 +10,14 @@ export type ConfigBatchWriteParams = {
  */
 edits: Array<ConfigEdit>,
 /**
- * The version of the file that the client knows; another one is refused.
+ * Version of the file that the client knows. The write is refused if the file has another one.
  */
 expectedVersion?: string | null,
 /**
- * The file to write; the user's own if nothing is said.
+ * The file to write. Without it, the user's own file.
  */
 filePath?: string | null,
 /**
- * Whether running threads take the new settings.
+ * Whether running threads use the new settings.
  */
 reloadUserConfig?: boolean | null, };

@@ -11,10 +11,10 @@ export type ConfigEdit = {
  */
 keyPath: string,
 /**
- * What becomes of a value that is there already.
+ * How the value is combined with an existing one.
  */
 mergeStrategy: MergeStrategy,
 /**
- * The value.
+ * The new value.
  */
 value: JsonValue, };

@@ -3,7 +3,7 @@ import type { ConfigLayerSource } from "./ConfigLayerSource";
 import type { JsonValue } from "./JsonValue";
 
 /**
- * One of the files and other places that the configuration comes from.
+ * One of the layers that make up the configuration.
  */
 export type ConfigLayer = {
 /**
@@ -11,14 +11,14 @@ export type ConfigLayer = {
  */
 config: JsonValue,
 /**
- * The name.
+ * Source of the layer.
  */
 name: ConfigLayerSource,
 /**
- * The version.
+ * Version of the layer, for `expectedVersion`.
  */
 version: string,
 /**
- * Why it does not count.
+ * Why the layer is disabled. `null` if it is not.
  */
 disabledReason?: string | null, };

@@ -2,14 +2,14 @@
 import type { ConfigLayerSource } from "./ConfigLayerSource";
 
 /**
- * Which place a setting comes from.
+ * The layer that a setting comes from.
  */
 export type ConfigLayerMetadata = {
 /**
- * The name.
+ * Source of the layer.
  */
 name: ConfigLayerSource,
 /**
- * The version.
+ * Version of the layer.
  */
 version: string, };

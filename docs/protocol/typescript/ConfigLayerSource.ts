@@ -2,7 +2,7 @@
 import type { AbsolutePath } from "./AbsolutePath";
 
 /**
- * A place that settings come from.
+ * A source of settings.
  */
 export type ConfigLayerSource = { "type": "packagedDefaults",
 /**
@@ -10,7 +10,7 @@ export type ConfigLayerSource = { "type": "packagedDefaults",
  */
 file: AbsolutePath, } | { "type": "mdm",
 /**
- * The domain of the setting.
+ * Domain of the setting.
  */
 domain: string,
 /**
@@ -22,11 +22,11 @@ key: string, } | { "type": "system",
  */
 file: AbsolutePath, } | { "type": "enterpriseManaged",
 /**
- * The id.
+ * Id of the layer.
  */
 id: string,
 /**
- * The name.
+ * Name of the layer.
  */
 name: string, } | { "type": "user",
 /**
@@ -34,11 +34,11 @@ name: string, } | { "type": "user",
  */
 file: AbsolutePath,
 /**
- * The profile.
+ * Name of the profile.
  */
 profile?: string | null, } | { "type": "project",
 /**
- * The directory of settings in the project.
+ * The settings directory in the project.
  */
 dotCodexFolder: AbsolutePath, } | { "type": "sessionFlags" } | { "type": "legacyManagedConfigTomlFromFile",
 /**

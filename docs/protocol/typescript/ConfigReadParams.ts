@@ -5,10 +5,10 @@
  */
 export type ConfigReadParams = {
 /**
- * The directory whose settings count.
+ * The directory whose project settings apply.
  */
 cwd?: string | null,
 /**
- * Whether the places that settings come from are wanted too.
+ * Whether the response contains the layers.
  */
 includeLayers?: boolean | null, };

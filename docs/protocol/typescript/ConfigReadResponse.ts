@@ -8,14 +8,14 @@ import type { JsonValue } from "./JsonValue";
  */
 export type ConfigReadResponse = {
 /**
- * The settings in force.
+ * The effective settings.
  */
 config: { [key in string]: JsonValue },
 /**
- * Which place a setting comes from, by its dotted key.
+ * The layer of each setting, by dotted key.
  */
 origins: { [key in string]: ConfigLayerMetadata },
 /**
- * The places that settings come from, the weakest last; `null` unless they were asked for.
+ * The layers, strongest first. `null` if they were not requested.
  */
 layers?: Array<ConfigLayer> | null, };

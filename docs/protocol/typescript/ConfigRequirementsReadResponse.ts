@@ -6,10 +6,10 @@ import type { JsonValue } from "./JsonValue";
  */
 export type ConfigRequirementsReadResponse = {
 /**
- * What an organisation demands; `null` for nothing.
+ * Requirements of an organization. `null` if there are none.
  */
 requirements?: JsonValue | null,
 /**
- * Whether speed and effort can be chosen apart.
+ * Whether speed and reasoning effort can be chosen independently.
  */
 supportsIndependentSpeedModes?: boolean | null, };

@@ -11,18 +11,18 @@ export type ConfigValueWriteParams = {
  */
 keyPath: string,
 /**
- * What becomes of a value that is there already.
+ * How the value is combined with an existing one.
  */
 mergeStrategy: MergeStrategy,
 /**
- * The value.
+ * The new value.
  */
 value: JsonValue,
 /**
- * The version of the file that the client knows; another one is refused.
+ * Version of the file that the client knows. The write is refused if the file has another one.
  */
 expectedVersion?: string | null,
 /**
- * The file to write; the user's own if nothing is said.
+ * The file to write. Without it, the user's own file.
  */
 filePath?: string | null, };

@@ -10,14 +10,14 @@ export type ConfigWarningNotification = {
  */
 summary: string,
 /**
- * More about it.
+ * Explanation of the problem.
  */
 details?: string | null,
 /**
- * The path.
+ * Path of the configuration file.
  */
 path?: string | null,
 /**
- * Where in the file.
+ * Range within the file.
  */
 range?: TextRange | null, };

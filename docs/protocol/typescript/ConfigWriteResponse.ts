@@ -12,14 +12,14 @@ export type ConfigWriteResponse = {
  */
 filePath: AbsolutePath,
 /**
- * How far it is, or what became of it.
+ * Whether the written setting is effective.
  */
 status: WriteStatus,
 /**
- * The version.
+ * Version of the file after the write.
  */
 version: string,
 /**
- * The place that wins over what was written.
+ * The layer that overrides the written setting. `null` if none does.
  */
 overriddenMetadata?: OverriddenMetadata | null, };

@@ -5,10 +5,10 @@
  */
 export type ContextCompactedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string, };

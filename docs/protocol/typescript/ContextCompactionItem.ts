@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The point where the history was made shorter for the model.
+ * A compaction of the history.
  */
 export type ContextCompactionItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What is left of an account's credits.
+ * Credits of an account.
  */
 export type CreditsSnapshot = {
 /**
- * Whether there are any.
+ * Whether there are any credits.
  */
 hasCredits: boolean,
 /**
- * Whether there is no end of them.
+ * Whether the credits are unlimited.
  */
 unlimited: boolean,
 /**
- * What is left, as a decimal number.
+ * Remaining credits, as a decimal number.
  */
 balance?: string | null, };

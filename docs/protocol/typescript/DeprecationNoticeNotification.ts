@@ -5,10 +5,10 @@
  */
 export type DeprecationNoticeNotification = {
 /**
- * What will go.
+ * What is deprecated.
  */
 summary: string,
 /**
- * More about it.
+ * Explanation for people, for example what to use instead.
  */
 details?: string | null, };

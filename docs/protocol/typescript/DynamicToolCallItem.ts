@@ -8,7 +8,7 @@ import type { JsonValue } from "./JsonValue";
  */
 export type DynamicToolCallItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
@@ -16,27 +16,27 @@ id: string,
  */
 arguments: JsonValue,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: DynamicToolCallStatus,
 /**
- * The tool.
+ * Name of the tool.
  */
 tool: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * The parts of the answer.
+ * The parts of the result.
  */
 contentItems?: Array<DynamicToolCallOutputContentItem> | null,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs?: number | null,
 /**
@@ -44,6 +44,6 @@ durationMs?: number | null,
  */
 namespace?: string | null,
 /**
- * Whether the tool did what it should.
+ * Whether the tool succeeded.
  */
 success?: boolean | null, };

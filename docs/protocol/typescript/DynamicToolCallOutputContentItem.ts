@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * One part of what a client's tool answers.
+ * One part of the result of a client's tool.
  */
 export type DynamicToolCallOutputContentItem = { "type": "inputText",
 /**
@@ -9,10 +9,10 @@ export type DynamicToolCallOutputContentItem = { "type": "inputText",
  */
 text: string, } | { "type": "inputImage",
 /**
- * The address of the picture, which may hold the data itself.
+ * URL of the image, which may be a data URL.
  */
 imageUrl: string, } | { "type": "inputAudio",
 /**
- * The address of the recording, which may hold the data itself.
+ * URL of the audio recording, which may be a data URL.
  */
 audioUrl: string, };

@@ -6,11 +6,11 @@ import type { JsonValue } from "./JsonValue";
  */
 export type DynamicToolCallParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
@@ -18,11 +18,11 @@ turnId: string,
  */
 arguments: JsonValue,
 /**
- * The id of the model's call.
+ * Id of the tool call that the model chose.
  */
 callId: string,
 /**
- * The tool.
+ * Name of the tool.
  */
 tool: string,
 /**

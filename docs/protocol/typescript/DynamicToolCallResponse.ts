@@ -2,14 +2,14 @@
 import type { DynamicToolCallOutputContentItem } from "./DynamicToolCallOutputContentItem";
 
 /**
- * Answer to `item/tool/call`.
+ * Response to `item/tool/call`.
  */
 export type DynamicToolCallResponse = {
 /**
- * The parts of the answer.
+ * The parts of the result.
  */
 contentItems: Array<DynamicToolCallOutputContentItem>,
 /**
- * Whether the tool did what it should.
+ * Whether the tool succeeded.
  */
 success: boolean, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a call of a client's tool is.
+ * Status of a call of a client's tool.
  */
 export type DynamicToolCallStatus = "inProgress" | "completed" | "failed";

@@ -1,22 +1,22 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The point where a review begins.
+ * The start of a review.
  */
 export type EnteredReviewModeItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * What is reviewed, or what the reviewer says.
+ * What is reviewed, or the text of the reviewer.
  */
 review: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

@@ -6,18 +6,18 @@ import type { TurnError } from "./TurnError";
  */
 export type ErrorNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * What went wrong.
+ * The error.
  */
 error: TurnError,
 /**
- * Whether the server tries again by itself.
+ * Whether the server retries automatically.
  */
 willRetry: boolean, };

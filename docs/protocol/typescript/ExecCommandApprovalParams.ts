@@ -6,7 +6,7 @@ import type { ParsedCommand } from "./ParsedCommand";
  */
 export type ExecCommandApprovalParams = {
 /**
- * The id of the model's call.
+ * Id of the tool call that the model chose.
  */
 callId: string,
 /**
@@ -14,7 +14,7 @@ callId: string,
  */
 command: Array<string>,
 /**
- * The thread.
+ * Id of the thread.
  */
 conversationId: string,
 /**
@@ -22,14 +22,14 @@ conversationId: string,
  */
 cwd: string,
 /**
- * What the parts of the command do, as far as it can be told.
+ * What the parts of the command do, as far as the server can tell.
  */
 parsedCmd: Array<ParsedCommand>,
 /**
- * Tells apart several requests about one item.
+ * Distinguishes several requests about one item.
  */
 approvalId?: string | null,
 /**
- * Why.
+ * Why the command needs an approval.
  */
 reason?: string | null, };

@@ -2,10 +2,10 @@
 import type { ReviewDecision } from "./ReviewDecision";
 
 /**
- * Answer to `execCommandApproval`.
+ * Response to `execCommandApproval`.
  */
 export type ExecCommandApprovalResponse = {
 /**
- * The answer.
+ * The decision.
  */
 decision: ReviewDecision, };

@@ -6,30 +6,30 @@ import type { ExperimentalFeatureStage } from "./ExperimentalFeatureStage";
  */
 export type ExperimentalFeature = {
 /**
- * Whether it is on when nobody says anything.
+ * Whether it is enabled by default.
  */
 defaultEnabled: boolean,
 /**
- * Whether it is on.
+ * Whether it is enabled.
  */
 enabled: boolean,
 /**
- * The name.
+ * Name of the feature.
  */
 name: string,
 /**
- * How ready it is.
+ * How mature it is.
  */
 stage: ExperimentalFeatureStage,
 /**
- * What users are told of the feature.
+ * Announcement of the feature for users.
  */
 announcement?: string | null,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null,
 /**
- * The name, for people.
+ * Display name.
  */
 displayName?: string | null, };

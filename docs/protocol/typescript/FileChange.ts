@@ -1,22 +1,22 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A change of one file, as the older approval request has it.
+ * A change of one file, in the form of the older approval request.
  */
 export type FileChange = { "type": "add",
 /**
- * The text of the file.
+ * Content of the new file.
  */
 content: string, } | { "type": "delete",
 /**
- * The text of the file.
+ * Content of the deleted file.
  */
 content: string, } | { "type": "update",
 /**
- * What changes, as a unified diff.
+ * The change as a unified diff.
  */
 unified_diff: string,
 /**
- * Where the file goes.
+ * New path of the file, if it is moved.
  */
 move_path?: string | null, };

@@ -7,22 +7,22 @@ import type { PatchApplyStatus } from "./PatchApplyStatus";
  */
 export type FileChangeItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The changes, file by file.
+ * The changes, by file.
  */
 changes: Array<FileUpdateChange>,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: PatchApplyStatus,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

@@ -6,18 +6,18 @@ import type { FileUpdateChange } from "./FileUpdateChange";
  */
 export type FileChangePatchUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * The changes, file by file.
+ * The changes, by file.
  */
 changes: Array<FileUpdateChange>, };

@@ -5,19 +5,19 @@
  */
 export type FileChangeRequestApprovalParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs: number,
 /**
@@ -25,6 +25,6 @@ startedAtMs: number,
  */
 grantRoot?: string | null,
 /**
- * Why.
+ * Why the changes need an approval.
  */
 reason?: string | null, };

@@ -2,10 +2,10 @@
 import type { FileChangeApprovalDecision } from "./FileChangeApprovalDecision";
 
 /**
- * Answer to `item/fileChange/requestApproval`.
+ * Response to `item/fileChange/requestApproval`.
  */
 export type FileChangeRequestApprovalResponse = {
 /**
- * The answer.
+ * The decision.
  */
 decision: FileChangeApprovalDecision, };

@@ -2,7 +2,7 @@
 import type { FileSystemSpecialPath } from "./FileSystemSpecialPath";
 
 /**
- * What a permission is about.
+ * The paths that a permission applies to.
  */
 export type FileSystemPath = { "type": "path",
 /**
@@ -14,6 +14,6 @@ path: string, } | { "type": "glob_pattern",
  */
 pattern: string, } | { "type": "special",
 /**
- * The place.
+ * The special place.
  */
 value: FileSystemSpecialPath, };

@@ -3,14 +3,14 @@ import type { FileSystemAccessMode } from "./FileSystemAccessMode";
 import type { FileSystemPath } from "./FileSystemPath";
 
 /**
- * What may be done with which path.
+ * The access mode of a path.
  */
 export type FileSystemSandboxEntry = {
 /**
- * What may be done with it.
+ * The access mode.
  */
 access: FileSystemAccessMode,
 /**
- * The path.
+ * The path that the mode applies to.
  */
 path: FileSystemPath, };

@@ -6,7 +6,7 @@ import type { PatchChangeKind } from "./PatchChangeKind";
  */
 export type FileUpdateChange = {
 /**
- * The text of a file that is new or goes; a unified diff of one that changes.
+ * Content of a file that is added or deleted, or a unified diff of a file that changes.
  */
 diff: string,
 /**
@@ -14,6 +14,6 @@ diff: string,
  */
 kind: PatchChangeKind,
 /**
- * The path.
+ * Path of the file.
  */
 path: string, };

@@ -6,10 +6,10 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsChangedNotification = {
 /**
- * What changed.
+ * Paths that changed.
  */
 changedPaths: Array<AbsolutePath>,
 /**
- * The connection's own name for the watch.
+ * Id of the watch, chosen by the connection.
  */
 watchId: string, };

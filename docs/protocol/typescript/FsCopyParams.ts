@@ -6,14 +6,14 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsCopyParams = {
 /**
- * Where the copy goes.
+ * Path of the copy.
  */
 destinationPath: AbsolutePath,
 /**
- * What is copied.
+ * Path of the source.
  */
 sourcePath: AbsolutePath,
 /**
- * Whether directories are taken with all that is in them.
+ * Whether directories are copied with their contents.
  */
 recursive?: boolean | null, };

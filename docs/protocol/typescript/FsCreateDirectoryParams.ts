@@ -6,10 +6,10 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsCreateDirectoryParams = {
 /**
- * The path.
+ * Path of the directory.
  */
 path: AbsolutePath,
 /**
- * Whether the directories above are made too; they are if nothing is said.
+ * Whether parent directories are created too. Defaults to true.
  */
 recursive?: boolean | null, };

@@ -6,6 +6,6 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsGetMetadataParams = {
 /**
- * The path.
+ * Path of the file or directory.
  */
 path: AbsolutePath, };

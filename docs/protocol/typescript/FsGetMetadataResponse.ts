@@ -5,7 +5,7 @@
  */
 export type FsGetMetadataResponse = {
 /**
- * When it was made, in Unix milliseconds; 0 where the file system does not know.
+ * Creation time in Unix milliseconds. 0 if the file system does not store it.
  */
 createdAtMs: number,
 /**
@@ -13,14 +13,14 @@ createdAtMs: number,
  */
 isDirectory: boolean,
 /**
- * Whether it is a file.
+ * Whether it is a regular file.
  */
 isFile: boolean,
 /**
- * Whether it is a symbolic link.
+ * Whether it is a symlink.
  */
 isSymlink: boolean,
 /**
- * When it was last changed, in Unix milliseconds; 0 where the file system does not know.
+ * Modification time in Unix milliseconds. 0 if the file system does not store it.
  */
 modifiedAtMs: number, };

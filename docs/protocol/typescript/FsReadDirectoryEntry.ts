@@ -5,7 +5,7 @@
  */
 export type FsReadDirectoryEntry = {
 /**
- * The name, without the directory.
+ * Name without the directory.
  */
 fileName: string,
 /**
@@ -13,6 +13,6 @@ fileName: string,
  */
 isDirectory: boolean,
 /**
- * Whether it is a file.
+ * Whether it is a regular file.
  */
 isFile: boolean, };

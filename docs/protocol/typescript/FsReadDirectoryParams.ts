@@ -6,6 +6,6 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsReadDirectoryParams = {
 /**
- * The path.
+ * Path of the directory.
  */
 path: AbsolutePath, };

@@ -6,6 +6,6 @@ import type { FsReadDirectoryEntry } from "./FsReadDirectoryEntry";
  */
 export type FsReadDirectoryResponse = {
 /**
- * What is in the directory.
+ * The entries of the directory.
  */
 entries: Array<FsReadDirectoryEntry>, };

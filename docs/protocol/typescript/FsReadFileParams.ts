@@ -6,6 +6,6 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsReadFileParams = {
 /**
- * The path.
+ * Path of the file.
  */
 path: AbsolutePath, };

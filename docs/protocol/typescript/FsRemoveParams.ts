@@ -6,14 +6,14 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsRemoveParams = {
 /**
- * The path.
+ * Path of the file or directory.
  */
 path: AbsolutePath,
 /**
- * Whether it is no error that there is nothing.
+ * Whether a missing path is not an error.
  */
 force?: boolean | null,
 /**
- * Whether directories go with all that is in them; they do if nothing is said.
+ * Whether directories are removed with their contents. Defaults to true.
  */
 recursive?: boolean | null, };

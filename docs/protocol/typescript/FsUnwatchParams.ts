@@ -5,6 +5,6 @@
  */
 export type FsUnwatchParams = {
 /**
- * The connection's own name for the watch.
+ * Id of the watch, chosen by the connection.
  */
 watchId: string, };

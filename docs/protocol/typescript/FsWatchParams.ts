@@ -6,10 +6,10 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsWatchParams = {
 /**
- * The path.
+ * Path of the file or directory to watch.
  */
 path: AbsolutePath,
 /**
- * The connection's own name for the watch.
+ * Id of the watch, chosen by the connection.
  */
 watchId: string, };

@@ -6,6 +6,6 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type FsWatchResponse = {
 /**
- * The path.
+ * The watched path.
  */
 path: AbsolutePath, };

@@ -10,6 +10,6 @@ export type FsWriteFileParams = {
  */
 dataBase64: string,
 /**
- * The path.
+ * Path of the file.
  */
 path: AbsolutePath, };

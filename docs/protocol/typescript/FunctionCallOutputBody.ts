@@ -2,6 +2,6 @@
 import type { FunctionCallOutputContentItem } from "./FunctionCallOutputContentItem";
 
 /**
- * What a function answered: a text, or several parts.
+ * Output of a function: a text or several parts.
  */
 export type FunctionCallOutputBody = string | Array<FunctionCallOutputContentItem>;

@@ -2,7 +2,7 @@
 import type { ImageDetail } from "./ImageDetail";
 
 /**
- * One part of what a function answered.
+ * One part of the output of a function.
  */
 export type FunctionCallOutputContentItem = { "type": "input_text",
 /**
@@ -10,26 +10,26 @@ export type FunctionCallOutputContentItem = { "type": "input_text",
  */
 text: string, } | { "type": "input_image",
 /**
- * How closely the model looks at it.
+ * Level of detail for the model.
  */
 detail?: ImageDetail | null, } & ({
 /**
- * The address.
+ * The URL.
  */
 image_url: string, } | {
 /**
- * The provider's id of the file.
+ * Id that the provider gave to the file.
  */
 file_id: string, }) | { "type": "input_audio", } & ({
 /**
- * The address.
+ * The URL.
  */
 audio_url: string, } | {
 /**
- * The provider's id of the file.
+ * Id that the provider gave to the file.
  */
 file_id: string, }) | { "type": "encrypted_content",
 /**
- * What only the model can read.
+ * The encrypted content.
  */
 encrypted_content: string, };

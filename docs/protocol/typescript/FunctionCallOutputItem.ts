@@ -2,15 +2,15 @@
 import type { FunctionCallOutputBody } from "./FunctionCallOutputBody";
 
 /**
- * The output of a function that has no kind of item of its own.
+ * The output of a function without an item type of its own.
  */
 export type FunctionCallOutputItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The name.
+ * Name of the function.
  */
 name: string,
 /**
@@ -18,11 +18,11 @@ name: string,
  */
 output: FunctionCallOutputBody,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What was found.
+ * Type of a search result.
  */
 export type FuzzyFileSearchMatchType = "file" | "directory";

@@ -5,14 +5,14 @@
  */
 export type FuzzyFileSearchParams = {
 /**
- * What is searched for.
+ * The searched text.
  */
 query: string,
 /**
- * The directories to search in.
+ * Directories to search.
  */
 roots: Array<string>,
 /**
- * A name of the search; a new one by the same name ends the old one.
+ * Name of the search. A new search with the same name cancels the old one.
  */
 cancellationToken?: string | null, };

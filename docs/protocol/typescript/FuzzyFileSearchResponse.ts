@@ -6,6 +6,6 @@ import type { FuzzyFileSearchResult } from "./FuzzyFileSearchResult";
  */
 export type FuzzyFileSearchResponse = {
 /**
- * What was found, the best first.
+ * The results, best first.
  */
 files: Array<FuzzyFileSearchResult>, };

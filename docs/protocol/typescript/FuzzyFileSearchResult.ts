@@ -2,30 +2,30 @@
 import type { FuzzyFileSearchMatchType } from "./FuzzyFileSearchMatchType";
 
 /**
- * One find of a search.
+ * A result of a search.
  */
 export type FuzzyFileSearchResult = {
 /**
- * The name, without the directory.
+ * Name without the directory.
  */
 file_name: string,
 /**
- * What was found.
+ * Type of the result.
  */
 match_type: FuzzyFileSearchMatchType,
 /**
- * The path.
+ * Path of the file or directory, relative to `root`.
  */
 path: string,
 /**
- * The directory that was searched.
+ * The searched directory that contains it.
  */
 root: string,
 /**
- * How well it matches.
+ * Score of the match. Higher is better.
  */
 score: number,
 /**
- * The places of the characters that match.
+ * Indexes of the characters of the path that match.
  */
 indices?: Array<number> | null, };

@@ -5,6 +5,6 @@
  */
 export type FuzzyFileSearchSessionCompletedNotification = {
 /**
- * The search session.
+ * Id of the search session.
  */
 sessionId: string, };

@@ -6,14 +6,14 @@ import type { FuzzyFileSearchResult } from "./FuzzyFileSearchResult";
  */
 export type FuzzyFileSearchSessionUpdatedNotification = {
 /**
- * What was found, the best first.
+ * The results, best first.
  */
 files: Array<FuzzyFileSearchResult>,
 /**
- * What is searched for.
+ * The searched text.
  */
 query: string,
 /**
- * The search session.
+ * Id of the search session.
  */
 sessionId: string, };

@@ -5,6 +5,6 @@
  */
 export type GetAccountParams = {
 /**
- * Whether tokens are renewed first.
+ * Whether tokens are refreshed first.
  */
 refreshToken?: boolean | null, };

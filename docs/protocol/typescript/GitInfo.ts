@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The state of the repository that a thread works in.
+ * State of the Git repository that a thread works in.
  */
 export type GitInfo = {
 /**
- * The branch.
+ * Name of the branch.
  */
 branch?: string | null,
 /**
- * Where the repository comes from.
+ * URL of the repository's origin.
  */
 originUrl?: string | null,
 /**
- * The commit.
+ * Hash of the commit.
  */
 sha?: string | null, };

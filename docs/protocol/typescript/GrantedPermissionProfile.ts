@@ -7,10 +7,10 @@ import type { AdditionalNetworkPermissions } from "./AdditionalNetworkPermission
  */
 export type GrantedPermissionProfile = {
 /**
- * What may be done with files.
+ * Permissions for files.
  */
 fileSystem?: AdditionalFileSystemPermissions | null,
 /**
- * What may be done on the network.
+ * Permissions for the network.
  */
 network?: AdditionalNetworkPermissions | null, };

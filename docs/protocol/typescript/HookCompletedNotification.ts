@@ -6,7 +6,7 @@ import type { HookRunSummary } from "./HookRunSummary";
  */
 export type HookCompletedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
@@ -14,6 +14,6 @@ threadId: string,
  */
 run: HookRunSummary,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId?: string | null, };

@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A hook that could not be read.
+ * An error of reading a hook.
  */
 export type HookErrorInfo = {
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The path.
+ * Path of the file.
  */
 path: string, };

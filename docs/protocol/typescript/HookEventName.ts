@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a hook is called at.
+ * Events at which hooks run.
  */
 export type HookEventName = "preModelRequest" | "postModelRequest" | "preToolUse" | "permissionRequest" | "postToolUse" | "preCompact" | "postCompact" | "sessionStart" | "sessionEnd" | "userPromptSubmit" | "subagentStart" | "subagentStop" | "stop" | "interrupt";

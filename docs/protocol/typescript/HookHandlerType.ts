@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What kind of thing a hook runs.
+ * What a hook runs.
  */
 export type HookHandlerType = "command" | "mcpTool" | "prompt" | "agent";

@@ -9,63 +9,63 @@ import type { HookTrustStatus } from "./HookTrustStatus";
  */
 export type HookMetadata = {
 /**
- * A checksum of what it is now.
+ * Hash of its current definition.
  */
 currentHash: string,
 /**
- * Where it stands among the others.
+ * Position among the other hooks.
  */
 displayOrder: number,
 /**
- * Whether it is on.
+ * Whether it is enabled.
  */
 enabled: boolean,
 /**
- * What it is called at.
+ * The event at which the hook runs.
  */
 eventName: HookEventName,
 /**
- * Whether it comes from an organisation.
+ * Whether an organization manages it.
  */
 isManaged: boolean,
 /**
- * The key.
+ * The key of the hook in the configuration.
  */
 key: string,
 /**
- * Where it comes from.
+ * Where the hook is configured.
  */
 source: HookSource,
 /**
- * The file that it is configured in.
+ * The file that configures the hook.
  */
 sourcePath: AbsolutePath,
 /**
- * How long it may run, in seconds.
+ * Timeout in seconds.
  */
 timeoutSec: number,
 /**
- * Whether it may run.
+ * Whether it is trusted to run.
  */
 trustStatus: HookTrustStatus,
 /**
- * The most that the hook may add to the context.
+ * Greatest length of the context that the hook may add.
  */
 additionalContextLimit?: number | null,
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment. Without it, the server's machine.
  */
 environmentId?: string | null,
 /**
- * What it is limited to.
+ * The matcher that limits when it runs.
  */
 matcher?: string | null,
 /**
- * The plugin that it comes with.
+ * Id of the plugin that it belongs to.
  */
 pluginId?: string | null,
 /**
- * What is shown while it runs.
+ * Message that is shown while it runs.
  */
 statusMessage?: string | null, } & ({ "handlerType": "command",
 /**
@@ -73,14 +73,14 @@ statusMessage?: string | null, } & ({ "handlerType": "command",
  */
 command: string,
 /**
- * Whether the server goes on without waiting for it.
+ * Whether the server continues without waiting for the command.
  */
 async?: boolean | null, } | { "handlerType": "mcpTool",
 /**
- * The tool server.
+ * Name of the MCP server.
  */
 server: string,
 /**
- * The tool.
+ * Name of the tool.
  */
 tool: string, } | { "handlerType": "prompt" } | { "handlerType": "agent" });

@@ -2,11 +2,11 @@
 import type { HookOutputEntryKind } from "./HookOutputEntryKind";
 
 /**
- * Something that a hook had to say.
+ * An output of a hook.
  */
 export type HookOutputEntry = {
 /**
- * What kind it is.
+ * Kind of the output.
  */
 kind: HookOutputEntryKind,
 /**

@@ -1,11 +1,11 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A text that a hook put into the conversation.
+ * A text that a hook added to the conversation.
  */
 export type HookPromptFragment = {
 /**
- * The run of the hook.
+ * Id of the hook run.
  */
 hookRunId: string,
 /**

@@ -2,11 +2,11 @@
 import type { HookPromptFragment } from "./HookPromptFragment";
 
 /**
- * Texts that hooks put into the conversation.
+ * Texts that hooks added to the conversation.
  */
 export type HookPromptItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
@@ -14,10 +14,10 @@ id: string,
  */
 fragments: Array<HookPromptFragment>,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

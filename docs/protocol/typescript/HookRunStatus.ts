@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a run of a hook is.
+ * Status of a run of a hook.
  */
 export type HookRunStatus = "running" | "completed" | "failed" | "blocked" | "stopped";

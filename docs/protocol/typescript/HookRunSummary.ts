@@ -12,19 +12,19 @@ import type { HookSource } from "./HookSource";
  */
 export type HookRunSummary = {
 /**
- * The id.
+ * Id of the run.
  */
 id: string,
 /**
- * Where it stands among the others.
+ * Position among the other hooks.
  */
 displayOrder: number,
 /**
- * What the hook had to say.
+ * Outputs of the hook.
  */
 entries: Array<HookOutputEntry>,
 /**
- * What it is called at.
+ * The event at which the hook runs.
  */
 eventName: HookEventName,
 /**
@@ -32,7 +32,7 @@ eventName: HookEventName,
  */
 executionMode: HookExecutionMode,
 /**
- * What kind of thing it runs.
+ * What it runs.
  */
 handlerType: HookHandlerType,
 /**
@@ -40,30 +40,30 @@ handlerType: HookHandlerType,
  */
 scope: HookScope,
 /**
- * The file that it is configured in.
+ * The file that configures the hook.
  */
 sourcePath: string,
 /**
- * When it began.
+ * Start time.
  */
 startedAt: number,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: HookRunStatus,
 /**
- * When it ended.
+ * End time. `null` while the hook runs.
  */
 completedAt?: number | null,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs?: number | null,
 /**
- * Where it comes from.
+ * Where the hook is configured.
  */
 source?: HookSource | null,
 /**
- * What is shown while it runs.
+ * Message that is shown while it runs.
  */
 statusMessage?: string | null, };

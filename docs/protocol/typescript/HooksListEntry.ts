@@ -11,7 +11,7 @@ export type HooksListEntry = {
  */
 cwd: string,
 /**
- * What could not be read.
+ * Errors of reading.
  */
 errors: Array<HookErrorInfo>,
 /**
@@ -19,6 +19,6 @@ errors: Array<HookErrorInfo>,
  */
 hooks: Array<HookMetadata>,
 /**
- * What may be wrong.
+ * Warnings.
  */
 warnings: Array<string>, };

@@ -5,10 +5,10 @@
  */
 export type HooksListParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId?: string | null,
 /**
- * The directories to look in; without any, that of the server.
+ * Working directories. If empty, the working directory of the server.
  */
 cwds?: Array<string> | null, };

@@ -6,6 +6,6 @@ import type { HooksListEntry } from "./HooksListEntry";
  */
 export type HooksListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<HooksListEntry>, };

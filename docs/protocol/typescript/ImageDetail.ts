@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How closely the model looks at a picture.
+ * Level of detail of an image for the model.
  */
 export type ImageDetail = "auto" | "low" | "high" | "original";

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Why a picture was not made.
+ * Why an image was not generated.
  */
 export type ImageGenerationFailure = { "type": "usageLimitExceeded",
 /**
@@ -9,6 +9,6 @@ export type ImageGenerationFailure = { "type": "usageLimitExceeded",
  */
 limitId: string,
 /**
- * When it begins anew, in Unix seconds.
+ * Time of the next reset in Unix seconds.
  */
 resetsAt?: number | null, };

@@ -2,14 +2,14 @@
 import type { AbsolutePath } from "./AbsolutePath";
 
 /**
- * A picture that another one is made from.
+ * An image from which another one is generated.
  */
 export type ImageGenerationInputImage = {
 /**
- * The path.
+ * Path of the image.
  */
 path: AbsolutePath,
 /**
- * The checksum of the picture.
+ * SHA-256 checksum of the image.
  */
 sha256: string, };

@@ -4,54 +4,54 @@ import type { ImageGenerationFailure } from "./ImageGenerationFailure";
 import type { ImageGenerationInputImage } from "./ImageGenerationInputImage";
 
 /**
- * A picture that the model makes.
+ * An image that the model generates.
  */
 export type ImageGenerationItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * Why there is none.
+ * Why there is no image. `null` if it did not fail.
  */
 failure?: ImageGenerationFailure | null,
 /**
- * The provider's id of the picture.
+ * Id that the provider gave to the image.
  */
 generationId?: string | null,
 /**
- * The pictures that it is made from.
+ * Images from which it is generated.
  */
 inputImages?: Array<ImageGenerationInputImage> | null,
 /**
- * What the picture was made from in the end.
+ * The prompt as the provider revised it.
  */
 revisedPrompt?: string | null,
 /**
- * The file that it was stored in.
+ * The file in which it was stored.
  */
 savedPath?: AbsolutePath | null,
 /**
- * Whether there is nothing behind it.
+ * Whether the background is transparent.
  */
 transparentBackground?: boolean | null, } & ({
 /**
- * The picture in base64; empty while it is made.
+ * The image in base64. Empty until it is complete.
  */
 result: string, } | {
 /**
- * The provider's id of the file.
+ * Id that the provider gave to the file.
  */
 fileId: string, });

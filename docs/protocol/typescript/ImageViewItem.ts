@@ -1,22 +1,22 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A picture that the model looked at.
+ * An image that the model viewed.
  */
 export type ImageViewItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The path.
+ * Path of the image.
  */
 path: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

@@ -2,34 +2,34 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * What a client can do and wants.
+ * Capabilities and wishes of a client.
  */
 export type InitializeCapabilities = {
 /**
- * Whether the client wants what is experimental.
+ * Whether the client uses experimental parts of the protocol.
  */
 experimentalApi?: boolean | null,
 /**
- * Whether the client starts logins at gateways itself.
+ * Whether the client itself starts logins at gateways.
  */
 explicitGatewayOauth?: boolean | null,
 /**
- * What the client can do beyond the protocol.
+ * Capabilities of the client that the protocol does not define.
  */
 extensions?: { [key in string]: JsonValue } | null,
 /**
- * Whether the client shows forms of the provider's own kind.
+ * Whether the client shows the provider's own kind of forms.
  */
 mcpServerOpenaiFormElicitation?: boolean | null,
 /**
- * Notifications that the client does not want, by their exact names.
+ * Exact names of notifications that the client does not want.
  */
 optOutNotificationMethods?: Array<string> | null,
 /**
- * Whether the client can prove what it is.
+ * Whether the client can prove its identity.
  */
 requestAttestation?: boolean | null,
 /**
- * Whether the client takes requests that only a human may answer.
+ * Whether the client accepts requests that only a person may answer.
  */
 requiredHumanApproval?: boolean | null, };

@@ -7,10 +7,10 @@ import type { InitializeCapabilities } from "./InitializeCapabilities";
  */
 export type InitializeParams = {
 /**
- * Who the client is.
+ * Name and version of the client.
  */
 clientInfo: ClientInfo,
 /**
- * What the client can do and wants.
+ * Capabilities and wishes of the client.
  */
 capabilities?: InitializeCapabilities | null, };

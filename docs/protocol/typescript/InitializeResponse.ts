@@ -6,7 +6,7 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type InitializeResponse = {
 /**
- * The directory of the server's files.
+ * The server home.
  */
 codexHome: AbsolutePath,
 /**
@@ -14,10 +14,10 @@ codexHome: AbsolutePath,
  */
 platformFamily: string,
 /**
- * The operating system.
+ * Name of the operating system.
  */
 platformOs: string,
 /**
- * The server by name and version, then the client; clients read the version from it.
+ * Name and version of the server, followed by the client. Clients parse the version.
  */
 userAgent: string, };

@@ -6,15 +6,15 @@ import type { ThreadItem } from "./ThreadItem";
  */
 export type ItemCompletedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs: number,
 /**
@@ -22,6 +22,6 @@ completedAtMs: number,
  */
 item: ThreadItem,
 /**
- * How many tokens the item has for the model, where it is known.
+ * Number of tokens that the item has for the model, if known.
  */
 contentTokenCount?: number | null, };

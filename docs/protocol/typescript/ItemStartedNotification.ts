@@ -6,15 +6,15 @@ import type { ThreadItem } from "./ThreadItem";
  */
 export type ItemStartedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs: number,
 /**

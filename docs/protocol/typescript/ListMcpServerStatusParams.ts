@@ -6,22 +6,22 @@ import type { McpServerStatusDetail } from "./McpServerStatusDetail";
  */
 export type ListMcpServerStatusParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId?: string | null,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * How much is told; everything if nothing is said.
+ * How much is returned for each server. Everything if absent.
  */
 detail?: McpServerStatusDetail | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * The tool server.
+ * Name of the MCP server.
  */
 serverName?: string | null, };

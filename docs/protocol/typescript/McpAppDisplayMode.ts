@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How the surface of a tool's application is shown.
+ * How the user interface of a tool's application is displayed.
  */
 export type McpAppDisplayMode = "inline" | "fullscreen";

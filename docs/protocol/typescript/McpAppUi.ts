@@ -2,14 +2,14 @@
 import type { McpAppDisplayMode } from "./McpAppDisplayMode";
 
 /**
- * The surface of a tool's application.
+ * The user interface of a tool's application.
  */
 export type McpAppUi = {
 /**
- * How the model would like it shown.
+ * Display mode that the model prefers.
  */
 preferredModelDisplayMode: McpAppDisplayMode,
 /**
- * Where the surface is.
+ * URI of the user interface.
  */
 resourceUri: string, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Whether a tool server knows the user.
+ * Authentication status of the user at an MCP server.
  */
 export type McpAuthStatus = "unknown" | "unsupported" | "notLoggedIn" | "bearerToken" | "oAuth";

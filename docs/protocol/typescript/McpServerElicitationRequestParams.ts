@@ -6,23 +6,23 @@ import type { JsonValue } from "./JsonValue";
  */
 export type McpServerElicitationRequestParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The tool server.
+ * Name of the MCP server.
  */
 serverName: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId?: string | null, } & ({ "mode": "openai/userVerification",
 /**
- * What is to be signed.
+ * The challenge to sign.
  */
 challenge: string,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description: string,
 /**
@@ -30,58 +30,58 @@ description: string,
  */
 title: string,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null, } | { "mode": "form",
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The schema of the form.
+ * JSON schema of the form.
  */
 requestedSchema: JsonValue,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null, } | { "mode": "openai/form",
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The schema of the form.
+ * JSON schema of the form.
  */
 requestedSchema: JsonValue,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null, } | { "mode": "openaiForm",
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The schema of the form.
+ * JSON schema of the form.
  */
 requestedSchema: JsonValue,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null, } | { "mode": "url",
 /**
- * The server's id of the request.
+ * Id that the MCP server gave to the request.
  */
 elicitationId: string,
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The address.
+ * The URL.
  */
 url: string,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null, });

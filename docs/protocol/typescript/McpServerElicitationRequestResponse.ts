@@ -3,7 +3,7 @@ import type { JsonValue } from "./JsonValue";
 import type { McpServerElicitationAction } from "./McpServerElicitationAction";
 
 /**
- * Answer to `mcpServer/elicitation/request`.
+ * Response to `mcpServer/elicitation/request`.
  */
 export type McpServerElicitationRequestResponse = {
 /**
@@ -11,10 +11,10 @@ export type McpServerElicitationRequestResponse = {
  */
 action: McpServerElicitationAction,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null,
 /**
- * What the user filled in.
+ * The data that the user entered.
  */
 content?: JsonValue | null, };

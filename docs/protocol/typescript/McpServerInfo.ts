@@ -2,30 +2,30 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * What a tool server says of itself.
+ * Description that an MCP server gives of itself.
  */
 export type McpServerInfo = {
 /**
- * The name.
+ * Name of the server.
  */
 name: string,
 /**
- * The version.
+ * Version of the server.
  */
 version: string,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null,
 /**
- * Symbols.
+ * Icons.
  */
 icons?: Array<JsonValue> | null,
 /**
- * The name, for people.
+ * Display name.
  */
 title?: string | null,
 /**
- * Where to read about it.
+ * URL of its website.
  */
 websiteUrl?: string | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Why a tool server did not start, where there is something to do about it.
+ * Why an MCP server did not start, if the user can do something about it.
  */
 export type McpServerStartupFailureReason = "reauthenticationRequired";

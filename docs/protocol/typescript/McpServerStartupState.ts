@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far the start of a tool server is.
+ * Status of the start of an MCP server.
  */
 export type McpServerStartupState = "starting" | "ready" | "failed" | "cancelled";

@@ -8,54 +8,54 @@ import type { ResourceTemplate } from "./ResourceTemplate";
 import type { Tool } from "./Tool";
 
 /**
- * A tool server and what it offers.
+ * An MCP server and what it offers.
  */
 export type McpServerStatus = {
 /**
- * Whether the server knows the user.
+ * Authentication status of the user.
  */
 authStatus: McpAuthStatus,
 /**
- * The name.
+ * Name of the server.
  */
 name: string,
 /**
- * Patterns of things to read.
+ * Templates of resources.
  */
 resourceTemplates: Array<ResourceTemplate>,
 /**
- * Things to read.
+ * Resources.
  */
 resources: Array<Resource>,
 /**
- * The tools.
+ * The tools by name.
  */
 tools: { [key in string]: Tool },
 /**
- * The origin of the server's address.
+ * Origin of the server's URL.
  */
 httpOrigin?: string | null,
 /**
- * The plugin that it comes with.
+ * Id of the plugin that it belongs to.
  */
 pluginId?: string | null,
 /**
- * Whether there is a connection.
+ * Status of the connection.
  */
 runtimeStatus?: McpServerConnectionStatus | null,
 /**
- * What the server says it can do.
+ * Capabilities of the server.
  */
 serverCapabilities?: JsonValue | null,
 /**
- * What the server says of itself.
+ * Description that the server gives of itself.
  */
 serverInfo?: McpServerInfo | null,
 /**
- * What the server adds to its list of tools.
+ * Metadata of the server's list of tools.
  */
 toolListMeta?: JsonValue | null,
 /**
- * Why there are no tools.
+ * Error of listing the tools.
  */
 toolsError?: string | null, };

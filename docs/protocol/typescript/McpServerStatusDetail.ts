@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How much is told of a tool server.
+ * How much is returned for an MCP server.
  */
 export type McpServerStatusDetail = "full" | "toolsAndAuthOnly";

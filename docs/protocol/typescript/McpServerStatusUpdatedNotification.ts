@@ -7,22 +7,22 @@ import type { McpServerStartupState } from "./McpServerStartupState";
  */
 export type McpServerStatusUpdatedNotification = {
 /**
- * The name.
+ * Name of the MCP server.
  */
 name: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: McpServerStartupState,
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId?: string | null,
 /**
- * What went wrong; `null` if nothing did.
+ * The error. `null` if there was none.
  */
 error?: string | null,
 /**
- * What can be done about it.
+ * What the user can do about the error.
  */
 failureReason?: McpServerStartupFailureReason | null, };

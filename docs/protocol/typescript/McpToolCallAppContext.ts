@@ -17,10 +17,10 @@ actionName?: string | null,
  */
 appName?: string | null,
 /**
- * The id of the link to the application.
+ * Id of the link to the application.
  */
 linkId?: string | null,
 /**
- * Where the surface is.
+ * URI of the application's user interface.
  */
 resourceUri?: string | null, };

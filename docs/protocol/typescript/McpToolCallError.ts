@@ -5,6 +5,6 @@
  */
 export type McpToolCallError = {
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string, };

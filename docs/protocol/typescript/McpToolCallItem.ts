@@ -7,11 +7,11 @@ import type { McpToolCallResult } from "./McpToolCallResult";
 import type { McpToolCallStatus } from "./McpToolCallStatus";
 
 /**
- * A call of a tool on a tool server.
+ * A call of a tool of an MCP server.
  */
 export type McpToolCallItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
@@ -19,19 +19,19 @@ id: string,
  */
 arguments: JsonValue,
 /**
- * The tool server.
+ * Name of the MCP server.
  */
 server: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: McpToolCallStatus,
 /**
- * The tool.
+ * Name of the tool.
  */
 tool: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
@@ -39,34 +39,34 @@ startedAtMs?: number | null,
  */
 appContext?: McpToolCallAppContext | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs?: number | null,
 /**
- * What went wrong; `null` if nothing did.
+ * The error. `null` if there was none.
  */
 error?: McpToolCallError | null,
 /**
- * The surface of the tool's application.
+ * URI of the user interface of the tool's application.
  */
 mcpAppResourceUri?: string | null,
 /**
- * How that surface is shown.
+ * The user interface of the tool's application.
  */
 mcpAppUi?: McpAppUi | null,
 /**
- * The plugin that it comes with.
+ * Id of the plugin that it belongs to.
  */
 pluginId?: string | null,
 /**
- * Whether the tool says of itself that it changes nothing.
+ * Whether the tool declares that it changes nothing.
  */
 readOnlyHint?: boolean | null,
 /**
- * What the tool answered; `null` unless it did.
+ * The result. `null` if there is none.
  */
 result?: McpToolCallResult | null, };

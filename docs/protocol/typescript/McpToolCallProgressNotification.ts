@@ -5,18 +5,18 @@
  */
 export type McpToolCallProgressNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string, };

@@ -2,18 +2,18 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * What a tool answered.
+ * Result of a tool call.
  */
 export type McpToolCallResult = {
 /**
- * The parts of the answer.
+ * The parts of the result.
  */
 content: Array<JsonValue>,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null,
 /**
- * The answer as JSON.
+ * The result as JSON.
  */
 structuredContent?: JsonValue | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a tool call is.
+ * Status of a tool call.
  */
 export type McpToolCallStatus = "inProgress" | "completed" | "failed";

@@ -2,14 +2,14 @@
 import type { MemoryCitationEntry } from "./MemoryCitationEntry";
 
 /**
- * What of its memory a message goes back to.
+ * Memories that a message cites.
  */
 export type MemoryCitation = {
 /**
- * The places.
+ * Places in memory files.
  */
 entries: Array<MemoryCitationEntry>,
 /**
- * The threads.
+ * Ids of the threads.
  */
 threadIds: Array<string>, };

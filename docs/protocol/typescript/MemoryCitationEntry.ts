@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A place in the memory.
+ * A place in a memory file.
  */
 export type MemoryCitationEntry = {
 /**
@@ -13,10 +13,10 @@ lineEnd: number,
  */
 lineStart: number,
 /**
- * What it says there.
+ * Content of the place.
  */
 note: string,
 /**
- * The path.
+ * Path of the file.
  */
 path: string, };

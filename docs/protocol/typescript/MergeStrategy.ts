@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What becomes of a value that is there already.
+ * How a written value is combined with an existing one.
  */
 export type MergeStrategy = "replace" | "upsert";

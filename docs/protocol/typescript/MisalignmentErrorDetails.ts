@@ -2,7 +2,7 @@
 import type { MisalignmentSteer } from "./MisalignmentSteer";
 
 /**
- * What was found when a model did something other than it was asked.
+ * Details about a model that did something other than what it was asked.
  */
 export type MisalignmentErrorDetails = {
 /**
@@ -10,14 +10,14 @@ export type MisalignmentErrorDetails = {
  */
 detailedExplanation?: string | null,
 /**
- * What kind of thing was found.
+ * Kind of the error.
  */
 errorType?: string | null,
 /**
- * What was looked at.
+ * What was reviewed.
  */
 reviewTarget?: string | null,
 /**
- * How the turn can go on.
+ * How the turn can continue.
  */
 steer?: MisalignmentSteer | null, };

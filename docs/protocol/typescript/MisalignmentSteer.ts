@@ -1,10 +1,10 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How a turn can go on after that.
+ * How a turn can continue after the error `misalignmentPolicyViolation`.
  */
 export type MisalignmentSteer = {
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string, };

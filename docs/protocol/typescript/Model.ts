@@ -12,19 +12,19 @@ import type { ReasoningEffortOption } from "./ReasoningEffortOption";
  */
 export type Model = {
 /**
- * The id.
+ * Id of the model.
  */
 id: string,
 /**
- * The effort that is used when nobody says anything.
+ * The default reasoning effort.
  */
 defaultReasoningEffort: string,
 /**
- * What it is good for.
+ * What the model is good for.
  */
 description: string,
 /**
- * The name, for people.
+ * Display name.
  */
 displayName: string,
 /**
@@ -32,51 +32,51 @@ displayName: string,
  */
 hidden: boolean,
 /**
- * Whether it is used when nobody says anything.
+ * Whether it is the default model.
  */
 isDefault: boolean,
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * The efforts on offer.
+ * The reasoning efforts that can be chosen.
  */
 supportedReasoningEfforts: Array<ReasoningEffortOption>,
 /**
- * Names of service levels, in the older form.
+ * Names of service tiers, in the older form.
  */
 additionalSpeedTiers?: Array<string> | null,
 /**
- * What is told to somebody who sees the model for the first time.
+ * Message for users who see the model for the first time.
  */
 availabilityNux?: ModelAvailabilityNux | null,
 /**
- * The programs that it can be used under.
+ * Access programs under which the model can be used.
  */
 availableAccessPrograms?: ModelAccessPrograms | null,
 /**
- * The service level that is used when nobody says anything.
+ * The default service tier.
  */
 defaultServiceTier?: string | null,
 /**
- * What it takes.
+ * Kinds of input that the model accepts.
  */
 inputModalities?: Array<InputModality> | null,
 /**
- * What it is made for.
+ * What the model is specialized in.
  */
 modelSpecialty?: string | null,
 /**
- * The generation of collaboration tools that it knows.
+ * Version of the collaboration tools that the model knows.
  */
 multiAgentVersion?: MultiAgentVersion | null,
 /**
- * The levels of service on offer.
+ * The service tiers that can be chosen.
  */
 serviceTiers?: Array<ModelServiceTier> | null,
 /**
- * Whether its tone can be chosen.
+ * Whether its personality can be chosen.
  */
 supportsPersonality?: boolean | null,
 /**
@@ -84,6 +84,6 @@ supportsPersonality?: boolean | null,
  */
 upgrade?: string | null,
 /**
- * The model that should be used instead, and why.
+ * Details about the model that should be used instead.
  */
 upgradeInfo?: ModelUpgradeInfo | null, };

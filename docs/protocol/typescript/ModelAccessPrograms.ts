@@ -2,10 +2,10 @@
 import type { CyberAccessProgram } from "./CyberAccessProgram";
 
 /**
- * The programs that a model can be used under.
+ * Access programs under which a model can be used.
  */
 export type ModelAccessPrograms = {
 /**
- * The programs for work on security.
+ * Access programs for work on security.
  */
 cyber: Array<CyberAccessProgram>, };

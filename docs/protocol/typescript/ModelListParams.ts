@@ -5,18 +5,18 @@
  */
 export type ModelListParams = {
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * Whether hidden ones are wanted too.
+ * Whether hidden models are listed too.
  */
 includeHidden?: boolean | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null, };

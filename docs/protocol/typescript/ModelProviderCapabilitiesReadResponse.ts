@@ -5,10 +5,10 @@
  */
 export type ModelProviderCapabilitiesReadResponse = {
 /**
- * Whether it can make pictures.
+ * Whether the provider can generate images.
  */
 imageGeneration: boolean,
 /**
- * Whether it can search the web.
+ * Whether the provider can search the web.
  */
 webSearch: boolean, };

@@ -6,14 +6,14 @@ import type { ModelProviderSummary } from "./ModelProviderSummary";
  */
 export type ModelProviderListResponse = {
 /**
- * Whether another provider can be made the default.
+ * Whether the default provider can be changed.
  */
 canChangeDefault: boolean,
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<ModelProviderSummary>,
 /**
- * The provider that is used when nobody says anything.
+ * Id of the default provider.
  */
 defaultProviderId: string, };

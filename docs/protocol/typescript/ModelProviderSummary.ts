@@ -6,22 +6,22 @@ import type { ProviderSettings } from "./ProviderSettings";
  */
 export type ModelProviderSummary = {
 /**
- * The id.
+ * Id of the provider.
  */
 id: string,
 /**
- * Whether it can be changed.
+ * Whether it can be edited.
  */
 canEdit: boolean,
 /**
- * The name.
+ * Name of the provider.
  */
 name: string,
 /**
- * What it sets.
+ * Settings of the provider.
  */
 settings: ProviderSettings,
 /**
- * The address of the provider.
+ * Base URL of the provider.
  */
 baseUrl?: string | null, };

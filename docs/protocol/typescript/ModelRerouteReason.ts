@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Why another model answers.
+ * Why a different model answers.
  */
 export type ModelRerouteReason = "highRiskCyberActivity";

@@ -6,19 +6,19 @@ import type { ModelRerouteReason } from "./ModelRerouteReason";
  */
 export type ModelReroutedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The model that was asked.
+ * The requested model.
  */
 fromModel: string,
 /**
- * Why.
+ * Why the other model answers.
  */
 reason: ModelRerouteReason,
 /**

@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A level of service at which a model can be used.
+ * A service tier of a model.
  */
 export type ModelServiceTier = {
 /**
- * The id.
+ * Id of the tier.
  */
 id: string,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description: string,
 /**
- * The name.
+ * Name of the tier.
  */
 name: string, };

@@ -1,26 +1,26 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The model that should be used instead.
+ * The model that should be used instead of another one.
  */
 export type ModelUpgradeInfo = {
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * How to change over, in Markdown.
+ * How to migrate, in Markdown.
  */
 migrationMarkdown?: string | null,
 /**
- * Where to read about it.
+ * URL of more information.
  */
 modelLink?: string | null,
 /**
- * When the old model goes, in Unix seconds.
+ * Time when the old model is retired, in Unix seconds.
  */
 retirementAt?: number | null,
 /**
- * What users are told about it.
+ * Text for users about the upgrade.
  */
 upgradeCopy?: string | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Whether there is a network.
+ * Whether commands may use the network.
  */
 export type NetworkAccess = "restricted" | "enabled";

@@ -2,7 +2,7 @@
 import type { NetworkApprovalProtocol } from "./NetworkApprovalProtocol";
 
 /**
- * Which connection is to be approved.
+ * The connection that is to be approved.
  */
 export type NetworkApprovalContext = {
 /**

@@ -6,7 +6,7 @@ import type { NetworkPolicyRuleAction } from "./NetworkPolicyRuleAction";
  */
 export type NetworkPolicyAmendment = {
 /**
- * What the rule does.
+ * The effect of the rule.
  */
 action: NetworkPolicyRuleAction,
 /**

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a rule about a host does.
+ * The effect of a rule about a host.
  */
 export type NetworkPolicyRuleAction = "allow" | "deny";

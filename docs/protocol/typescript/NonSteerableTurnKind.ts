@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A kind of turn that takes no further input.
+ * A kind of turn that does not accept further input.
  */
 export type NonSteerableTurnKind = "review" | "compact";

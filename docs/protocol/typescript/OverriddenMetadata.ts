@@ -3,18 +3,18 @@ import type { ConfigLayerMetadata } from "./ConfigLayerMetadata";
 import type { JsonValue } from "./JsonValue";
 
 /**
- * The place whose setting wins over one just written.
+ * The layer that overrides a written setting.
  */
 export type OverriddenMetadata = {
 /**
- * The value that counts.
+ * The effective value.
  */
 effectiveValue: JsonValue,
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The place.
+ * The layer.
  */
 overridingLayer: ConfigLayerMetadata, };

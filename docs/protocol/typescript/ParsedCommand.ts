@@ -1,42 +1,42 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a part of a command does, as the older approval request has it.
+ * What a part of a command does, in the form of the older approval request.
  */
 export type ParsedCommand = { "type": "read",
 /**
- * The words of the command.
+ * The command as a shell command line.
  */
 cmd: string,
 /**
- * The name.
+ * Name of the file.
  */
 name: string,
 /**
- * The path.
+ * Path of the file.
  */
 path: string, } | { "type": "list_files",
 /**
- * The words of the command.
+ * The command as a shell command line.
  */
 cmd: string,
 /**
- * The path.
+ * Path of the directory, if the command names one.
  */
 path?: string | null, } | { "type": "search",
 /**
- * The words of the command.
+ * The command as a shell command line.
  */
 cmd: string,
 /**
- * The path.
+ * Path of the file or directory, if the command names one.
  */
 path?: string | null,
 /**
- * What is searched for.
+ * The searched text.
  */
 query?: string | null, } | { "type": "unknown",
 /**
- * The words of the command.
+ * The command as a shell command line.
  */
 cmd: string, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a change of files is.
+ * Status of a change of files.
  */
 export type PatchApplyStatus = "inProgress" | "completed" | "failed" | "declined";

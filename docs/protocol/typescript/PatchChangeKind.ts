@@ -5,6 +5,6 @@
  */
 export type PatchChangeKind = { "type": "add" } | { "type": "delete" } | { "type": "update",
 /**
- * Where the file goes.
+ * New path of the file, if it is moved.
  */
 move_path?: string | null, };

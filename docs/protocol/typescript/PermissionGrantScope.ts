@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * For how long a permission is granted.
+ * How long a permission lasts.
  */
 export type PermissionGrantScope = "turn" | "session";

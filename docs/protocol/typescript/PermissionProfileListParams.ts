@@ -5,7 +5,7 @@
  */
 export type PermissionProfileListParams = {
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
@@ -13,6 +13,6 @@ cursor?: string | null,
  */
 cwd?: string | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null, };

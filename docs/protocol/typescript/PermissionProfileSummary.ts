@@ -1,11 +1,11 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A permission profile on offer.
+ * A permission profile that can be chosen.
  */
 export type PermissionProfileSummary = {
 /**
- * The id.
+ * Id of the profile.
  */
 id: string,
 /**
@@ -13,6 +13,6 @@ id: string,
  */
 allowed: boolean,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null, };

@@ -6,19 +6,19 @@ import type { RequestPermissionProfile } from "./RequestPermissionProfile";
  */
 export type PermissionsRequestApprovalParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs: number,
 /**
@@ -26,14 +26,14 @@ startedAtMs: number,
  */
 cwd: string,
 /**
- * What is asked for.
+ * The requested permissions.
  */
 permissions: RequestPermissionProfile,
 /**
- * The environment; the server's machine if nothing is said.
+ * Id of the environment. Without it, the server's machine.
  */
 environmentId?: string | null,
 /**
- * Why.
+ * Why the model asks for the permissions.
  */
 reason?: string | null, };

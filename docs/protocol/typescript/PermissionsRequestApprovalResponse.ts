@@ -3,18 +3,18 @@ import type { GrantedPermissionProfile } from "./GrantedPermissionProfile";
 import type { PermissionGrantScope } from "./PermissionGrantScope";
 
 /**
- * Answer to `item/permissions/requestApproval`.
+ * Response to `item/permissions/requestApproval`.
  */
 export type PermissionsRequestApprovalResponse = {
 /**
- * What is granted.
+ * The granted permissions.
  */
 permissions: GrantedPermissionProfile,
 /**
- * For how long.
+ * How long the permissions last.
  */
 scope?: PermissionGrantScope | null,
 /**
- * Whether a model looks at everything from now on.
+ * Whether a model reviews all actions from now on.
  */
 strictAutoReview?: boolean | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 export type Personality = "none" | "friendly" | "pragmatic";

@@ -5,7 +5,7 @@
  */
 export type PlanItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
@@ -13,10 +13,10 @@ id: string,
  */
 text: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

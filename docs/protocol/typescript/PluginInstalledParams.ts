@@ -6,10 +6,10 @@ import type { AbsolutePath } from "./AbsolutePath";
  */
 export type PluginInstalledParams = {
 /**
- * The directories to look in; without any, that of the server.
+ * Working directories. If empty, the working directory of the server.
  */
 cwds?: Array<AbsolutePath> | null,
 /**
- * Plugins that the client might suggest.
+ * Names of plugins that the client may suggest to install.
  */
 installSuggestionPluginNames?: Array<string> | null, };

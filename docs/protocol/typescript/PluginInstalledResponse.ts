@@ -6,10 +6,10 @@ import type { JsonValue } from "./JsonValue";
  */
 export type PluginInstalledResponse = {
 /**
- * The marketplaces with their plugins.
+ * Marketplaces with their plugins.
  */
 marketplaces: Array<JsonValue>,
 /**
- * Marketplaces that could not be read.
+ * Errors of loading marketplaces.
  */
 marketplaceLoadErrors?: Array<JsonValue> | null, };

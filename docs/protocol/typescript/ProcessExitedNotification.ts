@@ -9,26 +9,26 @@ export type ProcessExitedNotification = {
  */
 exitCode: number,
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string,
 /**
- * What came on standard error.
+ * Content of standard error.
  */
 stderr: string,
 /**
- * Whether there was more.
+ * Whether output is missing because the limit of bytes was reached.
  */
 stderrCapReached: boolean,
 /**
- * What came on standard output.
+ * Content of standard output.
  */
 stdout: string,
 /**
- * Whether there was more.
+ * Whether output is missing because the limit of bytes was reached.
  */
 stdoutCapReached: boolean,
 /**
- * Whether the streams stayed open after the end, so that output may be missing.
+ * Whether the streams stayed open after the process ended, so that output may be missing.
  */
 outputDrainTimedOut?: boolean | null, };

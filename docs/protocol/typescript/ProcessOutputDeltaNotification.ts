@@ -6,18 +6,18 @@ import type { ProcessOutputStream } from "./ProcessOutputStream";
  */
 export type ProcessOutputDeltaNotification = {
 /**
- * Whether output was left out here, because there is more than was asked for.
+ * Whether output is missing here because the limit of bytes was reached.
  */
 capReached: boolean,
 /**
- * What is new, as bytes in base64.
+ * New bytes in base64.
  */
 deltaBase64: string,
 /**
- * The connection's own name for the process.
+ * Id of the process, chosen by the connection.
  */
 processHandle: string,
 /**
- * The stream.
+ * The stream of the output.
  */
 stream: ProcessOutputStream, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The stream that output came on.
+ * The stream of an output.
  */
 export type ProcessOutputStream = "stdout" | "stderr";

@@ -2,11 +2,11 @@
 import type { GatewayAuth } from "./GatewayAuth";
 
 /**
- * What a model provider is made of.
+ * Settings of a model provider.
  */
 export type ProviderSettings = { "type": "openai" } | { "type": "customGateway",
 /**
- * How the server proves who it is.
+ * How the server authenticates.
  */
 auth: GatewayAuth, } | { "type": "bedrock",
 /**
@@ -18,7 +18,7 @@ profile?: string | null,
  */
 region?: string | null, } | { "type": "gcp",
 /**
- * The file with the credentials.
+ * File with the credentials.
  */
 credentialFile?: string | null,
 /**
@@ -26,6 +26,6 @@ credentialFile?: string | null,
  */
 location?: string | null,
 /**
- * The project at the provider.
+ * Id of the project.
  */
 projectId?: string | null, };

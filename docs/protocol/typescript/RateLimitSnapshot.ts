@@ -6,15 +6,15 @@ import type { RateLimitWindow } from "./RateLimitWindow";
 import type { SpendControlLimitSnapshot } from "./SpendControlLimitSnapshot";
 
 /**
- * How much of an account's limits is used.
+ * Usage of an account's limits.
  */
 export type RateLimitSnapshot = {
 /**
- * What is left of the credits.
+ * Credits of the account.
  */
 credits?: CreditsSnapshot | null,
 /**
- * The limit on what this user spends.
+ * Spending limit of this user.
  */
 individualLimit?: SpendControlLimitSnapshot | null,
 /**
@@ -26,7 +26,7 @@ limitId?: string | null,
  */
 limitName?: string | null,
 /**
- * The model that the limit is about.
+ * Model that the limit applies to.
  */
 normalModelSlug?: string | null,
 /**
@@ -34,7 +34,7 @@ normalModelSlug?: string | null,
  */
 planType?: PlanType | null,
 /**
- * The first span of time.
+ * First time window.
  */
 primary?: RateLimitWindow | null,
 /**
@@ -42,10 +42,10 @@ primary?: RateLimitWindow | null,
  */
 rateLimitReachedType?: RateLimitReachedType | null,
 /**
- * The second span of time.
+ * Second time window.
  */
 secondary?: RateLimitWindow | null,
 /**
- * Whether a limit on spending was reached.
+ * Whether a spending limit was reached.
  */
 spendControlReached?: boolean | null, };

@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A span of time with a limit.
+ * A time window with a limit.
  */
 export type RateLimitWindow = {
 /**
- * What was used, in percent.
+ * Used share of the limit, in percent.
  */
 usedPercent: number,
 /**
- * When it begins anew, in Unix seconds.
+ * Time of the next reset in Unix seconds.
  */
 resetsAt?: number | null,
 /**
- * How long the span is, in minutes.
+ * Length of the window in minutes.
  */
 windowDurationMins?: number | null, };

@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * A reasoning effort on offer.
+ * A reasoning effort that can be chosen.
  */
 export type ReasoningEffortOption = {
 /**
- * What it is, for people.
+ * Description for people.
  */
 description: string,
 /**
- * How hard the model thinks.
+ * The reasoning effort.
  */
 reasoningEffort: string, };

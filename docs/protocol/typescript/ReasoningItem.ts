@@ -1,26 +1,26 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What the model thought, as far as it tells.
+ * Reasoning of the model, as far as the provider reveals it.
  */
 export type ReasoningItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * The parts of it.
+ * The parts of the reasoning.
  */
 content?: Array<string> | null,
 /**
- * The thoughts, summed up, part by part.
+ * The parts of the summary.
  */
 summary?: Array<string> | null, };

@@ -5,18 +5,18 @@
  */
 export type ReasoningSummaryPartAddedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * Which part of the summary.
+ * Index of the part of the summary.
  */
 summaryIndex: number, };

@@ -5,22 +5,22 @@
  */
 export type ReasoningSummaryTextDeltaNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * What is new at the end of the text.
+ * Text to append.
  */
 delta: string,
 /**
- * Which part of the summary.
+ * Index of the part of the summary.
  */
 summaryIndex: number, };

@@ -5,22 +5,22 @@
  */
 export type ReasoningTextDeltaNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * Which part of the content.
+ * Index of the part of the content.
  */
 contentIndex: number,
 /**
- * What is new at the end of the text.
+ * Text to append.
  */
 delta: string, };

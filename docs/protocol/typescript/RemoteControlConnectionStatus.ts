@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Whether the server can be controlled from afar.
+ * Status of remote control of the server.
  */
 export type RemoteControlConnectionStatus = "disabled" | "connecting" | "connected" | "errored";

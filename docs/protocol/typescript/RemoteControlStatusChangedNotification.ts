@@ -6,18 +6,18 @@ import type { RemoteControlConnectionStatus } from "./RemoteControlConnectionSta
  */
 export type RemoteControlStatusChangedNotification = {
 /**
- * The id of this installation.
+ * Id of this installation.
  */
 installationId: string,
 /**
- * The name of this machine.
+ * Name of this machine.
  */
 serverName: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: RemoteControlConnectionStatus,
 /**
- * The environment that is controlled.
+ * Id of the environment that is controlled.
  */
 environmentId?: string | null, };

@@ -3,14 +3,14 @@ import type { AdditionalFileSystemPermissions } from "./AdditionalFileSystemPerm
 import type { AdditionalNetworkPermissions } from "./AdditionalNetworkPermissions";
 
 /**
- * Permissions that the model asks for.
+ * Permissions that the model requests.
  */
 export type RequestPermissionProfile = {
 /**
- * What may be done with files.
+ * Permissions for files.
  */
 fileSystem?: AdditionalFileSystemPermissions | null,
 /**
- * What may be done on the network.
+ * Permissions for the network.
  */
 network?: AdditionalNetworkPermissions | null, };

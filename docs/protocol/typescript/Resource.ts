@@ -2,39 +2,39 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * Something that a tool server lets read.
+ * A resource of an MCP server.
  */
 export type Resource = {
 /**
- * The name.
+ * Name of the resource.
  */
 name: string,
 /**
- * Where it is.
+ * URI of the resource.
  */
 uri: string,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null,
 /**
- * Remarks of the tool server about it.
+ * Annotations of the MCP server.
  */
 annotations?: JsonValue | null,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null,
 /**
- * Symbols.
+ * Icons.
  */
 icons?: Array<JsonValue> | null,
 /**
- * The type of its content.
+ * Its MIME type.
  */
 mimeType?: string | null,
 /**
- * How large it is, in bytes.
+ * Size in bytes.
  */
 size?: number | null,
 /**

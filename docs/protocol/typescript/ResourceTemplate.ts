@@ -2,27 +2,27 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * A pattern of things that a tool server lets read.
+ * A template of resources of an MCP server.
  */
 export type ResourceTemplate = {
 /**
- * The name.
+ * Name of the template.
  */
 name: string,
 /**
- * The pattern.
+ * The URI template.
  */
 uriTemplate: string,
 /**
- * Remarks of the tool server about it.
+ * Annotations of the MCP server.
  */
 annotations?: JsonValue | null,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null,
 /**
- * The type of its content.
+ * Its MIME type.
  */
 mimeType?: string | null,
 /**

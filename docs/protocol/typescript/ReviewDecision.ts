@@ -2,18 +2,18 @@
 import type { NetworkPolicyAmendment } from "./NetworkPolicyAmendment";
 
 /**
- * The answer to an older approval request.
+ * Decision about an older approval request.
  */
 export type ReviewDecision = "approved" | { "approved_execpolicy_amendment": {
 /**
- * The words that a command begins with.
+ * First words of the commands that the rule allows.
  */
 proposed_execpolicy_amendment: Array<string>, } } | "approved_for_session" | "approved_mcp_policy_amendment" | { "network_policy_amendment": {
 /**
- * The rule about the host.
+ * The rule.
  */
 network_policy_amendment: NetworkPolicyAmendment, } } | { "denied": {
 /**
- * Why not.
+ * Reason of the user.
  */
 rejection: string, } } | "timed_out" | "abort";

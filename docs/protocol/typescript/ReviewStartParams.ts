@@ -7,7 +7,7 @@ import type { ReviewTarget } from "./ReviewTarget";
  */
 export type ReviewStartParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
@@ -15,6 +15,6 @@ threadId: string,
  */
 target: ReviewTarget,
 /**
- * Where the review takes place; in the thread itself if nothing is said.
+ * Where the review takes place. In the thread itself if absent.
  */
 delivery?: ReviewDelivery | null, };

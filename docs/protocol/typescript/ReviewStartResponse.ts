@@ -6,7 +6,7 @@ import type { Turn } from "./Turn";
  */
 export type ReviewStartResponse = {
 /**
- * The thread that the review takes place in.
+ * Id of the thread in which the review takes place.
  */
 reviewThreadId: string,
 /**

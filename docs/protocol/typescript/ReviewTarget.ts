@@ -9,7 +9,7 @@ export type ReviewTarget = { "type": "uncommittedChanges" } | { "type": "baseBra
  */
 branch: string, } | { "type": "commit",
 /**
- * The commit.
+ * Hash of the commit.
  */
 sha: string,
 /**
@@ -17,6 +17,6 @@ sha: string,
  */
 title?: string | null, } | { "type": "custom",
 /**
- * What to look at.
+ * Instructions for the reviewer.
  */
 instructions: string, };

@@ -2,18 +2,18 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * The error of an answer.
+ * The error of an error response.
  */
 export type RpcError = {
 /**
- * One of the codes of this module; other numbers come from other servers.
+ * One of the codes of this module. Other servers may use other codes.
  */
 code: number,
 /**
- * What is wrong, for people.
+ * Error message for people.
  */
 message: string,
 /**
- * What is wrong, for programs.
+ * Details for programs.
  */
 data?: JsonValue, };

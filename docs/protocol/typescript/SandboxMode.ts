@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * The name of a sandbox policy.
+ * Name of a sandbox policy.
  */
 export type SandboxMode = "read-only" | "workspace-write" | "danger-full-access";

@@ -3,30 +3,30 @@ import type { AbsolutePath } from "./AbsolutePath";
 import type { NetworkAccess } from "./NetworkAccess";
 
 /**
- * What commands of the model may touch.
+ * What commands of the model may do.
  */
 export type SandboxPolicy = { "type": "dangerFullAccess" } | { "type": "readOnly",
 /**
- * Whether there is a network.
+ * Whether commands may use the network.
  */
 networkAccess?: boolean | null, } | { "type": "externalSandbox",
 /**
- * Whether there is a network.
+ * Whether commands may use the network.
  */
 networkAccess?: NetworkAccess | null, } | { "type": "workspaceWrite",
 /**
- * Whether `/tmp` stays closed.
+ * Whether `/tmp` is not writable.
  */
 excludeSlashTmp?: boolean | null,
 /**
- * Whether the directory that `TMPDIR` names stays closed.
+ * Whether the directory in `TMPDIR` is not writable.
  */
 excludeTmpdirEnvVar?: boolean | null,
 /**
- * Whether there is a network.
+ * Whether commands may use the network.
  */
 networkAccess?: boolean | null,
 /**
- * The directories that may be written, besides the working directory.
+ * Writable directories in addition to the working directory.
  */
 writableRoots?: Array<AbsolutePath> | null, };

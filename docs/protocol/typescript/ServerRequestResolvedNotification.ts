@@ -6,10 +6,10 @@ import type { RequestId } from "./RequestId";
  */
 export type ServerRequestResolvedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The request.
+ * Id of the request.
  */
 requestId: RequestId, };

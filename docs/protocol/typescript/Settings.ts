@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What a collaboration mode sets.
+ * Settings of a collaboration mode.
  */
 export type Settings = {
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * What the model is told besides; `null` stands for the mode's own text.
+ * Developer instructions for the model. `null` for the default text of the mode.
  */
 developer_instructions?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoning_effort?: string | null, };

@@ -2,7 +2,7 @@
 import type { SkillToolDependency } from "./SkillToolDependency";
 
 /**
- * What a skill needs.
+ * Dependencies of a skill.
  */
 export type SkillDependencies = {
 /**

@@ -2,7 +2,7 @@
 import type { AbsolutePath } from "./AbsolutePath";
 
 /**
- * How a skill is shown.
+ * Appearance of a skill.
  */
 export type SkillInterface = {
 /**
@@ -10,30 +10,30 @@ export type SkillInterface = {
  */
 brandColor?: string | null,
 /**
- * A first prompt to use it with.
+ * A first prompt that uses the skill.
  */
 defaultPrompt?: string | null,
 /**
- * The name, for people.
+ * Display name.
  */
 displayName?: string | null,
 /**
- * A file with a large symbol.
+ * File with a large icon.
  */
 iconLarge?: AbsolutePath | null,
 /**
- * The address of a large symbol.
+ * URL of a large icon.
  */
 iconLargeUrl?: string | null,
 /**
- * A file with a small symbol.
+ * File with a small icon.
  */
 iconSmall?: AbsolutePath | null,
 /**
- * The address of a small symbol.
+ * URL of a small icon.
  */
 iconSmallUrl?: string | null,
 /**
- * What it is, in a few words.
+ * Short description.
  */
 shortDescription?: string | null, };

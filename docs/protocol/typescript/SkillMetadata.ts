@@ -8,38 +8,38 @@ import type { SkillScope } from "./SkillScope";
  */
 export type SkillMetadata = {
 /**
- * What it is, for people.
+ * Description for people.
  */
 description: string,
 /**
- * Whether it is on.
+ * Whether it is enabled.
  */
 enabled: boolean,
 /**
- * The name.
+ * Name of the skill.
  */
 name: string,
 /**
- * The path.
+ * Path of the skill.
  */
 path: string,
 /**
- * For whom, or how long.
+ * Where it is installed.
  */
 scope: SkillScope,
 /**
- * What it needs.
+ * Its dependencies.
  */
 dependencies?: SkillDependencies | null,
 /**
- * How it is shown.
+ * Its appearance.
  */
 interface?: SkillInterface | null,
 /**
- * The plugin that it comes with.
+ * Id of the plugin that it belongs to.
  */
 pluginId?: string | null,
 /**
- * What it is, in a few words.
+ * Short description.
  */
 shortDescription?: string | null, };

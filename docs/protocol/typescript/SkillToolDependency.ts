@@ -5,26 +5,26 @@
  */
 export type SkillToolDependency = {
 /**
- * What kind it is.
+ * Kind of the dependency.
  */
 type: string,
 /**
- * The value.
+ * Identifies the tool, depending on the kind.
  */
 value: string,
 /**
- * The command, as a line for a shell.
+ * The command as a shell command line.
  */
 command?: string | null,
 /**
- * What it is, for people.
+ * Description for people.
  */
 description?: string | null,
 /**
- * How it is reached.
+ * Transport of the MCP server.
  */
 transport?: string | null,
 /**
- * The address.
+ * The URL.
  */
 url?: string | null, };

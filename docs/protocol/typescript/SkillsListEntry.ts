@@ -11,7 +11,7 @@ export type SkillsListEntry = {
  */
 cwd: string,
 /**
- * What could not be read.
+ * Errors of reading.
  */
 errors: Array<SkillErrorInfo>,
 /**

@@ -5,10 +5,10 @@
  */
 export type SkillsListParams = {
 /**
- * The directories to look in; without any, that of the server.
+ * Working directories. If empty, the working directory of the server.
  */
 cwds?: Array<string> | null,
 /**
- * Whether files are read again.
+ * Whether files are read again instead of using a cache.
  */
 forceReload?: boolean | null, };

@@ -6,6 +6,6 @@ import type { SkillsListEntry } from "./SkillsListEntry";
  */
 export type SkillsListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<SkillsListEntry>, };

@@ -5,18 +5,18 @@
  */
 export type SleepItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs: number,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Which end of a list comes first.
+ * Order of a list.
  */
 export type SortDirection = "asc" | "desc";

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How much of a limit on spending is used.
+ * Usage of a spending limit.
  */
 export type SpendControlLimitSnapshot = {
 /**
@@ -9,14 +9,14 @@ export type SpendControlLimitSnapshot = {
  */
 limit: string,
 /**
- * What is left, in percent.
+ * Remaining share of the limit, in percent.
  */
 remainingPercent: number,
 /**
- * When it begins anew, in Unix seconds.
+ * Time of the next reset in Unix seconds.
  */
 resetsAt: number,
 /**
- * What was used, as a decimal number.
+ * Amount used, as a decimal number.
  */
 used: string, };

@@ -2,19 +2,19 @@
 import type { SubAgentActivityKind } from "./SubAgentActivityKind";
 
 /**
- * Something that happened to an agent which this thread started.
+ * An activity of a child agent of this thread.
  */
 export type SubAgentActivityItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The path of the agent in the tree of agents.
+ * Path of the agent in the tree.
  */
 agentPath: string,
 /**
- * The thread of the agent.
+ * Id of the agent's thread.
  */
 agentThreadId: string,
 /**
@@ -22,18 +22,18 @@ agentThreadId: string,
  */
 kind: SubAgentActivityKind,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null, };

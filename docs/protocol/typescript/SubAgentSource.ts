@@ -5,19 +5,19 @@
  */
 export type SubAgentSource = "review" | "compact" | "memory_consolidation" | { "thread_spawn": {
 /**
- * How many agents are between it and the first thread, with itself.
+ * Depth of the agent in the tree. Children of the root agent have depth 1.
  */
 depth: number,
 /**
- * The thread that started it.
+ * Id of the parent's thread.
  */
 parent_thread_id: string,
 /**
- * The name that the agent goes by.
+ * Nickname of the agent.
  */
 agent_nickname?: string | null,
 /**
- * The path of the agent in the tree of agents.
+ * Path of the agent in the tree.
  */
 agent_path?: string | null,
 /**

@@ -5,22 +5,22 @@
  */
 export type TerminalInteractionNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * The server's id of the process.
+ * Id that the server gave to the process.
  */
 processId: string,
 /**
- * The input.
+ * The written input.
  */
 stdin: string, };

@@ -2,14 +2,14 @@
 import type { ByteRange } from "./ByteRange";
 
 /**
- * A part of a text that a client shows in its own way.
+ * A part of a text that a client displays in its own way.
  */
 export type TextElement = {
 /**
- * Which part of the text.
+ * The part of the text.
  */
 byteRange: ByteRange,
 /**
- * What is shown instead.
+ * The text that is displayed instead.
  */
 placeholder?: string | null, };

@@ -6,10 +6,10 @@ import type { TextPosition } from "./TextPosition";
  */
 export type TextRange = {
 /**
- * Where it ends.
+ * End of the range.
  */
 end: TextPosition,
 /**
- * Where it begins.
+ * Start of the range.
  */
 start: TextPosition, };

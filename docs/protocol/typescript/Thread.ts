@@ -8,19 +8,19 @@ import type { ThreadStatus } from "./ThreadStatus";
 import type { Turn } from "./Turn";
 
 /**
- * A conversation with its turns.
+ * A thread with its turns.
  */
 export type Thread = {
 /**
- * The id.
+ * Id of the thread.
  */
 id: string,
 /**
- * The version of the program that made the thread.
+ * Version of the program that created the thread.
  */
 cliVersion: string,
 /**
- * When it began, in Unix seconds.
+ * Creation time in Unix seconds.
  */
 createdAt: number,
 /**
@@ -28,43 +28,43 @@ createdAt: number,
  */
 cwd: AbsolutePath,
 /**
- * Whether it is never stored.
+ * Whether the thread is never stored in a file.
  */
 ephemeral: boolean,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider: string,
 /**
- * The first words of the user.
+ * Beginning of the first input of the user.
  */
 preview: string,
 /**
- * The project that it belongs to; `null` where there is none.
+ * Id of the project that it belongs to. `null` if there is none.
  */
 projectId: string | null,
 /**
- * The first thread of the tree that this one belongs to.
+ * Id of the root thread of the tree.
  */
 sessionId: string,
 /**
- * What started it.
+ * What started the thread.
  */
 source: SessionSource,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: ThreadStatus,
 /**
- * The turns, the oldest first; empty unless they were asked for.
+ * The turns, oldest first. Empty unless they were requested.
  */
 turns: Array<Turn>,
 /**
- * When it last changed, in Unix seconds.
+ * Time of the last change in Unix seconds.
  */
 updatedAt: number,
 /**
- * The name that the thread's agent goes by; `null` for a thread that no agent started.
+ * Nickname of the thread's agent. `null` if no agent spawned the thread.
  */
 agentNickname?: string | null,
 /**
@@ -72,11 +72,11 @@ agentNickname?: string | null,
  */
 agentRole?: string | null,
 /**
- * The thread that this one is a copy of.
+ * Id of the thread that this one was forked from.
  */
 forkedFromId?: string | null,
 /**
- * The repository that it works in; `null` where there is none.
+ * The Git repository that it works in. `null` if there is none.
  */
 gitInfo?: GitInfo | null,
 /**
@@ -84,42 +84,42 @@ gitInfo?: GitInfo | null,
  */
 historyMode?: ThreadHistoryMode | null,
 /**
- * The model, where it is known.
+ * Name of the model, if it is known.
  */
 model?: string | null,
 /**
- * The title that the user gave; `null` where there is none.
+ * Title that the user gave. `null` if there is none.
  */
 name?: string | null,
 /**
- * The name of the client that began it.
+ * Name of the client that created it.
  */
 originator?: string | null,
 /**
- * The thread whose agent this is.
+ * Id of the parent's thread.
  */
 parentThreadId?: string | null,
 /**
- * The file that it is stored in; `null` if it never is.
+ * Path of the file in which it is stored. `null` if it is never stored.
  */
 path?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null,
 /**
- * When something last happened that matters to the user, in Unix seconds.
+ * Time of the last activity that matters to the user, in Unix seconds.
  */
 recencyAt?: number | null,
 /**
- * The section that it is in.
+ * Section that contains the thread.
  */
 section?: ThreadSection | null,
 /**
- * When it came there, in Unix seconds.
+ * Time when it was put into the section, in Unix seconds.
  */
 sectionEnteredAt?: number | null,
 /**
- * What the client says the thread is for.
+ * Purpose of the thread in the words of the client.
  */
 threadSource?: string | null, };

@@ -5,6 +5,6 @@
  */
 export type ThreadArchiveParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadArchivedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

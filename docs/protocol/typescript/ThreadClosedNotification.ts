@@ -5,6 +5,6 @@
  */
 export type ThreadClosedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

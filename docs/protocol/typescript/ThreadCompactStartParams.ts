@@ -5,6 +5,6 @@
  */
 export type ThreadCompactStartParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadDeleteParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadDeletedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -9,11 +9,11 @@ import type { SandboxMode } from "./SandboxMode";
  */
 export type ThreadForkParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -21,11 +21,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -33,38 +33,38 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
- * Whether the thread is never stored.
+ * Whether the thread is never stored in a file.
  */
 ephemeral?: boolean | null,
 /**
- * Whether the turns stay out of the answer.
+ * Whether the response leaves out the turns.
  */
 excludeTurns?: boolean | null,
 /**
- * The last turn that is copied; all of them if nothing is said.
+ * Id of the last turn that is copied. All turns are copied if it is absent.
  */
 lastTurnId?: string | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * What the client says the thread is for.
+ * Purpose of the thread in the words of the client.
  */
 threadSource?: string | null, };

@@ -2,38 +2,38 @@
 import type { ThreadGoalStatus } from "./ThreadGoalStatus";
 
 /**
- * What a thread works towards by itself.
+ * The goal of a thread.
  */
 export type ThreadGoal = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When it was set, in Unix seconds.
+ * Creation time in Unix seconds.
  */
 createdAt: number,
 /**
- * What is to be reached.
+ * The objective.
  */
 objective: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: ThreadGoalStatus,
 /**
- * How long it was worked on, in seconds.
+ * Time that was spent on it, in seconds.
  */
 timeUsedSeconds: number,
 /**
- * How many tokens were used for it.
+ * Number of tokens that were used for it.
  */
 tokensUsed: number,
 /**
- * When it last changed, in Unix seconds.
+ * Time of the last change in Unix seconds.
  */
 updatedAt: number,
 /**
- * How many tokens may be used for it; `null` for any number.
+ * Most tokens that may be used for it. `null` for no limit.
  */
 tokenBudget?: number | null, };

@@ -6,10 +6,10 @@ import type { ThreadGoalMutationOrigin } from "./ThreadGoalMutationOrigin";
  */
 export type ThreadGoalClearParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * Who does it.
+ * Who makes the change.
  */
 origin?: ThreadGoalMutationOrigin | null, };

@@ -5,6 +5,6 @@
  */
 export type ThreadGoalClearResponse = {
 /**
- * Whether there was one.
+ * Whether there was a goal.
  */
 cleared: boolean, };

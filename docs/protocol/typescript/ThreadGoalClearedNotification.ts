@@ -5,6 +5,6 @@
  */
 export type ThreadGoalClearedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadGoalGetParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -6,6 +6,6 @@ import type { ThreadGoal } from "./ThreadGoal";
  */
 export type ThreadGoalGetResponse = {
 /**
- * The goal; `null` where there is none.
+ * The goal. `null` if there is none.
  */
 goal?: ThreadGoal | null, };

@@ -7,22 +7,22 @@ import type { ThreadGoalStatus } from "./ThreadGoalStatus";
  */
 export type ThreadGoalSetParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What is to be reached.
+ * The objective.
  */
 objective?: string | null,
 /**
- * Who does it.
+ * Who makes the change.
  */
 origin?: ThreadGoalMutationOrigin | null,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status?: ThreadGoalStatus | null,
 /**
- * How many tokens may be used for it; `null` for any number.
+ * Most tokens that may be used for it. `null` for no limit.
  */
 tokenBudget?: number | null, };

@@ -6,7 +6,7 @@ import type { ThreadGoal } from "./ThreadGoal";
  */
 export type ThreadGoalUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
@@ -14,6 +14,6 @@ threadId: string,
  */
 goal: ThreadGoal,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId?: string | null, };

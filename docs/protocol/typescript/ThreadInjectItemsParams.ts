@@ -6,10 +6,10 @@ import type { JsonValue } from "./JsonValue";
  */
 export type ThreadInjectItemsParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The items, as the model has them.
+ * The items in the form of the model provider's API.
  */
 items: Array<JsonValue>, };

@@ -20,6 +20,6 @@ import type { UserMessageItem } from "./UserMessageItem";
 import type { WebSearchItem } from "./WebSearchItem";
 
 /**
- * One thing that happened in a turn.
+ * An item of a turn.
  */
 export type ThreadItem = { "type": "userMessage" } & UserMessageItem | { "type": "hookPrompt" } & HookPromptItem | { "type": "agentMessage" } & AgentMessageItem | { "type": "functionCallOutput" } & FunctionCallOutputItem | { "type": "plan" } & PlanItem | { "type": "reasoning" } & ReasoningItem | { "type": "commandExecution" } & CommandExecutionItem | { "type": "fileChange" } & FileChangeItem | { "type": "mcpToolCall" } & McpToolCallItem | { "type": "dynamicToolCall" } & DynamicToolCallItem | { "type": "collabAgentToolCall" } & CollabAgentToolCallItem | { "type": "subAgentActivity" } & SubAgentActivityItem | { "type": "webSearch" } & WebSearchItem | { "type": "imageView" } & ImageViewItem | { "type": "sleep" } & SleepItem | { "type": "imageGeneration" } & ImageGenerationItem | { "type": "enteredReviewMode" } & EnteredReviewModeItem | { "type": "exitedReviewMode" } & ExitedReviewModeItem | { "type": "contextCompaction" } & ContextCompactionItem;

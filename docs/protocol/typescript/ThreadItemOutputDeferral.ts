@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * For which items large outputs are left out of a page.
+ * Items of which large outputs are left out of a page.
  */
 export type ThreadItemOutputDeferral = { };

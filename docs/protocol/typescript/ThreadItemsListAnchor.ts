@@ -1,10 +1,10 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * An item that a page begins at.
+ * An item at which a page starts.
  */
 export type ThreadItemsListAnchor = { "type": "item",
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string, };

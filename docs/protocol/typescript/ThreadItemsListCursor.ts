@@ -2,6 +2,6 @@
 import type { ThreadItemsListAnchor } from "./ThreadItemsListAnchor";
 
 /**
- * Where a page of items begins.
+ * Where a page of items starts.
  */
 export type ThreadItemsListCursor = string | ThreadItemsListAnchor;

@@ -8,7 +8,7 @@ import type { ThreadItemsListCursor } from "./ThreadItemsListCursor";
  */
 export type ThreadItemsListParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
@@ -16,7 +16,7 @@ threadId: string,
  */
 turnId?: string | null,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Where the page starts. Without it, at the beginning of the list.
  */
 cursor?: ThreadItemsListCursor | null,
 /**
@@ -24,10 +24,10 @@ cursor?: ThreadItemsListCursor | null,
  */
 deferOutput?: ThreadItemOutputDeferral | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * Which end comes first.
+ * Order of the entries.
  */
 sortDirection?: SortDirection | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * One directory or several.
+ * One or several directories.
  */
 export type ThreadListCwdFilter = string | Array<string>;

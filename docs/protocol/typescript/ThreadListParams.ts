@@ -9,58 +9,58 @@ import type { ThreadSourceKind } from "./ThreadSourceKind";
  */
 export type ThreadListParams = {
 /**
- * Whether archived threads are wanted instead of the others.
+ * Whether archived threads are listed instead of the others.
  */
 archived?: boolean | null,
 /**
- * Only threads of the account that is logged in.
+ * Whether only threads of the logged-in account are listed.
  */
 currentAccountOnly?: boolean | null,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * Only threads that work in exactly this directory, or one of these.
+ * Only threads with this working directory, or one of these.
  */
 cwd?: ThreadListCwdFilter | null,
 /**
- * Threads that are left out.
+ * Ids of threads that are left out.
  */
 excludedThreadIds?: Array<string> | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * Only threads of these providers; all of them if it is empty.
+ * Only threads with these model providers. All threads if it is empty.
  */
 modelProviders?: Array<string> | null,
 /**
- * Only threads of these clients.
+ * Only threads that these clients created.
  */
 originators?: Array<string> | null,
 /**
- * A part of the title.
+ * Only threads with this text in the title.
  */
 searchTerm?: string | null,
 /**
- * Only threads of this section; `null` asks for those without one.
+ * Only threads of this section. `null` for threads without a section.
  */
 sectionId?: string | null,
 /**
- * Which end comes first.
+ * Order of the entries.
  */
 sortDirection?: SortDirection | null,
 /**
- * What they are sorted by.
+ * Sort key of the entries.
  */
 sortKey?: ThreadSortKey | null,
 /**
- * Only threads that were started by these; if it is empty, by people.
+ * Only threads from these sources. If empty, only threads that people started.
  */
 sourceKinds?: Array<ThreadSourceKind> | null,
 /**
- * Whether only the index is looked at.
+ * Whether only the index is read, and not the files of the threads.
  */
 useStateDbOnly?: boolean | null, };

@@ -5,10 +5,10 @@
  */
 export type ThreadLoadedListParams = {
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null, };

@@ -5,10 +5,10 @@
  */
 export type ThreadLoadedListResponse = {
 /**
- * What was asked for, page by page where there are pages.
+ * The requested entries.
  */
 data: Array<string>,
 /**
- * Where the next page begins; `null` on the last one.
+ * Cursor of the next page. `null` on the last page.
  */
 nextCursor?: string | null, };

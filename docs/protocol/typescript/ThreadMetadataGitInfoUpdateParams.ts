@@ -1,18 +1,18 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Changes of what is known of a thread's repository: absent keeps, `null` clears.
+ * Changes of the stored state of a thread's Git repository. An absent field is unchanged, `null` clears it.
  */
 export type ThreadMetadataGitInfoUpdateParams = {
 /**
- * The branch.
+ * Name of the branch.
  */
 branch?: string | null,
 /**
- * Where the repository comes from.
+ * URL of the repository's origin.
  */
 originUrl?: string | null,
 /**
- * The commit.
+ * Hash of the commit.
  */
 sha?: string | null, };

@@ -6,10 +6,10 @@ import type { ThreadMetadataGitInfoUpdateParams } from "./ThreadMetadataGitInfoU
  */
 export type ThreadMetadataUpdateParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What changes of what is known of the repository.
+ * Changes of the stored state of the Git repository.
  */
 gitInfo?: ThreadMetadataGitInfoUpdateParams | null, };

@@ -5,10 +5,10 @@
  */
 export type ThreadNameUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The title; `null` where there is none.
+ * The title. `null` if there is none.
  */
 threadName?: string | null, };

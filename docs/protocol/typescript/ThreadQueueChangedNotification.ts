@@ -5,6 +5,6 @@
  */
 export type ThreadQueueChangedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

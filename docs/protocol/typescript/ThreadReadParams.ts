@@ -5,10 +5,10 @@
  */
 export type ThreadReadParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * Whether the turns are wanted too.
+ * Whether the response contains the turns.
  */
 includeTurns?: boolean | null, };

@@ -10,11 +10,11 @@ import type { SandboxMode } from "./SandboxMode";
  */
 export type ThreadResumeParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -22,11 +22,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -34,30 +34,30 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
- * Whether the turns stay out of the answer.
+ * Whether the response leaves out the turns.
  */
 excludeTurns?: boolean | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null, };

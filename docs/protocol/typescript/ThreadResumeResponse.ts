@@ -11,7 +11,7 @@ import type { Thread } from "./Thread";
  */
 export type ThreadResumeResponse = {
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy: AskForApproval,
 /**
@@ -23,15 +23,15 @@ approvalsReviewer: ApprovalsReviewer,
  */
 cwd: AbsolutePath,
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider: string,
 /**
- * What commands of the model may touch.
+ * Sandbox policy for commands of the model.
  */
 sandbox: SandboxPolicy,
 /**
@@ -39,30 +39,30 @@ sandbox: SandboxPolicy,
  */
 thread: Thread,
 /**
- * The mode of working together.
+ * The collaboration mode.
  */
 collaborationMode?: CollaborationMode | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * The files that instructions were read from.
+ * Files from which instructions were read.
  */
 instructionSources?: Array<string> | null,
 /**
- * Where paging through the items begins, from now backwards.
+ * Cursor to list the items backwards from the newest.
  */
 itemsBackwardsCursor?: string | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * Where paging through the turns begins, from now backwards.
+ * Cursor to list the turns backwards from the newest.
  */
 turnsBackwardsCursor?: string | null, };

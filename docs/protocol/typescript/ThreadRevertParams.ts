@@ -5,10 +5,10 @@
  */
 export type ThreadRevertParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The first turn that is dropped.
+ * Id of the first turn that is dropped.
  */
 beforeTurnId: string, };

@@ -10,10 +10,10 @@ export type ThreadRevertResponse = {
  */
 thread: Thread,
 /**
- * Where paging through the items begins, from now backwards.
+ * Cursor to list the items backwards from the newest.
  */
 itemsBackwardsCursor?: string | null,
 /**
- * Where paging through the turns begins, from now backwards.
+ * Cursor to list the turns backwards from the newest.
  */
 turnsBackwardsCursor?: string | null, };

@@ -5,6 +5,6 @@
  */
 export type ThreadRevertedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Params of `thread/rollback`, which older clients call for what is `thread/revert` now.
+ * Params of `thread/rollback`, the predecessor of `thread/revert` that older clients call.
  */
 export type ThreadRollbackParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * How many of its last turns are dropped; at least one.
+ * Number of turns to drop from the end; at least one.
  */
 numTurns: number, };

@@ -6,6 +6,6 @@ import type { Thread } from "./Thread";
  */
 export type ThreadRollbackResponse = {
 /**
- * The thread with the turns that are left.
+ * The thread with the remaining turns.
  */
 thread: Thread, };

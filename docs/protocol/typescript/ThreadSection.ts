@@ -6,14 +6,14 @@ import type { ThreadSectionAppearance } from "./ThreadSectionAppearance";
  */
 export type ThreadSection = {
 /**
- * The id.
+ * Id of the section.
  */
 id: string,
 /**
- * The name.
+ * Name of the section.
  */
 name: string,
 /**
- * How it is shown.
+ * Appearance.
  */
 appearance?: ThreadSectionAppearance | null, };

@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How a group of threads is shown.
+ * Appearance of a group of threads.
  */
 export type ThreadSectionAppearance = {
 /**
@@ -9,6 +9,6 @@ export type ThreadSectionAppearance = {
  */
 color?: string | null,
 /**
- * Its symbol.
+ * Its icon.
  */
 icon?: string | null, };

@@ -5,10 +5,10 @@
  */
 export type ThreadSetNameParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The name.
+ * The new name.
  */
 name: string, };

@@ -5,14 +5,14 @@
  */
 export type ThreadShellCommandParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The command, as a line for a shell.
+ * The command as a shell command line.
  */
 command: string,
 /**
- * How long it may run, in milliseconds.
+ * Timeout in milliseconds.
  */
 timeoutMs?: number | null, };

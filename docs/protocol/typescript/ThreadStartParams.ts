@@ -11,7 +11,7 @@ import type { ThreadStartSource } from "./ThreadStartSource";
  */
 export type ThreadStartParams = {
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -19,11 +19,11 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * What the model is told first, instead of the usual.
+ * Base instructions for the model, which replace the default ones.
  */
 baseInstructions?: string | null,
 /**
- * Settings for this thread only, by their dotted keys.
+ * Settings for this thread only, by dotted key.
  */
 config?: { [key in string]: JsonValue } | null,
 /**
@@ -31,42 +31,42 @@ config?: { [key in string]: JsonValue } | null,
  */
 cwd?: string | null,
 /**
- * What the model is told besides, from the developer.
+ * Developer instructions for the model, in addition to the base instructions.
  */
 developerInstructions?: string | null,
 /**
- * Whether the thread is never stored.
+ * Whether the thread is never stored in a file.
  */
 ephemeral?: boolean | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * What commands of the model may touch.
+ * Sandbox mode for commands of the model.
  */
 sandbox?: SandboxMode | null,
 /**
- * The name of the service that the client belongs to.
+ * Name of the service that the client belongs to.
  */
 serviceName?: string | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * What made the client start it.
+ * Why the client starts the thread.
  */
 sessionStartSource?: ThreadStartSource | null,
 /**
- * What the client says the thread is for.
+ * Purpose of the thread in the words of the client.
  */
 threadSource?: string | null, };

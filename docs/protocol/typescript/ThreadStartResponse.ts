@@ -10,7 +10,7 @@ import type { Thread } from "./Thread";
  */
 export type ThreadStartResponse = {
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy: AskForApproval,
 /**
@@ -22,15 +22,15 @@ approvalsReviewer: ApprovalsReviewer,
  */
 cwd: AbsolutePath,
 /**
- * The model.
+ * Name of the model.
  */
 model: string,
 /**
- * The model provider.
+ * Id of the model provider.
  */
 modelProvider: string,
 /**
- * What commands of the model may touch.
+ * Sandbox policy for commands of the model.
  */
 sandbox: SandboxPolicy,
 /**
@@ -38,18 +38,18 @@ sandbox: SandboxPolicy,
  */
 thread: Thread,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * The files that instructions were read from.
+ * Files from which instructions were read.
  */
 instructionSources?: Array<string> | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 reasoningEffort?: string | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null, };

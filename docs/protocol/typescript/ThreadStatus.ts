@@ -2,10 +2,10 @@
 import type { ThreadActiveFlag } from "./ThreadActiveFlag";
 
 /**
- * What is with a thread.
+ * Status of a thread.
  */
 export type ThreadStatus = { "type": "notLoaded" } | { "type": "idle" } | { "type": "systemError" } | { "type": "active",
 /**
- * What the thread waits for; empty while it works.
+ * What the thread waits for. Empty while it works.
  */
 activeFlags: Array<ThreadActiveFlag>, };

@@ -6,10 +6,10 @@ import type { ThreadStatus } from "./ThreadStatus";
  */
 export type ThreadStatusChangedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: ThreadStatus, };

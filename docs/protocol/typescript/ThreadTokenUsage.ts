@@ -2,18 +2,18 @@
 import type { TokenUsageBreakdown } from "./TokenUsageBreakdown";
 
 /**
- * The tokens that a thread used.
+ * Token usage of a thread.
  */
 export type ThreadTokenUsage = {
 /**
- * What the last request used.
+ * Usage of the last inference call.
  */
 last: TokenUsageBreakdown,
 /**
- * What all requests used.
+ * Usage of all inference calls.
  */
 total: TokenUsageBreakdown,
 /**
- * How many tokens the model takes; `null` where nobody knows.
+ * Size of the model's context window in tokens. `null` if it is not known.
  */
 modelContextWindow?: number | null, };

@@ -6,14 +6,14 @@ import type { ThreadTokenUsage } from "./ThreadTokenUsage";
  */
 export type ThreadTokenUsageUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The tokens.
+ * The token usage.
  */
 tokenUsage: ThreadTokenUsage, };

@@ -7,22 +7,22 @@ import type { TurnItemsView } from "./TurnItemsView";
  */
 export type ThreadTurnsListParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * Where to go on: the cursor that a page before gave.
+ * Cursor of the previous page (its `nextCursor`). Without it, the list starts at the beginning.
  */
 cursor?: string | null,
 /**
- * How much of each turn's items is wanted.
+ * Which items of each turn are returned.
  */
 itemsView?: TurnItemsView | null,
 /**
- * The most that a page holds.
+ * Most entries of a page.
  */
 limit?: number | null,
 /**
- * Which end comes first.
+ * Order of the entries.
  */
 sortDirection?: SortDirection | null, };

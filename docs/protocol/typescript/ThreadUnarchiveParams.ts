@@ -5,6 +5,6 @@
  */
 export type ThreadUnarchiveParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

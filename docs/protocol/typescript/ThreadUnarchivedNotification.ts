@@ -5,6 +5,6 @@
  */
 export type ThreadUnarchivedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -5,6 +5,6 @@
  */
 export type ThreadUnsubscribeParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string, };

@@ -6,6 +6,6 @@ import type { ThreadUnsubscribeStatus } from "./ThreadUnsubscribeStatus";
  */
 export type ThreadUnsubscribeResponse = {
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: ThreadUnsubscribeStatus, };

@@ -1,30 +1,30 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Tokens by what they were used for.
+ * Numbers of tokens by kind.
  */
 export type TokenUsageBreakdown = {
 /**
- * Input that the provider had in its cache.
+ * Input tokens that were in the provider's cache.
  */
 cachedInputTokens: number,
 /**
- * Input, with what was cached.
+ * Input tokens, including cached ones.
  */
 inputTokens: number,
 /**
- * Output, with what the model thought.
+ * Output tokens, including reasoning.
  */
 outputTokens: number,
 /**
- * What the model thought.
+ * Reasoning tokens.
  */
 reasoningOutputTokens: number,
 /**
- * All of them.
+ * Sum of input and output tokens.
  */
 totalTokens: number,
 /**
- * Input that the provider put into its cache.
+ * Input tokens that were written to the provider's cache.
  */
 cacheWriteInputTokens?: number | null, };

@@ -2,38 +2,38 @@
 import type { JsonValue } from "./JsonValue";
 
 /**
- * A tool of a tool server.
+ * A tool of an MCP server.
  */
 export type Tool = {
 /**
- * The schema of the arguments.
+ * JSON schema of the arguments.
  */
 inputSchema: JsonValue,
 /**
- * The name.
+ * Name of the tool.
  */
 name: string,
 /**
- * What the tool server adds for its own use.
+ * Metadata of the MCP server.
  */
 _meta?: JsonValue | null,
 /**
- * Remarks of the tool server about it.
+ * Annotations of the MCP server.
  */
 annotations?: JsonValue | null,
 /**
- * What it does, for the model.
+ * Description for the model.
  */
 description?: string | null,
 /**
- * Symbols.
+ * Icons.
  */
 icons?: Array<JsonValue> | null,
 /**
- * The schema of the answer.
+ * JSON schema of the result.
  */
 outputSchema?: JsonValue | null,
 /**
- * The name, for people.
+ * Display name.
  */
 title?: string | null, };

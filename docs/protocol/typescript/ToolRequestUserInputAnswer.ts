@@ -5,6 +5,6 @@
  */
 export type ToolRequestUserInputAnswer = {
 /**
- * What the user chose or wrote.
+ * Choices or texts of the user.
  */
 answers: Array<string>, };

@@ -1,14 +1,14 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * An answer on offer.
+ * An answer to choose from.
  */
 export type ToolRequestUserInputOption = {
 /**
- * What it is, for people.
+ * Description for people.
  */
 description: string,
 /**
- * What the user chooses.
+ * The choice that is displayed.
  */
 label: string, };

@@ -6,19 +6,19 @@ import type { ToolRequestUserInputQuestion } from "./ToolRequestUserInputQuestio
  */
 export type ToolRequestUserInputParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The item.
+ * Id of the item.
  */
 itemId: string,
 /**
- * Whether the turn waits for the answer.
+ * Whether the turn waits for the answers.
  */
 isBlocking: boolean,
 /**
@@ -26,6 +26,6 @@ isBlocking: boolean,
  */
 questions: Array<ToolRequestUserInputQuestion>,
 /**
- * After how many milliseconds the question answers itself.
+ * Time after which the request is answered automatically, in milliseconds.
  */
 autoResolutionMs?: number | null, };

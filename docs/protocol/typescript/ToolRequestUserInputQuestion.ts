@@ -6,7 +6,7 @@ import type { ToolRequestUserInputOption } from "./ToolRequestUserInputOption";
  */
 export type ToolRequestUserInputQuestion = {
 /**
- * The id that the answer refers to.
+ * Id of the question, which its answer refers to.
  */
 id: string,
 /**
@@ -18,14 +18,14 @@ header: string,
  */
 question: string,
 /**
- * Whether the user may write an answer of their own.
+ * Whether the user may write another answer.
  */
 isOther?: boolean | null,
 /**
- * Whether the answer is hidden while it is written.
+ * Whether the answer is hidden while it is typed.
  */
 isSecret?: boolean | null,
 /**
- * The answers on offer.
+ * Answers to choose from.
  */
 options?: Array<ToolRequestUserInputOption> | null, };

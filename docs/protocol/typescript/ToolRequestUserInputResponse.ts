@@ -2,7 +2,7 @@
 import type { ToolRequestUserInputAnswer } from "./ToolRequestUserInputAnswer";
 
 /**
- * Answer to `item/tool/requestUserInput`.
+ * Response to `item/tool/requestUserInput`.
  */
 export type ToolRequestUserInputResponse = {
 /**

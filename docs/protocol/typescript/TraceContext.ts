@@ -1,7 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Where a request stands in a distributed trace, in the form of the W3C.
+ * The place of a request in a distributed trace, as in the W3C's Trace Context.
  */
 export type TraceContext = {
 /**

@@ -5,42 +5,42 @@ import type { TurnItemsView } from "./TurnItemsView";
 import type { TurnStatus } from "./TurnStatus";
 
 /**
- * What happens between an input of the user and the end of the work on it.
+ * A turn: what an agent does from one input of the user until it stops.
  */
 export type Turn = {
 /**
- * The id.
+ * Id of the turn.
  */
 id: string,
 /**
- * The items, as far as `itemsView` says.
+ * The items that `itemsView` selects.
  */
 items: Array<ThreadItem>,
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: TurnStatus,
 /**
- * When it ended, in Unix seconds.
+ * End time in Unix seconds.
  */
 completedAt?: number | null,
 /**
- * How long it took, in milliseconds.
+ * Duration in milliseconds.
  */
 durationMs?: number | null,
 /**
- * Why it failed; `null` unless it did.
+ * The error. `null` unless the turn failed.
  */
 error?: TurnError | null,
 /**
- * How much of the items is there.
+ * Which items are included.
  */
 itemsView?: TurnItemsView | null,
 /**
- * The first turn of the chain that led to this one; itself if none did.
+ * Id of the first turn in the chain that led to this one. Its own id if no other turn did.
  */
 rootTurnId?: string | null,
 /**
- * When it began, in Unix seconds.
+ * Start time in Unix seconds.
  */
 startedAt?: number | null, };

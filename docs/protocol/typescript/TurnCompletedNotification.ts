@@ -6,7 +6,7 @@ import type { Turn } from "./Turn";
  */
 export type TurnCompletedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**

@@ -5,14 +5,14 @@
  */
 export type TurnDiffUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * All that the turn changed so far, as a unified diff.
+ * All changes of the turn so far, as a unified diff.
  */
 diff: string, };

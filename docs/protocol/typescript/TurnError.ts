@@ -3,22 +3,22 @@ import type { CodexErrorInfo } from "./CodexErrorInfo";
 import type { MisalignmentErrorDetails } from "./MisalignmentErrorDetails";
 
 /**
- * Why a turn failed, or has to try again.
+ * Why a turn failed, or must retry.
  */
 export type TurnError = {
 /**
- * What went wrong, in the words of whoever noticed.
+ * Error message of the component that reported it.
  */
 message: string,
 /**
- * More about the error, for people.
+ * More details for people.
  */
 additionalDetails?: string | null,
 /**
- * What kind of error it is.
+ * Kind of the error.
  */
 codexErrorInfo?: CodexErrorInfo | null,
 /**
- * What was found when the model did something other than it was asked.
+ * Details about a model that did something other than what it was asked.
  */
 misalignment?: MisalignmentErrorDetails | null, };

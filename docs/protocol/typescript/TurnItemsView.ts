@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How much of a turn's items is there.
+ * Which items of a turn are included.
  */
 export type TurnItemsView = "notLoaded" | "summary" | "full";

@@ -6,10 +6,10 @@ import type { TurnPlanStepStatus } from "./TurnPlanStepStatus";
  */
 export type TurnPlanStep = {
 /**
- * How far it is, or what became of it.
+ * The status.
  */
 status: TurnPlanStepStatus,
 /**
- * What is done.
+ * Description of the step.
  */
 step: string, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a step is.
+ * Status of a step.
  */
 export type TurnPlanStepStatus = "pending" | "inProgress" | "completed";

@@ -6,18 +6,18 @@ import type { TurnPlanStep } from "./TurnPlanStep";
  */
 export type TurnPlanUpdatedNotification = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string,
 /**
- * The steps.
+ * The steps of the plan.
  */
 plan: Array<TurnPlanStep>,
 /**
- * Why the plan is as it is.
+ * Explanation of the plan.
  */
 explanation?: string | null, };

@@ -13,15 +13,15 @@ import type { UserInput } from "./UserInput";
  */
 export type TurnStartParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * When the user is asked.
+ * When the user is asked for approval.
  */
 approvalPolicy?: AskForApproval | null,
 /**
@@ -29,7 +29,7 @@ approvalPolicy?: AskForApproval | null,
  */
 approvalsReviewer?: ApprovalsReviewer | null,
 /**
- * An id of the client's own for the message; it comes back in the item.
+ * Id of the message, chosen by the client. The user message item contains it.
  */
 clientUserMessageId?: string | null,
 /**
@@ -37,54 +37,54 @@ clientUserMessageId?: string | null,
  */
 cwd?: string | null,
 /**
- * The plugins that the thread does without.
+ * Ids of the plugins that are disabled for the thread.
  */
 disabledPluginIds?: Array<string> | null,
 /**
- * How hard the model thinks.
+ * Reasoning effort of the model.
  */
 effort?: string | null,
 /**
- * The model.
+ * Name of the model.
  */
 model?: string | null,
 /**
- * The schema that the answer has to follow.
+ * JSON schema that the answer must follow.
  */
 outputSchema?: JsonValue | null,
 /**
- * The turn that made the client start this one.
+ * Id of the turn because of which the client starts this one.
  */
 parentTurnId?: string | null,
 /**
- * The tone of the model.
+ * Personality of the model.
  */
 personality?: Personality | null,
 /**
- * The first turn of the chain that led to this one.
+ * Id of the first turn in the chain that led to this one.
  */
 rootTurnId?: string | null,
 /**
- * What commands may touch.
+ * Sandbox policy for commands.
  */
 sandboxPolicy?: SandboxPolicy | null,
 /**
- * The level of service.
+ * Service tier of the model provider.
  */
 serviceTier?: string | null,
 /**
- * The level of service of this turn alone.
+ * Service tier of this turn only.
  */
 serviceTierForTurn?: string | null,
 /**
- * How the model sums up what it thought.
+ * How the model summarizes its reasoning.
  */
 summary?: ReasoningSummary | null,
 /**
- * The output of a tool, instead of a text.
+ * Output of a tool, instead of a text.
  */
 toolOutput?: TurnToolOutput | null,
 /**
- * What made the client start the turn.
+ * Why the client starts the turn.
  */
 turnTrigger?: string | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * How far a turn is.
+ * Status of a turn.
  */
 export type TurnStatus = "completed" | "interrupted" | "failed" | "inProgress";

@@ -6,18 +6,18 @@ import type { UserInput } from "./UserInput";
  */
 export type TurnSteerParams = {
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId: string,
 /**
- * The turn that the client takes for the running one.
+ * Id of the turn that the client believes to be running.
  */
 expectedTurnId: string,
 /**
- * What the user says.
+ * Input of the user.
  */
 input: Array<UserInput>,
 /**
- * An id of the client's own for the message; it comes back in the item.
+ * Id of the message, chosen by the client. The user message item contains it.
  */
 clientUserMessageId?: string | null, };

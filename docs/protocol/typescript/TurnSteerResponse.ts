@@ -5,6 +5,6 @@
  */
 export type TurnSteerResponse = {
 /**
- * The turn.
+ * Id of the turn.
  */
 turnId: string, };

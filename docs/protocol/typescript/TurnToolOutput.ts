@@ -2,11 +2,11 @@
 import type { FunctionCallOutputBody } from "./FunctionCallOutputBody";
 
 /**
- * The output of a tool that a client gives with its input.
+ * Output of a tool that a client sends with its input.
  */
 export type TurnToolOutput = {
 /**
- * The name.
+ * Name of the tool.
  */
 name: string,
 /**

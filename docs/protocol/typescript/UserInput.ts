@@ -3,7 +3,7 @@ import type { ImageDetail } from "./ImageDetail";
 import type { TextElement } from "./TextElement";
 
 /**
- * One part of what a user says.
+ * One part of a user's input.
  */
 export type UserInput = { "type": "text",
 /**
@@ -11,54 +11,54 @@ export type UserInput = { "type": "text",
  */
 text: string,
 /**
- * Parts of the text that a client shows in its own way.
+ * Parts of the text that a client displays in its own way.
  */
 text_elements?: Array<TextElement> | null, } | { "type": "image",
 /**
- * How closely the model looks at it.
+ * Level of detail for the model.
  */
 detail?: ImageDetail | null, } & ({
 /**
- * The address.
+ * The URL.
  */
 url: string, } | {
 /**
- * The provider's id of the file.
+ * Id that the provider gave to the file.
  */
 fileId: string, }) | { "type": "localImage",
 /**
- * The path.
+ * Path of the image.
  */
 path: string,
 /**
- * How closely the model looks at it.
+ * Level of detail for the model.
  */
 detail?: ImageDetail | null, } | { "type": "audio", } & ({
 /**
- * The address.
+ * The URL.
  */
 url: string, } | {
 /**
- * The provider's id of the file.
+ * Id that the provider gave to the file.
  */
 fileId: string, }) | { "type": "localAudio",
 /**
- * The path.
+ * Path of the recording.
  */
 path: string, } | { "type": "skill",
 /**
- * The name.
+ * Name of the skill.
  */
 name: string,
 /**
- * The path.
+ * Path of the skill.
  */
 path: string, } | { "type": "mention",
 /**
- * The name.
+ * Name that the message uses.
  */
 name: string,
 /**
- * The path.
+ * What the name refers to.
  */
 path: string, };

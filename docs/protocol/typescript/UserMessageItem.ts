@@ -2,26 +2,26 @@
 import type { UserInput } from "./UserInput";
 
 /**
- * What the user said.
+ * Input of the user.
  */
 export type UserMessageItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * The parts of it.
+ * The parts of the input.
  */
 content: Array<UserInput>,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * The id that the client gave to the message.
+ * Id that the client gave to the message.
  */
 clientId?: string | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null, };

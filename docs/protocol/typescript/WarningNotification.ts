@@ -5,10 +5,10 @@
  */
 export type WarningNotification = {
 /**
- * What there is to say.
+ * The message for people.
  */
 message: string,
 /**
- * The thread.
+ * Id of the thread.
  */
 threadId?: string | null, };

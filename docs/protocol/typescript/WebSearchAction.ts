@@ -1,26 +1,26 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * What was done on the web.
+ * An action on the web.
  */
 export type WebSearchAction = { "type": "search",
 /**
- * What was searched for.
+ * The searched texts.
  */
 queries?: Array<string> | null,
 /**
- * What is searched for.
+ * The searched text.
  */
 query?: string | null, } | { "type": "openPage",
 /**
- * The address.
+ * The URL.
  */
 url?: string | null, } | { "type": "findInPage",
 /**
- * The pattern.
+ * The searched text.
  */
 pattern?: string | null,
 /**
- * The address.
+ * The URL.
  */
 url?: string | null, } | { "type": "other" };

@@ -3,30 +3,30 @@ import type { JsonValue } from "./JsonValue";
 import type { WebSearchAction } from "./WebSearchAction";
 
 /**
- * A search on the web.
+ * A web search.
  */
 export type WebSearchItem = {
 /**
- * The id.
+ * Id of the item.
  */
 id: string,
 /**
- * What is searched for.
+ * The searched text.
  */
 query: string,
 /**
- * When it began, in Unix milliseconds.
+ * Start time in Unix milliseconds.
  */
 startedAtMs?: number | null,
 /**
- * What was done, as far as it is known.
+ * The action, if it is known.
  */
 action?: WebSearchAction | null,
 /**
- * When it was finished, in Unix milliseconds.
+ * End time in Unix milliseconds.
  */
 completedAtMs?: number | null,
 /**
- * What was found.
+ * The results.
  */
 results?: Array<JsonValue> | null, };

@@ -1,6 +1,6 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
 
 /**
- * Whether a written setting counts.
+ * Whether a written setting is effective.
  */
 export type WriteStatus = "ok" | "okOverridden";
