@@ -2,8 +2,8 @@
 //!
 //! Values come from a small generator with a fixed seed that makes values for a JSON schema. With the peer's schema it
 //! makes what other clients and servers may send. With the schema of this crate it makes what its types can represent.
-//! In both cases the value is read by the type, written again and validated by the peer's schema. The peer's schema is
-//! not part of the repository; without it the tests print that they are skipped.
+//! In both cases the value is read by the type, written again and validated by the peer's schema, which is in
+//! `peer-schema/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,16 +37,10 @@ const OWN_FIELDS: &[(&str, &str)] = &[("CommandExecutionRequestApprovalParams", 
 /// Notifications that are stable in the peer's schema but only sent to connections with the experimental capability.
 const WITHHELD: &[&str] = &["thread/readState/changed", "thread/settings/updated"];
 
-/// Reads a file of the peer's schema. Prints a message and returns `None` if it is missing.
-fn peer(name: &str) -> Option<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec/schema").join(name);
-    let Ok(text) = fs::read_to_string(&path) else {
-        let mut stderr = std::io::stderr().lock();
-        std::io::Write::write_all(&mut stderr, format!("SKIPPED: no {}\n", path.display()).as_bytes())
-            .expect("it is there");
-        return None;
-    };
-    Some(serde_json::from_str(&text).expect("JSON"))
+/// Reads a file of the peer's schema.
+fn peer(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peer-schema").join(name);
+    serde_json::from_str(&fs::read_to_string(path).expect("it is in the repository")).expect("JSON")
 }
 
 /// A small random number generator with a seed, so that the samples are the same in every run.
@@ -250,9 +244,7 @@ fn shapes(methods: &Value) -> Vec<(String, String, String, Shape)> {
 
 /// Reads samples with the types, writes them and validates the result with the peer's schema. Returns the violations.
 fn hold(source: &Value, name_in_source: fn(theirs: &str, ours: &str) -> String, seed: u64) -> Vec<String> {
-    let (Some(methods), Some(document)) = (peer("methods.json"), peer("experimental.schemas.json")) else {
-        return Vec::new();
-    };
+    let (methods, document) = (peer("methods.json"), peer("experimental.schemas.json"));
     let mut findings = Vec::new();
     for (what, theirs, ours, shape) in shapes(&methods) {
         let validator = validator(&document, &theirs);
@@ -288,7 +280,7 @@ fn none(findings: &[String]) {
 
 #[test]
 fn what_the_peer_may_send_is_read_and_written_as_it_allows() {
-    let Some(document) = peer("experimental.schemas.json") else { return };
+    let document = peer("experimental.schemas.json");
     none(&hold(&document, |theirs, _| theirs.to_owned(), 0x2545_F491_4F6C_DD1D));
 }
 
@@ -300,7 +292,7 @@ fn what_our_types_can_say_is_allowed_by_the_peer() {
 
 #[test]
 fn what_clients_may_ask_is_decoded_and_written_again() {
-    let (Some(methods), Some(document)) = (peer("methods.json"), peer("experimental.schemas.json")) else { return };
+    let (methods, document) = (peer("methods.json"), peer("experimental.schemas.json"));
     let mut findings = Vec::new();
     let mut generator = Generator { document: &document, random: Random(0xDEAD_BEEF_CAFE_F00D) };
     for info in METHODS.iter().filter(|info| matches!(info.tier, Tier::One | Tier::Two)) {
@@ -328,7 +320,7 @@ fn what_clients_may_ask_is_decoded_and_written_again() {
 
 #[test]
 fn every_method_is_declared_as_the_peer_has_it() {
-    let Some(methods) = peer("methods.json") else { return };
+    let methods = peer("methods.json");
     let stability = |entry: &Value| if entry["stable"] == true { Stability::Stable } else { Stability::Experimental };
     let local = |name: &Value| name.as_str().map_or("NoParams", |name| name.trim_start_matches("v2/")).to_owned();
 
@@ -372,7 +364,7 @@ fn every_method_is_declared_as_the_peer_has_it() {
 
 #[test]
 fn scopes_are_those_of_the_peer() {
-    let Some(methods) = peer("methods.json") else { return };
+    let methods = peer("methods.json");
     for info in METHODS.iter().filter(|info| matches!(info.tier, Tier::One | Tier::Two)) {
         let theirs = methods["clientRequests"][info.name]["scope"].as_str().expect("the schema has it");
         let ours = match info.scope.to_string().as_str() {
@@ -400,7 +392,7 @@ fn both_sets_have_the_fields_of_the_peer_and_no_others() {
     for (set, file) in
         [(SchemaSet::Stable, "stable.schemas.json"), (SchemaSet::Experimental, "experimental.schemas.json")]
     {
-        let Some(theirs) = peer(file) else { return };
+        let theirs = peer(file);
         let ours = schema::json(set);
         let mut compared = 0;
         for name in ours["definitions"].as_object().expect("the schema has it").keys() {
@@ -420,7 +412,7 @@ fn both_sets_have_the_fields_of_the_peer_and_no_others() {
 
 #[test]
 fn messages_name_the_thread_that_they_are_about() {
-    let (Some(methods), Some(document)) = (peer("methods.json"), peer("experimental.schemas.json")) else { return };
+    let (methods, document) = (peer("methods.json"), peer("experimental.schemas.json"));
     let mut generator = Generator { document: &document, random: Random(77) };
     let mut sample = |list: &str, name: &str| {
         let params = methods[list][name]["params"].as_str().expect("the schema has it");

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
@@ -26,19 +25,13 @@ use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events
 /// How long anything may take before a test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the peer's schema says, where it is at hand.
-static SCHEMA: LazyLock<Option<(Value, Value)>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec/schema");
+/// The peer's definitions, and its list of methods.
+static SCHEMA: LazyLock<(Value, Value)> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/peer-schema");
     let read = |name: &str| {
-        Some(serde_json::from_str(&fs::read_to_string(folder.join(name)).ok()?).expect("the file system works"))
+        serde_json::from_str(&fs::read_to_string(folder.join(name)).expect("it is in the repository")).expect("JSON")
     };
-    let both = read("experimental.schemas.json").zip(read("methods.json"));
-    if both.is_none() {
-        let remark =
-            format!("SKIPPED: nothing is held against the peer's schema, as {} is not there\n", folder.display());
-        std::io::stderr().lock().write_all(remark.as_bytes()).expect("standard error takes it");
-    }
-    both
+    (read("experimental.schemas.json"), read("methods.json"))
 });
 
 /// What has been made of it; making takes long.
@@ -46,7 +39,7 @@ static VALIDATORS: LazyLock<StdMutex<HashMap<String, Validator>>> = LazyLock::ne
 
 /// Holds a value against a definition of the peer's.
 pub(crate) fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
-    let Some((schemas, methods)) = &*SCHEMA else { return };
+    let (schemas, methods) = &*SCHEMA;
     let Some(name) = find(methods).and_then(Value::as_str) else { panic!("{what} is not in the peer's list") };
     let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
     let validator = validators.entry(name.to_owned()).or_insert_with(|| {
