@@ -116,13 +116,14 @@ fn check_told(reduction: &Reduction, told: &[Change], what: &Path) {
     assert_eq!(told.contains(&Change::RecordingCompleted), trace.recording_complete, "{}", what.display());
 }
 
-/// Returns all available bundles: hand-made cases, samples, and recordings if they are beside the repository.
+/// Returns all available bundles: hand-made cases, samples, and recordings.
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for below in ["tests/cases", "../samples", "../../shared/corpus"] {
-        found.extend(find_bundles(&root.join(below)).unwrap_or_default());
+    for below in ["tests/cases", "../samples"] {
+        found.extend(find_bundles(&root.join(below)).expect("bundles"));
     }
+    found.extend(trace_needs::recordings("live reductions").into_iter().map(|recording| recording.bundle));
     found
 }
 

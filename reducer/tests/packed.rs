@@ -1,7 +1,6 @@
 //! A packed bundle reduces to the same state as its directory.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use trace_recorder::Bundle;
@@ -9,15 +8,11 @@ use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, reduce};
 
-/// Path of the corpus, relative to this crate. The corpus is not part of the repository.
-const CORPUS: &str = "../../shared/corpus";
-
-/// Returns the bundles in `root`, and those in directories `bundle` one level below.
+/// Returns the bundles right below `root`.
 fn bundles(root: &Path) -> Vec<PathBuf> {
     let mut bundles: Vec<PathBuf> = fs::read_dir(root)
         .expect("lists")
         .map(|entry| entry.expect("an entry").path())
-        .map(|path| if path.join("bundle").is_dir() { path.join("bundle") } else { path })
         .filter(|path| path.join("trace.jsonl").exists() || path.join("manifest.json").exists())
         .collect();
     bundles.sort();
@@ -39,10 +34,9 @@ fn without_place(text: Result<String, String>, place: &Path) -> Result<String, S
     text.map(|text| text.replace(&*place, "BUNDLE")).map_err(|text| text.replace(&*place, "BUNDLE"))
 }
 
-/// Packs, unpacks and reduces each bundle below `root`. Returns the number of bundles.
-fn compare_all(root: &Path) -> usize {
-    let bundles = bundles(root);
-    for directory in &bundles {
+/// Packs, unpacks and reduces each bundle.
+fn compare_all(bundles: &[PathBuf]) {
+    for directory in bundles {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("bundle.trace");
         let source = Source::list(directory).expect("lists");
@@ -65,22 +59,17 @@ fn compare_all(root: &Path) -> usize {
             }
         }
     }
-    bundles.len()
 }
 
 #[test]
 fn every_case_reduces_packed_as_it_does_unpacked() {
-    assert_eq!(compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")), 245);
+    let bundles = bundles(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
+    assert_eq!(bundles.len(), 245);
+    compare_all(&bundles);
 }
 
 #[test]
 fn every_recording_reduces_packed_as_it_does_unpacked() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join(CORPUS);
-    let told = if corpus.is_dir() {
-        format!("packed, unpacked and reduced {} real recordings\n", compare_all(&corpus))
-    } else {
-        "SKIPPED: no corpus of real recordings beside the repository\n".to_owned()
-    };
-    // Write to stderr directly, because the test harness captures `eprintln!` and a skipped set must be visible.
-    std::io::stderr().write_all(told.as_bytes()).expect("stderr");
+    let recordings = trace_needs::recordings("packing");
+    compare_all(&recordings.into_iter().map(|recording| recording.bundle).collect::<Vec<_>>());
 }

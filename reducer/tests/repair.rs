@@ -4,12 +4,12 @@
 mod random;
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use random::scenes;
 use tempfile::TempDir;
+use trace_needs::{Need, recordings, skip};
 use trace_recorder::Bundle;
 use trace_recorder::check::{BACKUP_PREFIX, Code, check, preview_repair, repair};
 use trace_reducer::{Options, Severity, reduce};
@@ -18,17 +18,18 @@ use trace_reducer::{Options, Severity, reduce};
 fn fast_directory() -> (TempDir, bool) {
     match tempfile::tempdir_in("/dev/shm") {
         Ok(directory) => (directory, true),
-        Err(_) => (tempfile::tempdir().expect("a directory"), false),
+        Err(error) => {
+            skip(
+                Need::MemoryFolder,
+                format_args!("repairs of damaged recordings, and every place of a cut: /dev/shm: {error}"),
+            );
+            (tempfile::tempdir().expect("a directory"), false)
+        }
     }
 }
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// Writes to stderr directly, because the test harness captures `eprintln!`.
-fn tell(text: &str) {
-    std::io::stderr().write_all(text.as_bytes()).expect("stderr");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -51,6 +52,13 @@ fn strict(bundle: &Path) -> Result<(), String> {
 /// Returns the bundles that a strict reduction accepts.
 fn accepted(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = trace_recorder::bundle::find_bundles(root).expect("lists");
+    found.retain(|bundle| strict(bundle).is_ok());
+    found
+}
+
+/// Real recordings that a strict reduction accepts.
+fn recorded() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = recordings("repairs").into_iter().map(|recording| recording.bundle).collect();
     found.retain(|bundle| strict(bundle).is_ok());
     found
 }
@@ -81,14 +89,8 @@ fn forget_backups(bundle: &Path) {
 
 #[test]
 fn a_bundle_that_reduces_strictly_has_no_errors() {
-    let mut roots = vec![here("tests/cases"), here("../samples")];
-    let corpus = here("../../shared/corpus");
-    if corpus.is_dir() {
-        roots.push(corpus);
-    } else {
-        tell("SKIPPED: no corpus of real recordings beside the repository\n");
-    }
-    let bundles: Vec<PathBuf> = roots.iter().flat_map(|root| accepted(root)).collect();
+    let mut bundles = [accepted(&here("tests/cases")), accepted(&here("../samples"))].concat();
+    bundles.extend(recorded());
     assert!(bundles.len() > 100, "{} bundles", bundles.len());
     for path in bundles {
         // The payloads of this case are broken, but no rule reads them.
@@ -127,11 +129,8 @@ fn a_lost_payload_is_made_up_for() {
     let (directory, is_fast) = fast_directory();
     let mut bundles = accepted(&here("tests/cases"));
     bundles.extend(accepted(&here("../samples")));
-    let corpus = here("../../shared/corpus");
-    if corpus.is_dir() && is_fast {
-        bundles.extend(accepted(&corpus));
-    } else {
-        tell("SKIPPED: no corpus of real recordings beside the repository, or no fast directory to damage it in\n");
+    if is_fast {
+        bundles.extend(recorded());
     }
     let mut tried = 0;
     let mut failed = Vec::new();

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use trace_needs::state_by_peer;
 use trace_recorder::Bundle;
 use trace_recorder::check::repair;
 use trace_recorder::log::parse_lines;
@@ -90,7 +91,7 @@ fn check_acknowledged(left: &Left) {
     assert!(last_seq >= left.acknowledged, "{last_seq} events are there, {} were acknowledged", left.acknowledged);
 }
 
-fn check_reductions(left: &Left, peer: Option<&Path>) {
+fn check_reductions(left: &Left) {
     let lenient = reduce(&Bundle::open(&left.bundle).expect("opens"), Options::default()).expect("reduces as it is");
     for found in &lenient.diagnostics {
         let is_expected = matches!(found.code, Code::TornTail | Code::NoEnd | Code::RecordingIncomplete)
@@ -101,26 +102,12 @@ fn check_reductions(left: &Left, peer: Option<&Path>) {
     let strict = Options { strict: true, ..Options::default() };
     let repaired = reduce(&Bundle::open(&left.bundle).expect("opens"), strict).expect("is accepted after the repair");
     assert!(!repaired.trace.recording_complete);
-    if let Some(peer) = peer {
-        let state = left.bundle.with_extension("state.json");
-        let output = Command::new(peer)
-            .args(["debug", "trace-reduce"])
-            .arg(&left.bundle)
-            .arg("-o")
-            .arg(&state)
-            .output()
-            .expect("the peer runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
+    state_by_peer(&left.bundle);
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud, and so is what was counted")]
+#[expect(clippy::print_stderr, reason = "what was counted is told")]
 fn what_was_acknowledged_survives_five_hundred_kills() {
-    let peer = std::env::var_os("TRACE_PEER").map(PathBuf::from);
-    if peer.is_none() {
-        eprintln!("SKIPPED: TRACE_PEER names no peer; only our own reductions of the killed recordings are checked");
-    }
     let (next, torn) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let deepest = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -140,7 +127,7 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
                     check_acknowledged(&left);
                     let log = std::fs::read(left.bundle.join("trace.jsonl")).expect("reads");
                     torn.fetch_add(usize::from(!log.ends_with(b"\n")), Ordering::Relaxed);
-                    check_reductions(&left, peer.as_deref());
+                    check_reductions(&left);
                     deepest.fetch_max(left.acknowledged, Ordering::Relaxed);
                 }
             });

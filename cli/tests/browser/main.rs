@@ -7,9 +7,6 @@
 
 mod stage;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use trace_samples::bench::{Shape, generate};
 use trace_samples::{hostile, scenes};
 
@@ -36,33 +33,15 @@ fn fleet() -> Scene {
     Scene::recorded("fleet", |path| generate(path, &Shape::fleet(40, 8)))
 }
 
-/// Recordings of real sessions, which are not part of the repository.
-fn corpus() -> Vec<Scene> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let Ok(entries) = fs::read_dir(&corpus) else { return Vec::new() };
-    let mut scenes: Vec<(String, PathBuf)> = entries
-        .map(|entry| entry.expect("an entry"))
-        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().join("bundle")))
-        .filter(|(_, bundle)| bundle.is_dir())
-        .collect();
-    scenes.sort();
-    scenes.into_iter().map(|(name, bundle)| Scene::found(&name, bundle)).collect()
-}
-
 #[test]
 fn pages_load_and_show_what_the_graph_has() {
     run("load.mjs", &[one_agent(), three_children(), damaged(), fleet()]);
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 fn pages_of_real_sessions_show_what_their_graphs_have() {
-    let scenes = corpus();
-    if scenes.is_empty() {
-        eprintln!("SKIPPED: no corpus of real recordings beside the repository");
-        return;
-    }
-    run("corpus.mjs", &scenes);
+    let recordings = trace_needs::recordings("pages").into_iter();
+    run("corpus.mjs", &recordings.map(|recording| Scene::found(&recording.name, recording.bundle)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What a page in a browser needs: the tools, the bundles, and the pages that the real binary makes of them.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,7 +45,7 @@ impl Scene {
     }
 }
 
-/// What a browser test needs and the machine may not have.
+/// What a browser test needs and a machine may lack.
 struct Tools {
     node: PathBuf,
     chromium: PathBuf,
@@ -54,22 +53,15 @@ struct Tools {
 }
 
 impl Tools {
-    /// Finds the tools, or says what is missing.
-    fn find() -> Result<Self, String> {
-        let node = on_path("node").ok_or("there is no `node` on the PATH")?;
-        let chromium = env::var_os("TRACE_CHROMIUM").map(PathBuf::from).or_else(|| on_path("chromium"));
-        let chromium = chromium.ok_or("TRACE_CHROMIUM names no browser, and there is no `chromium` on the PATH")?;
-        let modules = env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
-        let modules = modules.ok_or("TRACE_NODE_MODULES names no directory of node modules")?;
-        match ["playwright-core", "axe-core"].into_iter().find(|module| !modules.join(module).is_dir()) {
-            Some(module) => Err(format!("{} has no {module}", modules.display())),
-            None => Ok(Self { node, chromium, modules }),
-        }
+    /// Finds the tools, or tells that a script does not run.
+    fn find(script: &str) -> Option<Self> {
+        let what = format!("{script} does not run in a browser");
+        Some(Self {
+            node: trace_needs::node(&what)?,
+            chromium: trace_needs::browser(&what)?,
+            modules: trace_needs::node_modules(&["playwright-core", "axe-core"], &what)?,
+        })
     }
-}
-
-fn on_path(program: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?).map(|place| place.join(program)).find(|place| place.is_file())
 }
 
 /// Records the scenes and has the binary write their pages. Returns what the scripts have to know.
@@ -98,15 +90,8 @@ fn set_up(place: &TempDir, tools: &Tools, scenes: &[Scene]) -> Value {
 
 /// Runs a script of `viz/tests/browser` on the pages of some scenes, and returns what it wrote. Without the tools it says
 /// that it is skipped, and returns nothing.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn run(script: &str, scenes: &[Scene]) -> Option<String> {
-    let tools = match Tools::find() {
-        Ok(tools) => tools,
-        Err(missing) => {
-            eprintln!("SKIPPED: {script} does not run in a browser: {missing}");
-            return None;
-        }
-    };
+    let tools = Tools::find(script)?;
     let place = tempfile::tempdir().expect("a directory");
     let setup = set_up(&place, &tools, scenes);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viz/tests/browser").join(script);

@@ -271,18 +271,12 @@ fn a_client_can_talk_to_a_recording() {
 
 #[test]
 fn sessions_of_the_codex_cli_are_played() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    if !corpus.is_dir() {
-        // Past the test's captured output: a set that is skipped is to be seen.
-        let told = b"SKIPPED: no corpus of real recordings beside the repository\n";
-        std::io::stderr().write_all(told).expect("stderr");
-        return;
-    }
+    let recordings = trace_needs::repository().join("reducer/tests/recordings");
     let place = Place::new();
     for name in
         ["hello", "patches", "parallel-tools", "http-500", "response-failed", "schema1-hello", "schema1-stdin", "mcp"]
     {
-        let ran = replay(&place, &corpus.join(name).join("bundle"), &["--no-trace"]);
+        let ran = replay(&place, &recordings.join(name).join("bundle"), &["--no-trace"]);
         assert_eq!(ran.code, 0, "{name}: {ran}");
         assert!(ran.stdout.contains("only the conversation was compared"), "{name}: {ran}");
     }

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use trace_needs::{Need, skip};
 use trace_runtime::sandbox::{Bubblewrap, ControlGroups, availability};
 
 use crate::support::Place;
@@ -60,8 +61,8 @@ fn runs(seconds: &str) -> bool {
 
 #[test]
 fn an_end_by_a_signal_is_looked_after() {
-    if availability().is_err() {
-        return;
+    if let Err(error) = availability() {
+        return skip(Need::Sandbox, format_args!("what a killed server leaves of confined commands: {error}"));
     }
     for (number, (name, code)) in [("-TERM", 143), ("-HUP", 129), ("-INT", 130)].into_iter().enumerate() {
         let place = Place::new();
@@ -79,8 +80,8 @@ fn an_end_by_a_signal_is_looked_after() {
 
 #[test]
 fn what_a_killed_server_left_is_looked_at_by_the_next() {
-    if availability().is_err() {
-        return;
+    if let Err(error) = availability() {
+        return skip(Need::Sandbox, format_args!("what a killed server leaves of confined commands: {error}"));
     }
     let place = Place::new();
     let seconds = format!("{}.9", 1000 + std::process::id());
@@ -99,6 +100,8 @@ fn what_a_killed_server_left_is_looked_at_by_the_next() {
     let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
     if bubblewrap.is_some() || ControlGroups::find().are_there() {
         wait_until("the command ends", || !runs(&seconds));
+    } else {
+        skip(Need::ControlGroups, "the end of a command whose server was killed, without bubblewrap");
     }
     // It is told once.
     let ran = place.run(&["run", "--provider", "scripted", "--no-trace", "-C", "work", "RUN [[{\"say\": \"hello\"}]]"]);

@@ -1,16 +1,16 @@
 //! `trace serve` with real clients, under load, killed, and with a broken model provider.
 //!
 //! The scripts beside this file drive the Codex terminal client and two Python SDKs (see the README there). They need a Python
-//! with the clients' packages (`TRACE_PYTHON`), the Codex CLI's own binary (`TRACE_PEER`), tmux, and the schemas and tools in
-//! `../shared`. `.ci/run` installs them. Without them, a test says that it is skipped. The tests run one after the other:
-//! clients have limits of their own, and some checks of the probe look at times.
+//! with the clients' packages (`TRACE_PYTHON`), the Codex CLI's own binary (`TRACE_PEER`) and tmux. `.ci/run` installs them.
+//! Without them, a test says that it is skipped. The tests run one after the other: clients have limits of their own, and some
+//! checks of the probe look at times.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use trace_needs::{Need, skip};
 use trace_trials::{Profile, ServerCommand, burst, kill, provider};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -23,29 +23,6 @@ const KILLS: usize = 10;
 /// Requests of a burst.
 const BURST: usize = 20_000;
 
-/// What the machine may not have.
-struct Tools {
-    python: PathBuf,
-    shared: PathBuf,
-}
-
-impl Tools {
-    /// Finds the tools, or says what is missing. `modules` are Python's.
-    fn find(modules: &[&str]) -> Result<Self, String> {
-        let python = env::var_os("TRACE_PYTHON").map(PathBuf::from).ok_or("TRACE_PYTHON names no Python")?;
-        let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-        if !shared.join("tools/protocol_probe.py").is_file() {
-            return Err("there are no tools and schemas beside the repository".to_owned());
-        }
-        let imports = format!("import {}", modules.join(", "));
-        let found = Command::new(&python).args(["-c", &imports]).output();
-        if !found.is_ok_and(|output| output.status.success()) {
-            return Err(format!("{} has not all of {}", python.display(), modules.join(", ")));
-        }
-        Ok(Self { python, shared })
-    }
-}
-
 /// Runs a script, and shows what it says if it fails.
 #[expect(clippy::print_stderr, reason = "what a script says belongs to the test")]
 fn run(command: &mut Command) {
@@ -56,60 +33,51 @@ fn run(command: &mut Command) {
     eprintln!("{}", said.trim_end());
 }
 
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-fn skip(why: &str) {
-    eprintln!("SKIPPED: {why}");
-}
-
-/// Returns the command that runs a script of this folder against the binary.
-fn script(tools: &Tools, name: &str) -> Command {
-    let mut command = Command::new(&tools.python);
+/// Returns the command that runs a script of this folder, unless Python or a module of it is missing.
+fn script(name: &str, modules: &[&str]) -> Option<Command> {
+    let python = trace_needs::python(modules, format_args!("{name} does not try the server"))?;
+    let mut command = Command::new(python);
     command
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name))
-        .args(["--server", &format!("'{TRACE}' serve"), "--trace", TRACE])
-        .arg("--shared")
-        .arg(&tools.shared);
-    command
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name));
+    Some(command)
+}
+
+/// Adds the options of a client's script, and runs it.
+fn run_client(script: Option<Command>) {
+    if let Some(mut command) = script {
+        run(command.args(["--server", &format!("'{TRACE}' serve"), "--trace", TRACE]));
+    }
 }
 
 #[test]
 fn the_codex_terminal_client_works() {
-    let Some(peer) = env::var_os("TRACE_PEER") else { return skip("TRACE_PEER names no Codex CLI") };
-    if !Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success()) {
-        return skip("there is no tmux");
+    let what = "the Codex terminal client does not try the server";
+    let Some(peer) = trace_needs::peer(what) else { return };
+    if trace_needs::on_path("tmux").is_none() {
+        return skip(Need::Tmux, what);
     }
-    match Tools::find(&["jsonschema", "websockets"]) {
-        Ok(tools) => run(script(&tools, "terminal_client.py").arg("--peer").arg(peer)),
-        Err(why) => skip(&why),
-    }
+    run_client(script("terminal_client.py", &["jsonschema", "websockets"]).map(|mut command| {
+        command.arg("--peer").arg(peer);
+        command
+    }));
 }
 
 #[test]
 fn the_python_sdk_works() {
-    match Tools::find(&["jsonschema", "websockets", "openai_codex"]) {
-        Ok(tools) => run(&mut script(&tools, "python_sdk.py")),
-        Err(why) => skip(&why),
-    }
+    run_client(script("python_sdk.py", &["jsonschema", "websockets", "openai_codex"]));
 }
 
 #[test]
 fn the_websocket_sdk_works() {
-    match Tools::find(&["jsonschema", "websockets", "codex_app_server_sdk"]) {
-        Ok(tools) => run(&mut script(&tools, "websocket_sdk.py")),
-        Err(why) => skip(&why),
-    }
+    run_client(script("websocket_sdk.py", &["jsonschema", "websockets", "codex_app_server_sdk"]));
 }
 
 #[test]
 fn the_conformance_probe_passes() {
-    match Tools::find(&["jsonschema", "websockets"]) {
-        Ok(tools) => run(Command::new(&tools.python)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .arg(tools.shared.join("tools/protocol_probe.py"))
-            // The probe expects, as the peer's configuration in it says, that nobody is asked unless a thread says otherwise.
-            .args(["--cmd", &format!("'{TRACE}' serve -c approval_policy=never"), "--profile", "project"])),
-        Err(why) => skip(&why),
+    if let Some(mut command) = script("protocol_probe.py", &["jsonschema", "websockets"]) {
+        // The probe expects, as the peer's configuration in it says, that nobody is asked unless a thread says otherwise.
+        run(command.args(["--cmd", &format!("'{TRACE}' serve -c approval_policy=never"), "--profile", "project"]));
     }
 }
 
@@ -134,7 +102,7 @@ fn a_killed_server_loses_nothing() {
         seed: 6,
         longest: Duration::from_secs(2),
         trace: Some(PathBuf::from(TRACE)),
-        peer: env::var_os("TRACE_PEER").map(PathBuf::from),
+        peer: trace_needs::peer("the Codex CLI does not judge the repaired bundles of killed servers"),
     };
     let report = wait(kill::run(&server(), &plan), kill::Report::text);
     assert!(report.findings.is_empty(), "something is lost");

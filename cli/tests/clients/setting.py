@@ -19,6 +19,8 @@ from conversation import Conversation, Judge, load
 from recording_proxy import WebSocketProxy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+STAND_IN = os.path.join(HERE, "../../../samples/stand-in")
+SCHEMA = os.path.join(HERE, "../../../server/protocol/peer-schema")
 
 # How the Codex CLI learns of the scripted model.
 CODEX_CONFIG = """model = "scripted-1"
@@ -45,7 +47,6 @@ def arguments(description):
     parser.add_argument("--server", required=True, help="command of the server; --listen URL is added to it")
     parser.add_argument("--profile", choices=("trace", "codex"), default="trace",
                         help="how the server learns of its home and of the model (default: trace)")
-    parser.add_argument("--shared", default=os.path.join(HERE, "../../../../shared"), help="folder with spec/ and tools/")
     parser.add_argument("--trace", help="the trace program, to reduce the bundles that the server leaves")
     parser.add_argument("--place", help="folder that gets everything, and is kept")
     return parser
@@ -63,7 +64,7 @@ class Setting:
         self.processes = []
         self.conversations = []
         self.logs = []
-        sys.path.insert(0, os.path.join(options.shared, "tools"))
+        sys.path.insert(0, STAND_IN)
         import scripted_model
 
         self.model_server, self.model_url = scripted_model.start(0, os.path.join(self.place, "model.jsonl"))
@@ -131,7 +132,7 @@ class Setting:
 
     def judge(self):
         """Holds every message against the schema. Fails with what does not fit."""
-        judge = Judge(os.path.join(self.options.shared, "spec/schema"))
+        judge = Judge(SCHEMA)
         conversations = self.conversations + [load(log) for log in self.logs]
         problems = [problem for conversation in conversations for problem in judge.problems(conversation)]
         count = sum(1 for conversation in conversations for entry in conversation.entries if entry["from"] == "server")

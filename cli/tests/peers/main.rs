@@ -17,6 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use trace_needs::Need;
 
 use crate::attacker::{Orders, VARIABLES, attempt, knock, running_file, stop_file};
 use crate::client::{Client, status, takeover};
@@ -159,10 +160,7 @@ fn result(name: &str, runner: &Server) -> PathBuf {
 fn confines() -> bool {
     let availability = trace_runtime::sandbox::availability();
     if let Err(error) = &availability {
-        #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-        {
-            eprintln!("SKIPPED: nothing can be confined here: {error}");
-        }
+        trace_needs::skip(Need::Sandbox, format_args!("attackers that a server runs confined: {error}"));
     }
     availability.is_ok()
 }

@@ -104,13 +104,8 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::print_stdout, reason = "the test reports that it is skipped")]
     fn forked_children_inherit_their_parents_history() {
-        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/forked-agents/bundle");
-        if !corpus.is_dir() {
-            println!("SKIPPED: no corpus of real recordings beside the repository");
-            return;
-        }
-        assert!(counts(&corpus).iter().any(|(path, inherited, _)| path != "/root" && *inherited > 0));
+        let bundle = trace_needs::repository().join("reducer/tests/recordings/forked-agents/bundle");
+        assert!(counts(&bundle).iter().any(|(path, inherited, _)| path != "/root" && *inherited > 0));
     }
 }

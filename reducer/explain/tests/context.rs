@@ -13,9 +13,10 @@ const SHORT: Texts = Texts::Beginnings { chars: 20 };
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for below in ["../tests/cases", "../../samples", "../../../shared/corpus"] {
-        found.extend(find_bundles(&root.join(below)).unwrap_or_default());
+    for below in ["../tests/cases", "../../samples"] {
+        found.extend(find_bundles(&root.join(below)).expect("bundles"));
     }
+    found.extend(trace_needs::recordings("contexts").into_iter().map(|recording| recording.bundle));
     found
 }
 

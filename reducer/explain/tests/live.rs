@@ -11,9 +11,14 @@ use trace_reducer::{LiveReduction, Options};
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for below in ["../tests/cases", "../../samples", "../../../shared/corpus"] {
-        found.extend(find_bundles(&root.join(below)).unwrap_or_default());
+    for below in ["../tests/cases", "../../samples"] {
+        found.extend(find_bundles(&root.join(below)).expect("bundles"));
     }
+    found.extend(
+        trace_needs::recordings("what is told while a session is recorded")
+            .into_iter()
+            .map(|recording| recording.bundle),
+    );
     found
 }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use support::{Reply, World, command, text};
+use trace_needs::{Need, skip};
 use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::WorkStatus;
 use trace_runtime::sandbox::{Bubblewrap, Confinement, ControlGroups, SandboxLauncher, availability, become_confined};
@@ -41,7 +42,7 @@ fn main() {
             // Such a system is told what it lacks, and runs nothing unconfined.
             assert!(error.to_string().starts_with("commands cannot be confined on this system: "));
             nothing_runs_without_a_sandbox().await;
-            return;
+            return skip(Need::Sandbox, format_args!("what a confined command can and cannot do: {error}"));
         }
         // Words behind the program name what is to be run, as with other test programs.
         let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -82,6 +83,15 @@ fn main() {
             a_refusal_that_nobody_lifts_stays_one,
         ];
     });
+}
+
+/// Returns bubblewrap if it works here.
+fn bubblewrap() -> Option<PathBuf> {
+    let found = Bubblewrap::Auto.find().expect("it is not required");
+    if found.is_none() {
+        skip(Need::Bubblewrap, "commands and attempts under bubblewrap, and what only bubblewrap stops");
+    }
+    found
 }
 
 fn world(folder: &Path, sandbox: SandboxPolicy) -> World {
@@ -231,7 +241,7 @@ async fn patches_plant_nothing_in_repositories() {
 /// The launcher would load the code of a command before it is shut in.
 async fn loaders_are_told_by_the_command_only() {
     let folder = tempfile::tempdir().expect("a folder");
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     for wrapper in [None, wrapper] {
         let program = std::env::current_exe().expect("a program");
         let environment = vec![("HOME".to_owned(), "/given".to_owned())];
@@ -330,7 +340,7 @@ async fn terminals_work() {
 /// Bubblewrap must not end by it while the command goes on.
 async fn an_interrupt_is_for_the_command() {
     let folder = tempfile::tempdir().expect("a folder");
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     for wrapper in [None, wrapper] {
         let world = wrapped_world(folder.path(), workspace(Network::Closed, &[]), wrapper);
         let line = "trap 'echo caught' INT; echo ready; read word; read word; echo \"got $word\"";
@@ -380,7 +390,7 @@ async fn nobody_types_into_a_terminal() {
     agreed.until("the start", |world| world.told("call_1").contains('\n')).await;
     let terminal = agreed.told("call_1").trim().to_owned();
     assert!(terminal.starts_with("/dev/pts/"), "{terminal}");
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     for network in [Network::Open, Network::Closed] {
         for sandbox in [workspace(network, &[]), SandboxPolicy::ReadOnly { network }] {
             for wrapper in [None, wrapper.clone()] {
@@ -501,12 +511,11 @@ async fn renames_lead_no_patch_outside() {
 async fn a_control_group_bounds_root_and_ends_what_is_left() {
     let groups = Arc::new(ControlGroups::find());
     if !groups.are_there() {
-        say("SKIPPED: control groups cannot be made here; fork bombs of root are not tried");
-        return;
+        return skip(Need::ControlGroups, "fork bombs of root");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
-    for bubblewrap in [None, bubblewrap] {
+    let wrapper = bubblewrap();
+    for bubblewrap in [None, wrapper] {
         // A bomb that goes on until it is refused, and then waits.
         const MOST: u32 = 40;
         let group = groups.make(MOST).expect("it can be made");
@@ -556,17 +565,9 @@ async fn a_control_group_bounds_root_and_ends_what_is_left() {
     until_ended(&word).await;
 }
 
-#[expect(clippy::print_stderr, reason = "what is not tried is said")]
-fn say(what: &str) {
-    eprintln!("{what}");
-}
-
 /// `multiprocessing` of Python needs shared memory, `script` needs a terminal of its own.
 async fn shared_memory_and_terminals_are_private_with_bubblewrap() {
-    let Some(bubblewrap) = Bubblewrap::Auto.find().expect("it is not required") else {
-        say("SKIPPED: bubblewrap does not work here; private devices are not tried");
-        return;
-    };
+    let Some(bubblewrap) = bubblewrap() else { return };
     for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::ReadOnly { network: Network::Closed }] {
         let folder = tempfile::tempdir().expect("a folder");
         let world = wrapped_world(folder.path(), sandbox, Some(bubblewrap.clone()));
@@ -636,7 +637,7 @@ async fn until_ended(word: &str) {
 async fn what_is_left_behind_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let word = |number: u32| format!("1000.{}{number}", std::process::id());
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     for (number, wrapper) in [(1, None), (2, wrapper)] {
         let is_wrapped = wrapper.is_some();
         let world = wrapped_world(folder.path(), workspace(Network::Closed, &[]), wrapper);

@@ -1,8 +1,8 @@
 //! The scripted provider against a stand-in for a service that plays the same scripts over HTTP.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -19,22 +19,14 @@ struct StandIn {
 
 impl StandIn {
     fn start() -> Option<Self> {
-        let script: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/tools/scripted_model.py");
-        if !script.is_file() {
-            return None;
-        }
-        let mut process =
-            Command::new("python3").arg("-u").arg(script).stdout(Stdio::piped()).stdin(Stdio::null()).spawn().ok()?;
+        let mut command =
+            trace_needs::scripted_model("the scripted provider is not compared with a service over HTTP")?;
+        let mut process = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().expect("it starts");
         let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line).ok()?;
-        let base_url = line.trim().strip_prefix("listening ").map(str::to_owned);
-        match base_url {
-            Some(base_url) => Some(Self { process, base_url }),
-            None => {
-                let _ = process.kill();
-                None
-            }
-        }
+        let output = process.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("it says where it listens");
+        let base_url = line.trim().strip_prefix("listening ").expect("an address").to_owned();
+        Some(Self { process, base_url })
     }
 
     fn endpoint(&self) -> Endpoint {
@@ -135,12 +127,8 @@ async fn ask(provider: &impl Provider, items: &[Value]) -> Vec<Result<ModelEvent
 }
 
 #[tokio::test]
-#[expect(clippy::print_stdout, reason = "a test that does not run says so")]
 async fn scripts_mean_the_same_here_and_over_http() {
-    let Some(stand_in) = StandIn::start() else {
-        println!("SKIPPED: no scripted model beside the repository, or no Python to run it");
-        return;
-    };
+    let Some(stand_in) = StandIn::start() else { return };
     let (there, here) = (HttpProvider::new(stand_in.endpoint()), Scripted::new().with_compaction(Compaction::Remote));
     // Both start new and hear the same, so that even the ids are the same.
     for (name, items) in conversations() {

@@ -104,17 +104,8 @@ impl World {
         let mut text = Vec::new();
         state_json::write(&reduction, state_json::Style::Compact, &mut text).expect("a state");
         let state: Value = serde_json::from_slice(&text).expect("JSON");
-        // The peer is asked where the tester names one.
-        if let Some(peer) = std::env::var_os("TRACE_PEER") {
-            let out = bundle.with_extension("state.json");
-            let status = std::process::Command::new(peer)
-                .args(["debug", "trace-reduce"])
-                .arg(&bundle)
-                .arg("-o")
-                .arg(&out)
-                .status();
-            assert!(status.expect("runs").success());
-            let theirs: Value = serde_json::from_slice(&std::fs::read(out).expect("reads")).expect("JSON");
+        if let Some(theirs) = trace_needs::state_by_peer(&bundle) {
+            let theirs: Value = serde_json::from_str(&theirs).expect("JSON");
             assert_eq!(state, theirs);
         }
         (self.outcome().expect("it has ended"), state)

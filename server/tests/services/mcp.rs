@@ -193,23 +193,16 @@ struct Played {
 }
 
 /// Reduces a bundle strictly, here and, if it is there, by the Codex CLI.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 fn reduced(bundle: &Path) -> Value {
     let strict = Options { strict: true, ..Options::default() };
     let reduction = reduce(&Bundle::open(bundle).expect("a bundle"), strict).expect("a graph");
     let mut text = Vec::new();
     state_json::write(&reduction, state_json::Style::Compact, &mut text).expect("JSON");
     let state: Value = serde_json::from_slice(&text).expect("JSON");
-    let Some(peer) = std::env::var_os("TRACE_PEER") else {
-        eprintln!("SKIPPED: TRACE_PEER names no Codex CLI; only our own reduction is checked");
-        return state;
-    };
-    let out = bundle.with_extension("state.json");
-    let output = Command::new(peer).args(["debug", "trace-reduce"]).arg(bundle).arg("-o").arg(&out).output();
-    let output = output.expect("the Codex CLI");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let theirs: Value = serde_json::from_slice(&std::fs::read(out).expect("a graph")).expect("JSON");
-    assert_eq!(state, theirs);
+    if let Some(theirs) = trace_needs::state_by_peer(bundle) {
+        let theirs: Value = serde_json::from_str(&theirs).expect("JSON");
+        assert_eq!(state, theirs);
+    }
     state
 }
 
@@ -378,21 +371,12 @@ async fn a_thread_does_not_start_without_what_it_requires() {
     assert!(listed["data"][0]["toolsError"].as_str().expect("why").contains("/nowhere/at/all"));
 }
 
-/// Finds a server that others made, and what runs it.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+/// Finds a server that others made.
 fn everything() -> Option<PathBuf> {
-    let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
-    let script = modules.map(|modules| modules.join("@modelcontextprotocol/server-everything/dist/index.js"));
-    let has_node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
-    match script.filter(|script| script.is_file() && has_node) {
-        Some(script) => Some(script),
-        None => {
-            eprintln!(
-                "SKIPPED: TRACE_NODE_MODULES has no @modelcontextprotocol/server-everything; no real MCP server is tried"
-            );
-            None
-        }
-    }
+    const SERVER: &str = "@modelcontextprotocol/server-everything";
+    const WHAT: &str = "no real MCP server is tried";
+    trace_needs::node(WHAT)?;
+    Some(trace_needs::node_modules(&[SERVER], WHAT)?.join(SERVER).join("dist/index.js"))
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::timeout;
+use trace_needs::{Need, skip};
 use trace_protocol::Experimental;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::runtime::RuntimeOptions;
@@ -714,17 +715,17 @@ fn is_there(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-#[expect(clippy::print_stderr, reason = "what is not tried is said")]
-fn say(what: &str) {
-    eprintln!("{what}");
-}
-
 #[tokio::test]
 async fn nothing_that_a_command_left_is_started() {
     let mut failures = Vec::new();
     for attempt in ATTEMPTS {
         if let Some(missing) = attempt.needs.iter().find(|program| !is_there(program)) {
-            say(&format!("SKIPPED: without {missing}: `{}` is not tried", attempt.name));
+            let need = match *missing {
+                "node" | "npx" => Need::Node,
+                "python3" => Need::Python,
+                _ => Need::Programs,
+            };
+            skip(need, format_args!("the attempt `{}`, without {missing}", attempt.name));
             continue;
         }
         let scene = Scene::new(attempt);

@@ -38,25 +38,12 @@ struct Peer {
 impl Peer {
     /// Starts it; nothing if it is not there.
     fn start(home: &Path) -> Option<Self> {
-        let Some(program) = std::env::var_os("TRACE_PEER") else {
-            eprintln!("SKIPPED: TRACE_PEER does not name the Codex CLI");
-            return None;
-        };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/tools/scripted_model.py");
-        if !script.is_file() {
-            eprintln!("SKIPPED: there is no scripted model");
-            return None;
-        }
+        let what = "no thread goes to the Codex CLI and back";
+        let program = trace_needs::peer(what)?;
+        let mut scripted_model = trace_needs::scripted_model(what)?;
         let log = home.join("model.log");
-        let mut model = Running(
-            Command::new("python3")
-                .arg(script)
-                .arg("--log")
-                .arg(&log)
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("a scripted model"),
-        );
+        let mut model =
+            Running(scripted_model.arg("--log").arg(&log).stdout(Stdio::piped()).spawn().expect("a scripted model"));
         let mut line = String::new();
         BufReader::new(model.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening ").expect("an address").to_owned();

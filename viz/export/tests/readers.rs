@@ -1,11 +1,10 @@
 //! Checks exports with their readers: parses them with the schemas of Perfetto and OpenTelemetry, and counts what is in
 //! them.
 //!
-//! The test needs a Python with the packages `perfetto` and `opentelemetry-proto`, which `TRACE_PYTHON` names. Without
-//! it, the test prints `SKIPPED`. If `TRACE_PROCESSOR` names Perfetto's `trace_processor_shell`, that program loads the
-//! timelines too.
+//! The test needs a Python with the packages `perfetto` and `opentelemetry-proto`, which `TRACE_PYTHON` names. If
+//! `TRACE_PROCESSOR` names Perfetto's `trace_processor_shell`, that program loads the timelines too.
 
-#![expect(clippy::print_stdout, reason = "a test that does not run says so")]
+#![expect(clippy::print_stdout, reason = "the output of the test has the counts")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,20 +19,15 @@ use trace_reducer::model::EdgeKind;
 
 #[test]
 fn readers_see_the_whole_graph() {
-    let Some(python) = std::env::var_os("TRACE_PYTHON") else {
-        println!("SKIPPED: TRACE_PYTHON names no Python; no reader judges the exports");
-        return;
-    };
+    let modules = ["perfetto", "opentelemetry.proto"];
+    let Some(python) = trace_needs::python(&modules, "no reader judges the exports") else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let samples = ["one-agent", "three-children", "damaged", "team"].map(|name| root.join("samples").join(name));
-    let corpus = find_bundles(&root.join("../shared/corpus")).unwrap_or_else(|_| {
-        println!("SKIPPED: no corpus of real recordings beside the repository; only samples are exported");
-        Vec::new()
-    });
+    let recordings = trace_needs::recordings("exports").into_iter().map(|recording| recording.bundle);
     let more = std::env::var_os("TRACE_MORE_BUNDLES").map(PathBuf::from);
     let more = more.and_then(|root| find_bundles(&root).ok()).unwrap_or_default();
     let directory = tempfile::tempdir().expect("a directory");
-    let bundles: Vec<PathBuf> = samples.into_iter().chain(corpus).chain(more).collect();
+    let bundles: Vec<PathBuf> = samples.into_iter().chain(recordings).chain(more).collect();
     for (index, bundle) in bundles.iter().enumerate() {
         let name = bundle.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         export(bundle, directory.path(), &format!("{index:04}-{name}"));

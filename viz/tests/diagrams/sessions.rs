@@ -40,18 +40,12 @@ pub(crate) fn fleet() -> Recorded {
     recorded(|path| generate(path, &shape))
 }
 
-/// Calls `ask` with the samples, and with real recordings if they are beside the repository.
-#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
+/// Calls `ask` with the samples, and with real recordings.
 pub(crate) fn for_each_recording(mut ask: impl FnMut(&Path, &Session)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut bundles = below(&root.join("samples"));
     bundles.extend(below(&root.join("reducer/tests/cases")));
-    let corpus = root.join("../shared/corpus");
-    if corpus.is_dir() {
-        bundles.extend(below(&corpus).into_iter().map(|path| path.join("bundle")));
-    } else {
-        eprintln!("SKIPPED: no real recordings at {}", corpus.display());
-    }
+    bundles.extend(trace_needs::recordings("laws of diagrams").into_iter().map(|recording| recording.bundle));
     for path in bundles {
         // Some folders are no bundles, and some test cases are bundles that cannot be opened.
         if let Ok(session) = Session::open(&path) {

@@ -12,18 +12,12 @@ use super::{dot, mermaid as parser, svg};
 const VIEWS: [(View, &str); 4] =
     [(View::Agents, "agents"), (View::Turns, "turns"), (View::Calls, "calls"), (View::Causal, "causal")];
 
-/// Returns the test cases of the reducer, the samples, and real recordings if they are beside the repository.
-#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
+/// Returns the test cases of the reducer, the samples, and real recordings.
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut bundles = below(&root.join("reducer/tests/cases"));
     bundles.extend(below(&root.join("samples")));
-    let corpus = root.join("../shared/corpus");
-    if corpus.is_dir() {
-        bundles.extend(below(&corpus).into_iter().map(|path| path.join("bundle")));
-    } else {
-        eprintln!("SKIPPED: no real recordings at {}", corpus.display());
-    }
+    bundles.extend(trace_needs::recordings("pictures").into_iter().map(|recording| recording.bundle));
     bundles
 }
 

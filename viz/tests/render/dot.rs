@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+use trace_needs::{Need, on_path, skip};
 use trace_viz::diagram::Diagram;
 use trace_viz::diagram::render::{Graphviz, dot, svg_by_graphviz};
 
@@ -17,18 +18,11 @@ const RANDOM_DIAGRAMS: usize = 60;
 /// Time limit of one picture. No test comes near it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns the path of a program that is found on the PATH.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
-}
-
-/// Returns the path of `dot`. If there is none, prints that tests are skipped.
-#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
+/// Returns the path of `dot`. If there is none, reports that tests are skipped.
 pub(crate) fn program() -> Option<PathBuf> {
     let found = on_path("dot");
     if found.is_none() {
-        eprintln!("SKIPPED: Graphviz is not installed; its `dot` does not judge the pictures");
+        skip(Need::Graphviz, "`dot` does not judge the pictures");
     }
     found
 }

@@ -8,21 +8,15 @@ use proptest::test_runner::TestRunner;
 use trace_viz::diagram::render::{MAX_MERMAID_CHARS, MAX_MERMAID_EDGES, MermaidError, mermaid};
 
 use super::diagrams::{any_diagram, everything, wide};
-use super::dot;
 
 /// Number of random diagrams that the parser reads.
 const RANDOM_DIAGRAMS: usize = 300;
 
-/// Returns the folder of Node modules with Mermaid's parser. If there is none, prints that tests are skipped.
-#[expect(clippy::print_stderr, reason = "the output of the test says what it skips")]
+/// Returns the folder of Node modules with Mermaid's parser. If there is none, reports that tests are skipped.
 pub(crate) fn modules() -> Option<PathBuf> {
-    let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
-    let modules = modules.filter(|modules| modules.join("mermaid").is_dir() && modules.join("jsdom").is_dir());
-    let modules = modules.filter(|_| dot::on_path("node").is_some());
-    if modules.is_none() {
-        eprintln!("SKIPPED: no node, or no mermaid and jsdom in TRACE_NODE_MODULES; Mermaid does not judge the texts");
-    }
-    modules
+    let what = "Mermaid does not judge the texts";
+    trace_needs::node(what)?;
+    trace_needs::node_modules(&["mermaid", "jsdom"], what)
 }
 
 /// Checks all files of a folder with Mermaid's parser.

@@ -1,21 +1,15 @@
-//! All available bundles: the cases of the reducer, the samples, and real recordings if they are beside the repository.
+//! All available bundles: the cases of the reducer, the samples, and real recordings.
 
 use std::path::{Path, PathBuf};
 
 use trace_explain::Session;
 
 /// Calls `ask` with every available session. Returns the number of sessions.
-#[expect(clippy::print_stderr, reason = "a skipped set must be visible")]
 pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut bundles = below(&root.join("reducer/tests/cases"));
     bundles.extend(below(&root.join("samples")));
-    let corpus = root.join("../shared/corpus");
-    if corpus.is_dir() {
-        bundles.extend(below(&corpus).into_iter().map(|path| path.join("bundle")));
-    } else {
-        eprintln!("SKIPPED: no real recordings at {}", corpus.display());
-    }
+    bundles.extend(trace_needs::recordings("answers").into_iter().map(|recording| recording.bundle));
     let mut count = 0;
     for path in bundles {
         // Some folders are not bundles, and some cases are bundles that cannot be opened.

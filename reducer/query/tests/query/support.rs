@@ -55,16 +55,15 @@ pub(crate) fn sample(name: &str) -> PathBuf {
     root().join("samples").join(name)
 }
 
-/// Returns the samples, the hand-made cases, and the real recordings if they are beside the repository.
+/// Returns the samples, the hand-made cases, and the real recordings.
 pub(crate) fn bundles() -> Vec<PathBuf> {
     let mut bundles: Vec<PathBuf> = ["one-agent", "three-children", "damaged"].map(sample).into();
-    for (folder, bundle) in [("reducer/tests/cases", ""), ("../shared/corpus", "bundle")] {
-        let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten();
-        let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path().join(bundle)).collect();
-        found.retain(|path| path.join("trace.jsonl").is_file());
-        found.sort();
-        bundles.extend(found);
-    }
+    let cases = std::fs::read_dir(root().join("reducer/tests/cases")).expect("the cases are there");
+    let mut cases: Vec<PathBuf> = cases.map(|entry| entry.expect("an entry").path()).collect();
+    cases.retain(|path| path.join("trace.jsonl").is_file());
+    cases.sort();
+    bundles.extend(cases);
+    bundles.extend(trace_needs::recordings("tables").into_iter().map(|recording| recording.bundle));
     assert!(bundles.len() > 200);
     bundles
 }

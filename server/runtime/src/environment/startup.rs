@@ -334,6 +334,8 @@ mod tests {
     use std::path::PathBuf;
     use std::process::Command;
 
+    use trace_needs::{Need, skip};
+
     use super::super::names::{HARMLESS_NAMES, KEY_NAMES, NamePattern, STARTUP_NAMES, table};
     use super::*;
 
@@ -433,11 +435,8 @@ mod tests {
     fn shells() -> Vec<&'static str> {
         let known = ["/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/bin/ksh"];
         let (there, missing): (Vec<_>, Vec<_>) = known.into_iter().partition(|shell| PathBuf::from(shell).exists());
-        if !missing.is_empty() {
-            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-            {
-                eprintln!("SKIPPED: {} not installed", missing.join(", "));
-            }
+        for shell in missing {
+            skip(Need::Shells, format_args!("keys in the start-up files of {shell}"));
         }
         there
     }
@@ -519,11 +518,7 @@ mod tests {
     #[test]
     fn nothing_of_a_key_is_left_in_a_shell_on_a_terminal() {
         if !PathBuf::from("/usr/bin/script").exists() {
-            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-            {
-                eprintln!("SKIPPED: no terminal without the program `script`");
-            }
-            return;
+            return skip(Need::Programs, "keys in shells on a terminal, without /usr/bin/script");
         }
         for shell in shells() {
             for options in [&[][..], &["-l"]] {

@@ -149,6 +149,8 @@ impl Confinement {
 mod tests {
     use std::os::unix::ffi::OsStrExt;
 
+    use trace_needs::{Need, skip};
+
     use super::super::paths::is_inside;
     use super::*;
     use crate::settings::ClosedTemporary;
@@ -255,11 +257,7 @@ mod tests {
             command
         };
         if !unshared(mounts).output().is_ok_and(|output| output.status.success()) {
-            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-            {
-                eprintln!("SKIPPED: nothing can be mounted here: it takes root and `unshare`");
-            }
-            return;
+            return skip(Need::Mounts, "hidden places behind mounts: mounting takes root and `unshare`");
         }
         let name = std::thread::current().name().expect("a test").to_owned();
         let mut inside = unshared(&format!("{mounts} && exec \"$0\" --exact {name} --nocapture"));

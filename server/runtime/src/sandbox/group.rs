@@ -299,6 +299,8 @@ fn hierarchies(groups: &str, mounts: &str) -> Vec<(PathBuf, String)> {
 
 #[cfg(test)]
 mod tests {
+    use trace_needs::{Need, skip};
+
     use super::*;
 
     #[test]
@@ -319,11 +321,7 @@ mod tests {
     fn a_group_goes_with_its_processes_and_those_of_dead_servers_too() {
         let groups = ControlGroups::find();
         let Some(base) = &groups.base else {
-            #[expect(clippy::print_stderr, reason = "what is not tried is said")]
-            {
-                eprintln!("SKIPPED: control groups cannot be made here");
-            }
-            return;
+            return skip(Need::ControlGroups, "the end of a control group, and of those that dead servers left");
         };
         let group = groups.make(16).expect("it can be made");
         let path = group.path().to_owned();

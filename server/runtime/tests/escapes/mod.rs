@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use trace_runtime::sandbox::{Bubblewrap, Confinement, HiddenPlace, SandboxLauncher};
+use trace_needs::{Need, skip};
+use trace_runtime::sandbox::{Confinement, HiddenPlace, SandboxLauncher};
 use trace_runtime::settings::Network;
 
 use table::ATTEMPTS;
@@ -74,12 +75,12 @@ pub(crate) async fn all_fail() {
     assert!(ATTEMPTS.len() >= 80);
     the_document_lists_them();
     let scene = Scene::new();
-    let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
-    if bubblewrap.is_none() {
-        say("without bubblewrap: what only that stops is not tried");
-    }
+    let bubblewrap = super::bubblewrap();
     let mut failures = Vec::new();
     let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        skip(Need::Root, "that some attempts of root succeed without a sandbox");
+    }
     for attempt in ATTEMPTS {
         let tool = match attempt.needs {
             Needs::Perl => "perl",
@@ -87,7 +88,8 @@ pub(crate) async fn all_fail() {
             Needs::Nothing | Needs::Wrapper => "sh",
         };
         if !has(tool) {
-            say(&format!("without {tool}: `{}` is not tried", attempt.name));
+            let need = if attempt.needs == Needs::Python { Need::Python } else { Need::Programs };
+            skip(need, format_args!("the attempt `{}`, without {tool}", attempt.name));
             continue;
         }
         if attempt.control == Control::Always || attempt.control == Control::Root && is_root {
@@ -135,7 +137,11 @@ pub(crate) async fn all_fail() {
 
 /// Tells whether the running kernel cannot stop an attempt that a newer one does.
 fn is_beyond_the_kernel(attempt: &Attempt, is_wrapped: bool) -> bool {
-    attempt.name.starts_with("kill") && !is_wrapped && !super::keeps_signals_in()
+    let is_beyond = attempt.name.starts_with("kill") && !is_wrapped && !super::keeps_signals_in();
+    if is_beyond {
+        skip(Need::SignalScope, format_args!("the attempt `{}` without bubblewrap", attempt.name));
+    }
+    is_beyond
 }
 
 fn launcher() -> SandboxLauncher {
@@ -147,11 +153,6 @@ fn has(tool: &str) -> bool {
     let mut command = Command::new(tool);
     command.args(["-c", ""]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok()
-}
-
-#[expect(clippy::print_stderr, reason = "what is not tried is said")]
-fn say(what: &str) {
-    eprintln!("{what}");
 }
 
 /// Where attempts are made: a workspace, and what it must not reach.

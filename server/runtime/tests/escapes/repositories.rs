@@ -7,10 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use trace_runtime::sandbox::Bubblewrap;
 use trace_runtime::settings::{Network, SandboxPolicy};
 
-use crate::{run, until_ended, workspace, wrapped_world};
+use crate::{bubblewrap, run, until_ended, workspace, wrapped_world};
 
 /// What is left where, and what the user does then. Both work in the folder around `work`; `$E` is a program that makes a file,
 /// `$EVIL` a whole repository that runs it.
@@ -233,7 +232,7 @@ const PLANTS: &[Plant] = &[
 /// Runs all attempts.
 pub(crate) async fn run_nothing_of_a_command() {
     the_document_lists_them();
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     let mut ways: Vec<Option<Option<PathBuf>>> = vec![None, Some(None)];
     if wrapper.is_some() {
         ways.push(Some(wrapper));
@@ -273,7 +272,7 @@ pub(crate) async fn run_nothing_of_a_command() {
 
 /// What agents do every day keeps working.
 pub(crate) async fn leave_plain_repositories_alone() {
-    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    let wrapper = bubblewrap();
     for wrapper in [None, wrapper] {
         let scene = Scene::new();
         scene.user("git -C lib config alias.st '!true'; cp .git/hooks/pre-commit.sample lib/.git/hooks/pre-push");

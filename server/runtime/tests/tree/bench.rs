@@ -1,8 +1,7 @@
 //! A runtime with a scripted model, a host that writes down what it hears, and a recording.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -125,7 +124,8 @@ pub(crate) struct Bench {
     pub(crate) ears: Arc<Ears>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) root: Agent,
-    directory: TempDir,
+    /// The folder of work and recordings, which is removed with this value.
+    _directory: TempDir,
 }
 
 impl Bench {
@@ -169,7 +169,7 @@ impl Bench {
         let mut root = NewAgent::new(ThreadId::new(), settings);
         change(&mut root);
         let root = runtime.start(root);
-        Self { ears, runtime, root, directory }
+        Self { ears, runtime, root, _directory: directory }
     }
 
     /// Another root of the same runtime.
@@ -290,7 +290,7 @@ impl Bench {
         let bundle = self.root.bundle_path().expect("it is recorded");
         let (state, is_whole) = state_of(&bundle).expect("a strict reader accepts it");
         assert!(is_whole);
-        if let Some(peers) = reduce_by_peer(&bundle, &self.directory.path().join("peer.json")) {
+        if let Some(peers) = reduce_by_peer(&bundle) {
             assert_eq!(state, peers, "the peer sees the same");
         }
         Graph(state)
@@ -427,14 +427,7 @@ pub(crate) fn state_of(bundle: &Path) -> Result<(Value, bool), String> {
     Ok((serde_json::from_slice(&text).expect("it is JSON"), reduction.trace.recording_complete))
 }
 
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-pub(crate) fn reduce_by_peer(bundle: &Path, state: &Path) -> Option<Value> {
-    let Some(peer) = std::env::var_os("TRACE_PEER").map(PathBuf::from) else {
-        eprintln!("SKIPPED: TRACE_PEER names no peer; only our own reduction is checked");
-        return None;
-    };
-    let output =
-        Command::new(peer).args(["debug", "trace-reduce"]).arg(bundle).arg("-o").arg(state).output().expect("it runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(serde_json::from_slice(&std::fs::read(state).expect("it is there")).expect("it is JSON"))
+/// Returns what the peer makes of a bundle, if there is a peer.
+pub(crate) fn reduce_by_peer(bundle: &Path) -> Option<Value> {
+    trace_needs::state_by_peer(bundle).map(|state| serde_json::from_str(&state).expect("it is JSON"))
 }

@@ -124,6 +124,8 @@ fn read_answer(answer: &[u8]) -> io::Result<bool> {
 mod tests {
     use std::process::Command;
 
+    use trace_needs::{Need, skip};
+
     use super::*;
 
     fn at(address: &str) -> SocketAddr {
@@ -200,11 +202,7 @@ mod tests {
             command
         };
         if !unshared(set_up).output().is_ok_and(|output| output.status.success()) {
-            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-            {
-                eprintln!("SKIPPED: no network can be made here: it takes root, `unshare` and `ip`");
-            }
-            return;
+            return skip(Need::Networks, "addresses of this machine: making a network takes root, `unshare` and `ip`");
         }
         let name = std::thread::current().name().expect("a test").to_owned();
         let line = format!("{set_up} && exec \"$0\" --exact {name} --nocapture");

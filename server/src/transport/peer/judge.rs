@@ -346,6 +346,8 @@ fn is_other_user(uid: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use trace_needs::{Need, skip};
+
     use super::*;
 
     #[test]
@@ -394,8 +396,9 @@ mod tests {
             other.args(["--exact", &name, "--nocapture"]).env(INSIDE, "1").uid(65_534).gid(65_534);
             match other.current_dir("/").status() {
                 Ok(status) => assert!(status.success()),
-                #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-                Err(error) => eprintln!("SKIPPED as another user: the test program cannot be run by one: {error}"),
+                Err(error) => {
+                    skip(Need::OtherUser, format_args!("who is gone, judged by another user than root: {error}"))
+                }
             }
         }
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("an address");

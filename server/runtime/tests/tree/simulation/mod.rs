@@ -121,7 +121,7 @@ fn with_bundles(seed: u64) -> Played {
     if seed.is_multiple_of(RECORDED * PEERS) && played.broken.is_empty() {
         for life in &played.bundles {
             let (ours, _) = crate::bench::state_of(&life.bundle).expect("it was taken before");
-            let peers = crate::bench::reduce_by_peer(&life.bundle, &directory.path().join("peer.json"));
+            let peers = crate::bench::reduce_by_peer(&life.bundle);
             if peers.is_some_and(|peers| peers != ours) {
                 played.broken.push(format!("the peer sees another graph of life {}", life.number));
             }
