@@ -397,7 +397,7 @@ mod tests {
             match other.current_dir("/").status() {
                 Ok(status) => assert!(status.success()),
                 Err(error) => {
-                    skip(Need::OtherUser, format_args!("who is gone, judged by another user than root: {error}"))
+                    skip(Need::OtherUser, format_args!("who is gone, judged by another user than root: {error}"));
                 }
             }
         }
