@@ -9,7 +9,7 @@ use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_se
 use super::names::{PARTS, PASSWORD, sensitive_name, weak_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES};
 use super::quotes::outer_quote;
-use super::random::{is_generated, is_human};
+use super::random::{is_generated, is_human, is_memorable};
 
 /// How much of a name is looked at before and behind the part that tells.
 const MAX_NAME_SIDE_BYTES: usize = 60;
@@ -60,6 +60,9 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
         }
         let Some((written, kind)) = unescaped.and_then(named).or_else(|| named(whole)) else { continue };
         let place = name.end - written.len()..name.end;
+        if is_in_name(bytes, place.start) {
+            continue;
+        }
         if let Some(value) = generated(text, &place) {
             found.push(Found::new(value, kind, Evidence::Context));
             continue;
@@ -71,11 +74,16 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
             continue;
         };
         let is_short = sensitive_name(written).is_none();
-        let looks_announced = is_short && is_announced(&text[value.clone()]);
+        let looks_announced = is_short && (is_announced(&text[value.clone()]) || is_memorable(&text[value.clone()]));
         if is_short && !looks_announced {
             continue;
         }
         if looks_announced || is_secret(&text[value.clone()], written, form, &kind) {
+            if let Some(other) =
+                replaced_by(text, &value).filter(|other| is_secret(&text[other.clone()], written, form, &kind))
+            {
+                found.push(Found::new(other, kind.clone(), Evidence::Context));
+            }
             found.push(Found::new(value, kind, Evidence::Context));
         } else if let Some(value) = string_behind(text, &place) {
             found.push(Found::new(value, kind, Evidence::Context));
@@ -83,10 +91,31 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     }
 }
 
+/// Returns the string that stands behind another with an arrow or an alternative between: `"old" -> "new"`, `a || "default"`.
+fn replaced_by(text: &str, value: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let behind = skip_quote(bytes, value.end);
+    let mark = skip_blanks(bytes, behind);
+    let length = ["->", "=>", "→", "||", "??", "or ", "to "]
+        .iter()
+        .find(|mark_text| bytes[mark..].starts_with(mark_text.as_bytes()))?
+        .len();
+    let start = skip_blanks(bytes, mark + length);
+    let opened = skip_quote(bytes, start);
+    (behind > value.end).then(|| quoted(bytes, start, opened)).flatten()
+}
+
 /// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one.
 fn short_name(name: &str) -> Option<Kind> {
     let name = name.trim_start_matches(['-', '.', '_']);
     matches!(name, "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw").then_some(PASSWORD)
+}
+
+/// Says whether a name is a part of the name of a resource, as in `arn:aws:secretsmanager:eu:1:secret:prod/db`.
+fn is_in_name(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(MAX_NAME_SIDE_BYTES * 2)..start];
+    let word = before.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=')).next();
+    word.is_some_and(|word| word.starts_with(b"arn:") || word.starts_with(b"urn:"))
 }
 
 /// Finds a value of letters, digits and marks that follows a name: one that a generator made, up to where what stands around
@@ -112,7 +141,7 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     if operator == 1 && byte(gap) == b':' && byte(gap + 1) == b':' {
         return None;
     }
-    let start = skip_blanks(bytes, gap + operator);
+    let start = skip_blanks(bytes, skip_emphasis_behind(bytes, gap + operator));
     // Strings of code have a letter before their quote.
     if byte(start).is_ascii_alphabetic() && matches!(byte(start + 1), b'"' | b'\'') {
         return None;
@@ -120,7 +149,9 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     if operator > 0 && start > gap + operator && gap == here && byte(gap) == b'=' {
         return None;
     }
-    if matches!(byte(start), b'"' | b'\'' | b'`' | b'\\') {
+    if matches!(byte(start), b'"' | b'\'' | b'`' | b'\\')
+        || (matches!(byte(start), b'[' | b'(' | b'{') && matches!(byte(start + 1), b'"' | b'\'' | b'`'))
+    {
         return None;
     }
     let rest = &bytes[start..bytes.len().min(start + MAX_GENERATED_VALUE_BYTES + 1)];
@@ -229,7 +260,7 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         (start, end) = (start + 1, end - 1);
     }
     let value = text.get(start..end)?;
-    (!value.contains(char::is_whitespace) && is_announced(value)).then_some(start..end)
+    (!value.contains(char::is_whitespace) && (is_announced(value) || is_memorable(value))).then_some(start..end)
 }
 
 /// Most bytes between a name and the string that is told to be its value.
@@ -252,7 +283,10 @@ fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let is_value = !written.contains(char::is_whitespace)
         && !is_rooted_path(&written.to_lowercase())
         && !written.starts_with(['/', '~', '.'])
-        && is_announced(written);
+        && (is_announced(written) || is_memorable(written))
+        && !bytes[start..start + length].contains(&b'<')
+        && !(bytes[start..start + length].contains(&b'|')
+            && !bytes[start..start + length].windows(2).any(|pair| pair == b"||"));
     is_value.then_some(value)
 }
 
@@ -411,6 +445,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
         _ => return None,
     }
     let is_own_line = matches!(form, Form::Environment | Form::Line);
+    here = skip_emphasis_behind(bytes, here);
     let gap_end = skip_blanks(bytes, here);
     // Behind `name=` a gap is the end of an empty value.
     if form == Form::Environment && gap_end > here && byte(here.wrapping_sub(1)) == b'=' && here - 1 == before_gap {
@@ -425,6 +460,9 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
         if behind > here + 1 + word && matches!(byte(behind), b'"' | b'\'') {
             here = behind;
         }
+    } else if bytes[here..].starts_with(b"!!") && byte(here + 2).is_ascii_lowercase() {
+        let word = bytes[here + 2..].iter().take(MAX_TYPE_BYTES).take_while(|byte| byte.is_ascii_lowercase()).count();
+        here = skip_blanks(bytes, here + 2 + word);
     } else if bytes[here..].starts_with(b"<%=") {
         here = skip_blanks(bytes, here + 3);
     } else if bytes[here..].starts_with(b"[[") {
@@ -681,6 +719,12 @@ fn goes_on(rest: &[u8], quote: u8, slashes: usize) -> usize {
             .is_some_and(|byte| byte.is_ascii_graphic() && !matches!(byte, b',' | b')' | b';' | b'\'' | b']' | b'}'))
         && is_closed(&rest[2..]);
     if is_doubled { 2 } else { 0 }
+}
+
+/// Skips what ends an emphasis behind a colon, as in `**Password:** value`.
+fn skip_emphasis_behind(bytes: &[u8], at: usize) -> usize {
+    let marks = bytes[at..].iter().take(3).take_while(|byte| matches!(byte, b'*' | b'_')).count();
+    if marks > 1 && bytes.get(at + marks) == Some(&b' ') { at + marks } else { at }
 }
 
 /// Skips the marks with which Markdown ends what it emphasizes.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::GeneralPurpose;
 
-use super::contexts::is_announced;
+use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
@@ -99,6 +99,40 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     }
 }
 
+/// Longest group of members in brackets that is looked at.
+const MAX_GROUP_BYTES: usize = 800;
+
+/// Finds what can hardly be anything but keys among the members in brackets behind a name of several secrets: `tokens { agent =
+/// "..." }`.
+pub(crate) fn find_in_groups(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    for name in names.iter().filter(|name| is_plural(&text[(*name).clone()])) {
+        let rest = &bytes[name.end..bytes.len().min(name.end + MAX_GROUP_BYTES)];
+        let Some(opened) = rest.iter().take(8).position(|byte| matches!(byte, b'{' | b'[' | b'(')) else { continue };
+        if !rest[..opened].iter().all(|byte| matches!(byte, b' ' | b'=' | b':' | b'>' | b'"' | b'\'')) {
+            continue;
+        }
+        let mut depth = 0_usize;
+        let is_end = |byte: &u8| {
+            depth += usize::from(matches!(byte, b'{' | b'[' | b'('));
+            depth -= usize::from(matches!(byte, b'}' | b']' | b')')).min(depth);
+            depth == 0
+        };
+        let end = rest[opened..].iter().position(is_end).map_or(rest.len(), |end| opened + end);
+        let is_apart = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`{}[](),;=".contains(byte);
+        let mut at = opened;
+        for word in rest[opened..end].split(is_apart) {
+            let span = name.end + at..name.end + at + word.len();
+            at += word.len() + 1;
+            if let Some(value) = text.get(span.clone())
+                && is_strong(value)
+            {
+                found.push(Found::new(span, PRIVATE, Evidence::Context));
+            }
+        }
+    }
+}
+
 /// Says whether a name is one of several secrets.
 pub(crate) fn is_plural(name: &str) -> bool {
     name.strip_suffix(['s', 'S']).is_some_and(|one| sensitive_name(one).is_some())
@@ -107,11 +141,18 @@ pub(crate) fn is_plural(name: &str) -> bool {
 /// Finds the secrets in a list under a name of several. The elements may be names of secrets as well.
 fn list(lines: &[YamlLine<'_>], indent: usize, found: &mut Vec<Found>) {
     for line in lines.iter().take(MAX_BLOCK_LINES) {
-        let Some(element) = line.text.trim_start().strip_prefix("- ").filter(|_| line.indent() >= indent) else {
-            break;
+        let element = line.text.trim_start().strip_prefix("- ").filter(|_| line.indent() >= indent);
+        let member = || line.plain_member().filter(|_| line.indent() > indent).map(|_| line.text.split_once(':'));
+        let (element, is_member) = match element {
+            Some(element) => (element, false),
+            None => match member().flatten() {
+                Some((_, value)) => (value, true),
+                None => break,
+            },
         };
         let value = element.trim().trim_matches(['"', '\'']);
-        if !value.contains(char::is_whitespace) && is_announced(value) {
+        let is_one = if is_member { is_strong(value) } else { is_announced(value) };
+        if !value.contains(char::is_whitespace) && is_one {
             let start = line.start + line.text.find(value).unwrap_or_default();
             found.push(Found::new(start..start + value.len(), PRIVATE, Evidence::Context));
         }
@@ -191,7 +232,7 @@ fn kubernetes(lines: &[YamlLine<'_>], kind: usize, text: &str, found: &mut Vec<F
         if is_value(written, encoding) {
             let kind = sensitive_name(key).unwrap_or(PRIVATE);
             let mut secret = Found::new(start..start + written.len(), kind, Evidence::Context);
-            if let Some(decoded) = decoded(written).filter(|_| encoding == Encoding::Base64) {
+            if let Some(decoded) = decoded(written).filter(|value| encoding == Encoding::Base64 && !stands_in(value)) {
                 secret.aliases.push(decoded);
             }
             found.push(secret);

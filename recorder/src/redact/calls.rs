@@ -6,11 +6,10 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::contexts::is_announced;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
+use super::search::{Case, Search};
 
 const CREDENTIAL: Kind = Kind::known("credential");
 
@@ -19,6 +18,11 @@ const CREDENTIAL: Kind = Kind::known("credential");
 const CALLEES: &[&str] = &[
     "sign(",
     "verify(",
+    "jwt.encode(",
+    "jwt.decode(",
+    "jwt::encode(",
+    "jwt::decode(",
+    "jwt_encode(",
     "createhmac(",
     "hmac(",
     "hmac_new(",
@@ -115,13 +119,7 @@ const CALLEES: &[&str] = &[
 /// How far the arguments of a call are followed.
 const MAX_ARGUMENTS_BYTES: usize = 600;
 
-static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(CALLEES)
-        .expect("some dozen short texts")
-});
+static NAMES: LazyLock<Search> = LazyLock::new(|| Search::new(CALLEES.iter().copied(), Case::Any));
 
 /// Returns the ends of calls near which a secret is to be looked for.
 pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
@@ -131,7 +129,7 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
 /// Finds the secrets among the arguments of calls.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    for call in NAMES.find_iter(text) {
+    for call in NAMES.through(text).find_iter(text) {
         for string in strings(bytes, call.end()) {
             if let Some(value) = text.get(string.clone())
                 && value.len() >= 8

@@ -6,8 +6,6 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
@@ -15,6 +13,7 @@ use super::literal::{is_call, is_file, is_rooted_path, stands_in};
 use super::names::{PASSWORD, SECRET, sensitive_name, weak_name};
 use super::plausible::is_plausible_password;
 use super::quotes::outer_quote;
+use super::search::{Case, Search};
 use super::shell::{Quoting, Word, words};
 
 /// A group of programs and where their secrets stand. In a rule, `-p*` is an option with its value attached, `-p_` one with
@@ -470,14 +469,12 @@ impl Rule {
 }
 
 /// Finds the names of all programs at once.
-static NAMES: LazyLock<(AhoCorasick, Vec<usize>, Vec<Vec<Rule>>)> = LazyLock::new(|| {
+static NAMES: LazyLock<(Search, Vec<usize>, Vec<Vec<Rule>>)> = LazyLock::new(|| {
     let names =
         PROGRAMS.iter().enumerate().flat_map(|(index, programs)| programs.names.iter().map(move |name| (*name, index)));
     let (texts, owners): (Vec<&str>, Vec<usize>) = names.unzip();
-    let automaton =
-        AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(texts).expect("some hundred short texts");
     let rules = PROGRAMS.iter().map(|programs| programs.rules.iter().map(|rule| Rule::parse(rule)).collect()).collect();
-    (automaton, owners, rules)
+    (Search::new(texts, Case::Exact), owners, rules)
 });
 
 /// Most programs of one line whose arguments are read.
@@ -485,10 +482,10 @@ const MAX_PROGRAMS_OF_LINE: usize = 12;
 
 /// Finds the secrets in the commands of a text.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    let (automaton, owners, rules) = &*NAMES;
+    let (search, owners, rules) = &*NAMES;
     let bytes = text.as_bytes();
     let (mut done, mut programs) = (0, 0);
-    for hit in automaton.find_overlapping_iter(text) {
+    for hit in search.through(text).find_overlapping_iter(text) {
         if hit.start() < done || !is_program(bytes, hit.range()) {
             continue;
         }

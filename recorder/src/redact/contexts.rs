@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::found::{Evidence, Found};
@@ -14,7 +13,8 @@ use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rule, is_secret, stands_in};
 use super::names::{API_KEY, PASSWORD, SECRET, TOKEN, sensitive_name, weak_name};
 use super::plausible::{Form, is_plausible, is_plausible_password};
-use super::random::{distinct, is_generated, is_human, is_worded, words_percent};
+use super::random::{distinct, is_generated, is_human, is_memorable, is_worded, words_percent};
+use super::search::{Case, Search};
 
 const COOKIE: Kind = Kind::known("cookie");
 const CREDENTIALS: Kind = Kind::known("credential");
@@ -155,7 +155,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["curl", "wget", "http ", "https ", " xh "],
         Look::Any,
-        r"(?i)\b(?:curl|https?|xh|wget)\b[^\n]*?[ \t](?:-[a-z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ \t=]{0,4}(?:\x22[^\x22\n:]*:([^\x22\n]{3,})\x22|'[^'\n:]*:([^'\n]{3,})'|[^\s:'\x22]+:([^\s'\x22]{3,}))",
+        r"(?i)\b(?:curl|https?|xh|wget)\b[^\n]*?[ \t](?:-[a-z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ \t=]{0,4}(?:\x22[^\x22\n:]*:([^\x22\n]{3,})\x22|'[^'\n:]*:([^'\n]{3,})'|[^\s:'\x22]+:([^\s'\x22`]{3,}))",
     ),
     context(
         PASSWORD,
@@ -165,6 +165,27 @@ static CONTEXTS: &[Context] = &[
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
             value!(),
             r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]*?(?:\bsudo\b[^\n|]*[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|\bsecret\b|stdin\b|\bsu\b)"#
+        ),
+    ),
+    // What is piped into anything that has a word for a secret in it, and what is written to a file that has.
+    context(
+        SECRET,
+        &["secret", "token", "passw", "credential", "login", "auth", "key "],
+        Look::Announced,
+        concat!(
+            r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
+            value!(),
+            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|;]*?(?:secret|token|passw|credential|login|auth|\bkey\b)"#
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["pass", "secret", "token", "cred", "key", "auth", "pw"],
+        Look::Announced,
+        concat!(
+            r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
+            value!(),
+            r#"[ \t]{0,4}(?:>{1,2}|\|[ \t]{0,4}(?:sudo[ \t]{1,4})?tee(?:[ \t]-a)?)[ \t]{0,4}['\x22]?[^\s'\x22;|&]*(?:pass|secret|token|cred|key|auth|\bpw)"#
         ),
     ),
     context(
@@ -218,7 +239,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["smb", "cifs", "rpcclient", "-u "],
         Look::Any,
-        r#"[ \t]-U[ \t]{0,4}['\x22]?[\w.\\/-]+%([^\s'\x22]{3,})"#,
+        r#"[ \t]-U[ \t]{0,4}['\x22]?[\w.\\/-]+%([^\s'\x22`]{3,})"#,
     ),
     context(
         PASSWORD,
@@ -244,7 +265,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["lftp", "snmp"],
         Look::Any,
-        r#"\b(?:lftp[^\n]*?-u[ ]?[\w.@-]+,|snmp\w{2,10}\b[^\n]*?[ ]-[cAX][ ])['\x22]?([^\s'\x22]{3,})"#,
+        r#"\b(?:lftp[^\n]*?-u[ ]?[\w.@-]+,|snmp\w{2,10}\b[^\n]*?[ ]-[cAX][ ])['\x22]?([^\s'\x22`]{3,})"#,
     ),
     context(
         PASSWORD,
@@ -307,6 +328,26 @@ static CONTEXTS: &[Context] = &[
             r"([A-Za-z0-9+/=._-]{20,})"
         ),
     ),
+    // Dialogues of servers that ask in base64, and what is set with two algorithms.
+    context(
+        PASSWORD,
+        &["334 ugfzc3dvcmq6", "334 cgfzc3dvcmq6"],
+        Look::Any,
+        r"(?i)334[ ](?:UGFzc3dvcmQ6|cGFzc3dvcmQ6)[^\n]*\n[^\n]*?\b([A-Za-z0-9+/]{4,}={0,2})[ \t]*\r?(?:\n|$)",
+    ),
+    context(
+        PASSWORD,
+        &[" md5 ", " sha ", " sha-", " sha2", " sha5", " aes ", " aes-", " des "],
+        Look::Announced,
+        r#"(?i)[ ](?:MD5|SHA(?:-?[0-9]{3})?|3?DES|AES(?:[- ]?[0-9]{3})?)[ ][\x22']?([^\s'\x22]{8,})[\x22']?(?:[ ](?:priv|auth|aes|des|md5|sha|3des)|[ \t]*\r?(?:\n|$))"#,
+    ),
+    context(SECRET, &[" reg_"], Look::Named, r"(?i)\b(?P<name>[\w.-]{2,})[ \t]{1,20}REG_\w{2,10}[ \t]{1,20}(\S{3,})"),
+    context(
+        PASSWORD,
+        &["password ", "passphrase ", "passwd ", "passcode ", "secret "],
+        Look::Password,
+        r#"(?i)\b(?:password|passphrase|passwd|passcode|secret)[ \t]{1,20}(?:\x22([^\x22\s]{6,})\x22|'([^'\s]{6,})'|`([^`\s]{6,})`)"#,
+    ),
     // Keys and codes that are announced.
     context(
         SECRET,
@@ -353,7 +394,7 @@ static CONTEXTS: &[Context] = &[
             "lösenord",
         ],
         Look::Password,
-        r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22]{6,})"#,
+        r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22`]{6,})"#,
     ),
     context(
         PASSWORD,
@@ -384,7 +425,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["auth plain", "auth login"],
         Look::Any,
-        r"(?i)\bAUTH[ ](?:PLAIN|LOGIN)[ ]([A-Za-z0-9+/]{8,}={0,2})",
+        r"\bAUTH[ ](?:PLAIN|LOGIN)[ ]([A-Za-z0-9+/]{8,}={0,2})",
     ),
     context(
         PASSWORD,
@@ -461,9 +502,15 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         PASSWORD,
-        &["auth ", "login=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
+        &["auth ", "login=", "user=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
         Look::Announced,
-        r#"(?i)(?:\b|_)(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22]{8,})"#,
+        r#"(?i)(?:\b|_)(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22`]{8,})"#,
+    ),
+    context(
+        PASSWORD,
+        &[": psk ", ": xauth ", ": eap ", ": ntlm ", ": pin "],
+        Look::Announced,
+        r#":[ ](?:PSK|XAUTH|EAP|NTLM|PIN)[ ]\x22([^\x22\n]{6,})\x22"#,
     ),
     context(PASSWORD, &["connectinfo"], Look::Announced, r"(?i)\bSQL\w*ConnectInfo[ ]\S+[ ]\S+[ ](\S{3,})"),
     context(SECRET, &["hmac-"], Look::Strong, r"(?i)\bhmac-(?:md5|sha[0-9]{1,3}):[\w.-]+:([A-Za-z0-9+/]{16,}={0,2})"),
@@ -484,6 +531,12 @@ static CONTEXTS: &[Context] = &[
         &["password", "passwort", "passphrase", "token", "secret", "credential"],
         Look::Announced,
         r"(?i)\b(?:password|passwort|passphrase|token|secret|credentials?)\b[^\n]*:[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*['\x22`]?(\S{8,}?)['\x22`]?[ \t]*(?:\r?\n|$)",
+    ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passcode", "token", "secret", "credential"],
+        Look::Announced,
+        r"(?i)\b(?:password|passphrase|passcode|token|secret|credentials?)\b[^\n]*\n[ \t]*(?:\r?\n[ \t]*)?(?:the |your )?(?:(?:new|generated|temporary|initial|current)[ ])?(?:value|password|key|secret|token|credential|pass|passphrase)(?:[ ]is)?[ ]?:[ \t]{0,8}['\x22`]?(\S{8,}?)['\x22`]?[ \t]*(?:\r?\n|$)",
     ),
     context(
         PASSWORD,
@@ -522,7 +575,7 @@ static CONTEXTS: &[Context] = &[
         Look::Strong,
         r#"\b(?:AKIA|ASIA)[A-Z0-9]{16}['\x22]?[\s:,;|]{1,4}['\x22]?([A-Za-z0-9/+]{40})\b"#,
     ),
-    context(SECRET, &["<<<"], Look::Announced, r#"<<<[ \t]*['\x22]?([^\s'\x22]{8,})"#),
+    context(SECRET, &["<<<"], Look::Announced, r#"<<<[ \t]*['\x22]?([^\s'\x22`]{8,})"#),
     context(
         SECRET,
         &["encrypt"],
@@ -586,7 +639,7 @@ static CONTEXTS: &[Context] = &[
         TOKEN,
         &["-h", "header"],
         Look::Named,
-        r#"(?i)(?:-H|--header|header|add_header|proxy_set_header|setRequestHeader|RequestHeader[ ]set)[ \t=(]{0,4}['\x22]?(?P<name>[\w-]{2,})['\x22]?[ \t]{0,4}[:, ][ \t]{0,4}['\x22]?([^\s'\x22]{6,})"#,
+        r#"(?i)(?:-H|--header|header|add_header|proxy_set_header|setRequestHeader|RequestHeader[ ]set)[ \t=(]{0,4}['\x22]?(?P<name>[\w-]{2,})['\x22]?[ \t]{0,4}[:, ][ \t]{0,4}['\x22]?([^\s'\x22`]{6,})"#,
     ),
     context(
         COOKIE,
@@ -598,13 +651,13 @@ static CONTEXTS: &[Context] = &[
         COOKIE,
         &["curl", "--cookie", "setcookie", "document.cookie", "add_cookie"],
         Look::Random,
-        r#"(?i)(?:[ ]-b|--cookie|document\.cookie|setcookie)[ \t=(]{1,4}['\x22]?[\w.%-]+(?:=|['\x22],[ ]{0,2}['\x22])([^\s;'\x22]{8,})"#,
+        r#"(?i)(?:[ ]-b|--cookie|document\.cookie|setcookie)[ \t=(]{1,4}['\x22]?[\w.%-]+(?:=|['\x22],[ ]{0,2}['\x22])([^\s;'\x22`]{8,})"#,
     ),
     context(
         COOKIE,
         &["phpsessid", "jsessionid", "sessionid", "connect.sid", "_session", "sessid", "auth_cookie", "remember_"],
         Look::Random,
-        r#"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|sessionid|connect\.sid|sessid|[\w-]*_session|remember_\w{2,20}|auth_cookie|\.aspxauth)['\x22]?[ ]?(?:=|:)[ ]?['\x22]?([^\s;'\x22&,<>)]{16,})"#,
+        r#"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|sessionid|connect\.sid|sessid|[\w-]*_session|remember_\w{2,20}|auth_cookie|\.aspxauth)['\x22]?[ ]?(?:=|:)[ ]?['\x22]?([^\s;'\x22`&,<>)]{16,})"#,
     ),
     context(
         PASSWORD,
@@ -616,7 +669,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["-f "],
         Look::Named,
-        r#"\s(?:-F|--form|--form-string|-d|--data(?:-raw|-urlencode|-binary)?)[ =]?['\x22]?(?:[^\s'\x22&]+&){0,8}(?P<name>[\w.\[\]-]{2,})=([^&'\x22\s]{3,})"#,
+        r#"\s(?:-F|--form|--form-string|-d|--data(?:-raw|-urlencode|-binary)?)[ =]?['\x22]?(?:[^\s'\x22&]+&){0,8}(?P<name>[\w.\[\]-]{2,})=([^&'\x22`\s]{3,})"#,
     ),
     // Calls of code.
     context(
@@ -733,13 +786,13 @@ static CONTEXTS: &[Context] = &[
             "-api'",
         ],
         Look::WeaklyNamed,
-        r#"(?i)\b(?P<name>(?:[a-z0-9]+-){1,6}(?:key|api|session|auth|secret|ticket|sid|hmac))['\x22]?[ ]?[:,=][ ]?['\x22]?([^\s'\x22,;]{16,})"#,
+        r#"(?i)\b(?P<name>(?:[a-z0-9]+-){1,6}(?:key|api|session|auth|secret|ticket|sid|hmac))['\x22]?[ ]?[:,=][ ]?['\x22]?([^\s'\x22`,;]{16,})"#,
     ),
     context(
         SIGNATURE,
         &["sig=", "signature=", "hmac=", "ticket="],
         Look::Strong,
-        r#"(?im)(?:^|[?&;,\x22'\s])(?:[\w.-]*[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,})"#,
+        r#"(?im)(?:^|[?&;,\x22'\s])(?:[\w.-]*[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22`<>\#,;]{16,})"#,
     ),
     context(
         TOKEN,
@@ -748,7 +801,7 @@ static CONTEXTS: &[Context] = &[
             "hapikey=", "&sign=",
         ],
         Look::Strong,
-        r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22<>\#,;]{20,})"#,
+        r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22`<>\#,;]{20,})"#,
     ),
     // Addresses that open something by themselves.
     context(
@@ -952,16 +1005,11 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = (&'static str, Strength)> 
 }
 
 /// Finds the words of all contexts at once.
-static WORDS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+static WORDS: LazyLock<(Search, Vec<usize>)> = LazyLock::new(|| {
     let words =
         CONTEXTS.iter().enumerate().flat_map(|(index, context)| context.words.iter().map(move |word| (*word, index)));
     let (texts, owners): (Vec<&str>, Vec<usize>) = words.unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(texts)
-        .expect("some hundred short texts");
-    (automaton, owners)
+    (Search::new(texts, Case::Any), owners)
 });
 
 /// The patterns of [`CONTEXTS`], each compiled when a text first has one of its words.
@@ -974,12 +1022,12 @@ fn compile(pattern: &str) -> Result<Regex, regex::Error> {
 
 /// Finds the secrets that a grammar gives away.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    let (automaton, owners) = &*WORDS;
+    let (search, owners) = &*WORDS;
     let mut windows: Vec<(usize, Range<usize>)> = Vec::new();
     // Where the last window of each context is among the windows.
     let mut last = [usize::MAX; CONTEXTS.len()];
     let mut candidates: Option<Vec<usize>> = None;
-    for hit in automaton.find_overlapping_iter(text) {
+    for hit in search.through(text).find_overlapping_iter(text) {
         let index = owners[hit.pattern().as_usize()];
         if CONTEXTS[index].look.needs_candidate() {
             let candidates = candidates.get_or_insert_with(|| candidates_of(text.as_bytes()));
@@ -1005,51 +1053,92 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 /// How far from a word of a context a value with letters and digits may be.
 const CANDIDATE_BYTES: usize = 400;
 
-/// Returns where runs of letters and digits begin that are long enough for a secret. Times have two letters at most.
+/// Returns where runs of letters and digits begin that may be secrets. Times have two letters at most, short hexadecimal
+/// numbers are ids, and small letters with at most one digit are names.
 pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
     let mut candidates = Vec::new();
-    let (mut start, mut letters, mut digits) = (0, 0_usize, 0_usize);
+    let mut run = Run(0);
+    let mut start = 0;
     for (at, byte) in bytes.iter().enumerate() {
-        match CLASSES[usize::from(*byte)] {
-            Class::Letter => letters += 1,
-            Class::Digit => digits += 1,
-            Class::Mark => {}
-            Class::End => {
-                if digits > 0 && letters > 2 && at - start >= MIN_CANDIDATE_BYTES {
-                    candidates.push(start);
-                }
-                (start, letters, digits) = (at + 1, 0, 0);
-            }
+        let class = CLASSES[usize::from(*byte)];
+        if class != Class::End as u64 && at - start < MAX_RUN_BYTES {
+            run.0 += class;
+            continue;
         }
+        if run.may_be_secret() {
+            candidates.push(start);
+        }
+        run = Run(0);
+        start = at + 1;
     }
-    if digits > 0 && letters > 2 && bytes.len() - start >= MIN_CANDIDATE_BYTES {
+    if run.may_be_secret() {
         candidates.push(start);
     }
     candidates
 }
 
+/// Longest run that is counted as one.
+const MAX_RUN_BYTES: usize = 1000;
+
+/// How many bytes of each class a run has, ten bits each.
+struct Run(u64);
+
+impl Run {
+    fn count(&self, class: Class) -> u64 {
+        (self.0 / class as u64) & 0x3ff
+    }
+
+    fn may_be_secret(&self) -> bool {
+        let digits = self.count(Class::Digit);
+        if digits == 0 {
+            return false;
+        }
+        let [hex, small, capitals, joints, marks] =
+            [Class::Hex, Class::Small, Class::Capital, Class::Joint, Class::Mark].map(|class| self.count(class));
+        let letters = hex + small + capitals;
+        let length = letters + digits + joints + marks;
+        let is_plain = capitals == 0 && marks == 0;
+        let is_id = is_plain && small == 0 && joints == 0 && length < MIN_HEX_BYTES;
+        let is_name = is_plain && digits == 1 && length < 2 * MIN_CANDIDATE_BYTES;
+        letters > 2 && length >= MIN_CANDIDATE_BYTES && !is_id && !is_name
+    }
+}
+
+/// Shortest hexadecimal number that may be a secret.
+const MIN_HEX_BYTES: u64 = 16;
+
 /// Shortest run of letters and digits that may be a secret.
-const MIN_CANDIDATE_BYTES: usize = 8;
+const MIN_CANDIDATE_BYTES: u64 = 8;
 
 /// What a byte is in a run that may be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
 enum Class {
-    Letter,
-    Digit,
-    Mark,
-    End,
+    /// What ends a run.
+    End = 0,
+    /// A small letter that is a hexadecimal digit.
+    Hex = 1,
+    Small = 1 << 10,
+    Capital = 1 << 20,
+    Digit = 1 << 30,
+    /// What stands between the words of names and paths.
+    Joint = 1 << 40,
+    Mark = 1 << 50,
 }
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::End; 256];
+static CLASSES: [u64; 256] = {
+    let mut classes = [Class::End as u64; 256];
     let mut at = 0x21;
     while at < 0x7f {
         classes[at as usize] = match at {
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'a'..=b'f' => Class::Hex,
+            b'g'..=b'z' => Class::Small,
+            b'A'..=b'Z' => Class::Capital,
             b'0'..=b'9' => Class::Digit,
+            b'-' | b'_' | b'.' | b'/' | b':' | b',' | b'[' | b']' | b'(' | b')' => Class::Joint,
             b'"' | b'\'' | b'`' | b'=' => Class::End,
             _ => Class::Mark,
-        };
+        } as u64;
         at += 1;
     }
     classes
@@ -1100,7 +1189,7 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
         Look::Any => !stands_in(value) && is_plausible_password(value),
         Look::Password => is_secret(value, "password", Form::Quoted, &PASSWORD),
         Look::Random => is_random(value),
-        Look::Announced => is_announced(value),
+        Look::Announced => is_announced(value) || (is_password(value) && !stands_in(value)),
         Look::Strong => is_strong(value),
         Look::WeaklyNamed => {
             let name = name?;
@@ -1124,6 +1213,17 @@ pub(crate) fn is_announced(value: &str) -> bool {
         && !value.bytes().all(|byte| byte.is_ascii_alphabetic())
         && !stands_in(value)
         && (is_random(value) || is_strong(value) || is_human(value) || is_worded(value) || is_mixed(value))
+}
+
+/// Says whether a value is a password where one is expected: made to be remembered, or letters and digits without a word.
+pub(crate) fn is_password(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    let is_scrambled = value.len() >= 10
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase);
+    is_memorable(value) || (is_scrambled && is_plausible(value, Form::Bare, &PASSWORD))
 }
 
 /// Says whether a value has all four sorts of characters, with a mark that names and paths do not have.

@@ -6,12 +6,13 @@ use serde::de::IgnoredAny;
 
 use super::commands;
 use super::contexts::{is_random, is_strong};
+use super::examine::is_value_key;
 use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
 use super::literal::{is_secret, stands_in};
 use super::marks::{Mark, Marks};
-use super::names::{SECRET, sensitive_name, weak_name};
+use super::names::{PASSWORD, SECRET, sensitive_name, weak_name};
 use super::plausible::Form;
 use super::shell::Word;
 use super::structure::{self, ListSort, Relation};
@@ -27,7 +28,9 @@ pub(crate) fn documents(text: &str, window: Range<usize>) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut documents = Vec::new();
     let mut at = window.start;
+    // A document may end behind the window.
     while documents.len() < MAX_DOCUMENTS
+        && at < window.end
         && let Some(start) = memchr::memchr2(b'{', b'[', &bytes[at..window.end]).map(|found| at + found)
     {
         at = start + 1;
@@ -71,8 +74,17 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
                 None if weak_name(name(named)).is_some() && is_strong(value) => SECRET,
                 _ => continue,
             },
+            Some(Relation::Credential) if is_strong(value) => SECRET,
+            Some(Relation::Password) if is_secret(value, "password", Form::Quoted, &PASSWORD) => PASSWORD,
             Some(Relation::Under(parent)) => match sensitive_name(name(parent)) {
                 Some(kind) if is_strong(value) => kind,
+                Some(kind)
+                    if string.place.key().is_some_and(|key| is_value_key(name(key).as_bytes()))
+                        && is_secret(value, name(parent), Form::Environment, &kind) =>
+                {
+                    kind
+                }
+                None if is_strong(value) => SECRET,
                 _ => continue,
             },
             Some(Relation::OneOf(list)) => match sensitive_name(name(list)) {
@@ -100,6 +112,14 @@ fn is_cookie_header(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_may_end_behind_the_window() {
+        let text = "x {\"a\": \"bcdefgh\"} {\"i\": \"jklmnop\"} y";
+        let listed = |end| documents(text, 0..end);
+        assert_eq!(listed(4), [2..18]);
+        assert_eq!((listed(2), listed(text.len())), (vec![], vec![2..18, 19..35]));
+    }
 
     #[test]
     fn objects_in_a_text_are_read() {

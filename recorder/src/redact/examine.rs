@@ -20,7 +20,7 @@ use super::headers::find_cookies;
 use super::kind::Kind;
 use super::known::{Known, Secret};
 use super::literal::is_secret;
-use super::names::{SECRET, is_session_name, sensitive_name, weak_name, words};
+use super::names::{PASSWORD, SECRET, is_session_name, sensitive_name, weak_name, words};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
 use super::shell::Word;
@@ -275,7 +275,12 @@ impl Examiner<'_> {
         let examiner = Self { search: Search::All, ..*self };
         for _ in 0..MAX_ROUNDS {
             let Ok(edited) = String::from_utf8(apply(text.as_bytes(), &seen.edits)) else { break };
-            let uncovered = examiner.plain_once(sense, &edited, depth);
+            let mut uncovered = Seen::default();
+            for part in parts_around(&edited, &seen.edits) {
+                let of_part = examiner.plain_once(sense, &edited[part.clone()], depth);
+                uncovered.edits.extend(of_part.edits.into_iter().map(|edit| shifted(edit, part.start)));
+                uncovered.secrets.extend(of_part.secrets);
+            }
             if uncovered.edits.is_empty() {
                 break;
             }
@@ -490,6 +495,39 @@ impl Examiner<'_> {
     }
 }
 
+/// How far around what was replaced a long text is looked at again.
+const REACH_BYTES: usize = 16 << 10;
+
+/// Returns the parts of an edited text around what was replaced in it, in order and apart: all of it if it is short.
+fn parts_around(edited: &str, edits: &[Edit]) -> Vec<Range<usize>> {
+    if edited.len() <= 4 * REACH_BYTES {
+        return std::iter::once(0..edited.len()).collect();
+    }
+    let bytes = edited.as_bytes();
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut grown = 0_isize;
+    for edit in edits {
+        let start = edit.span.start.saturating_add_signed(grown);
+        grown += edit.text.len() as isize - edit.span.len() as isize;
+        let from = start.saturating_sub(REACH_BYTES);
+        let to = bytes.len().min(start + edit.text.len() + REACH_BYTES);
+        let mut from =
+            memchr::memrchr(b'\n', &bytes[..from]).map_or(0, |end| end + 1).max(from.saturating_sub(REACH_BYTES));
+        let mut to = memchr::memchr(b'\n', &bytes[to..]).map_or(bytes.len(), |end| to + end + 1).min(to + REACH_BYTES);
+        while !edited.is_char_boundary(from) {
+            from -= 1;
+        }
+        while !edited.is_char_boundary(to) {
+            to += 1;
+        }
+        match parts.last_mut() {
+            Some(last) if last.end >= from => last.end = last.end.max(to),
+            _ => parts.push(from..to),
+        }
+    }
+    parts
+}
+
 /// Says whether a text is an id and a key with a colon between, as services have them in base64.
 fn is_pair(text: &str) -> bool {
     text.split_once(':').is_some_and(|(id, key)| {
@@ -560,6 +598,7 @@ enum Level {
 /// Goes through the strings of a JSON text with what each is.
 fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMut(&Sense, Range<usize>)) {
     let mut by_name: HashMap<&[u8], Sense> = HashMap::new();
+    let password = Sense::Sensitive(PASSWORD, "password".to_owned());
     let key_part = Sense::Sensitive(Kind::known("private-key"), "private_key".to_owned());
     for string in &structure.strings {
         let inner = string.inner.clone();
@@ -575,6 +614,10 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
         match relation {
             Some(Relation::Credential) => {
                 visit(&Sense::Weak(CREDENTIALS), inner);
+                continue;
+            }
+            Some(Relation::Password) => {
+                visit(&password, inner);
                 continue;
             }
             Some(Relation::KeyPart) => {
@@ -597,6 +640,10 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
                     let sense = by_name.entry(parent).or_insert_with(|| sense_of_sibling(parent));
                     if matches!(sense, Sense::Sensitive(..)) {
                         visit(sense, inner);
+                        continue;
+                    }
+                    if looks_random() && std::str::from_utf8(parent).is_ok_and(is_plural) {
+                        visit(&Sense::Weak(SECRET), inner);
                         continue;
                     }
                 }
@@ -645,9 +692,24 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
         if level == Level::Document && is_word {
             continue;
         }
+        if name == b"encrypted_content" && !is_ciphertext(value) {
+            visit(&Sense::Free, inner);
+            continue;
+        }
         let sense = by_name.entry(name).or_insert_with(|| sense_of(name));
         visit(sense, inner);
     }
+}
+
+/// Shortest text that a provider encrypts to.
+const MIN_CIPHERTEXT_BYTES: usize = 64;
+
+/// Says whether a text may be what a provider encrypted: a run of base64, and nothing that can be read. Where the provider
+/// does not encrypt, the text itself stands in its place.
+fn is_ciphertext(text: &[u8]) -> bool {
+    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'.');
+    text.len() >= MIN_CIPHERTEXT_BYTES && text[..text.len() - padding].iter().all(is_digit)
 }
 
 /// Says whether the name of a value says nothing of it, so that what it is in decides.
@@ -656,7 +718,7 @@ fn name_is_silent(text: &[u8], place: &StringPlace) -> bool {
 }
 
 /// Says whether a key is that of the value of something that is an object.
-fn is_value_key(key: &[u8]) -> bool {
+pub(crate) fn is_value_key(key: &[u8]) -> bool {
     matches!(
         key,
         b"value"

@@ -8,12 +8,12 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use super::contexts::is_strong;
+use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::is_secret;
 use super::marks::{Mark, Marks};
-use super::names::PASSWORD;
+use super::names::{PASSWORD, sensitive_name, weak_name};
 use super::plausible::{Form, is_plausible, is_plausible_password};
 
 const BEARER: Kind = Kind::known("bearer-token");
@@ -105,6 +105,13 @@ static NETRC: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)\b(?:machine\s+\S+|default)\s+login[ \t]+\S+\s+password[ \t]+([^\s\x22'\\]{3,})"));
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,})(?:\s[^<>]*)?>([^<>\s]{6,})</"));
 
+/// An element, or one with a name of its own, around a text that is written as it is.
+static CDATA: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?s)<([A-Za-z0-9_.:-]{2,})(?:\s[^<>]*?\b(?:name|key|id)=[\x22']([^\x22'<>]{2,})[\x22'][^<>]*|\s[^<>]*)?>\s*<!\[CDATA\[(.{3,400}?)\]\]>"#,
+    )
+});
+
 /// Decodes base64 with or without padding.
 pub(crate) const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -166,8 +173,23 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
             let (Some((_, name)), Some((range, value))) = (group(text, &captures, 1), group(text, &captures, 2)) else {
                 continue;
             };
-            if let Some(kind) = super::names::sensitive_name(name)
-                && is_secret(value, name, Form::Quoted, &kind)
+            match sensitive_name(name) {
+                Some(kind) if is_secret(value, name, Form::Quoted, &kind) => {
+                    found.push(Found::new(range, kind, Evidence::Context));
+                }
+                None => {
+                    if let Some(kind) = weak_name(name).filter(|_| is_announced(value)) {
+                        found.push(Found::new(range, kind, Evidence::Context));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        for captures in CDATA.captures_iter(bytes) {
+            let name = group(text, &captures, 2).or_else(|| group(text, &captures, 1)).map(|(_, name)| name);
+            let (Some(name), Some((range, value))) = (name, group(text, &captures, 3)) else { continue };
+            if let Some(kind) = sensitive_name(name)
+                && is_secret(value, name, Form::Environment, &kind)
             {
                 found.push(Found::new(range, kind, Evidence::Context));
             }

@@ -148,10 +148,11 @@ impl Known {
     fn search_for(&mut self, texts: BTreeMap<String, (Evidence, Placeholder)>) {
         for (text, (evidence, placeholder)) in texts {
             let index = self.needles.len() as u32;
-            if let Some(head) = text.as_bytes().first_chunk() {
+            // A marker is the head of every key.
+            if let Some(head) = text.as_bytes().first_chunk().filter(|_| !text.starts_with("-----")) {
                 self.heads.entry(*head).or_default().push(index);
             }
-            if let Some(tail) = text.as_bytes().last_chunk() {
+            if let Some(tail) = text.as_bytes().last_chunk().filter(|_| !text.ends_with("-----")) {
                 self.tails.entry(*tail).or_default().push(index);
             }
             self.needles.push(Needle { text, evidence, placeholder });

@@ -6,7 +6,7 @@
 use super::kind::Kind;
 use super::names::{API_KEY, PASSWORD, SECRET, sensitive_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES, is_digest, is_placeholder, is_plausible, is_wordlike};
-use super::random::{distinct, is_generated, is_human, is_worded, words_percent};
+use super::random::{distinct, is_generated, is_human, is_memorable, is_worded, words_percent};
 
 /// Shortest value of an environment variable, whatever its letters.
 const MIN_LITERAL_VALUE_BYTES: usize = 6;
@@ -62,7 +62,7 @@ fn is_among(list: &str, word: &str) -> bool {
 
 /// Says whether a value that is assigned to the name of a secret is one.
 pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
-    if value.len() > MAX_VALUE_BYTES {
+    if value.len() > MAX_VALUE_BYTES || value.starts_with("-----") || value.ends_with(":::") {
         return false;
     }
     if form != Form::Bare
@@ -78,8 +78,10 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         return !is_uuid_of_another(name, value);
     }
     // Nothing else is written like that under the name of a password.
-    if matches!(kind.as_str(), "password" | "secret" | "credential")
-        && (is_worded(value) || is_human(value))
+    let is_chosen =
+        matches!(kind.as_str(), "password" | "secret" | "credential") || name.to_ascii_lowercase().contains("secret");
+    if is_chosen
+        && (is_worded(value) || is_human(value) || is_memorable(value))
         && !names_an_action(name)
         && !stands_in(value)
     {
@@ -127,6 +129,10 @@ pub(crate) fn stands_in(value: &str) -> bool {
     ]
     .iter()
     .any(|(open, close)| value.starts_with(open) && (value.ends_with(close) || open.len() > 1));
+    // Markers of keys and certificates, and records of files of users, whose other fields are empty.
+    if value.starts_with("-----") || value.ends_with(":::") {
+        return true;
+    }
     if value.is_empty() || wrapped || value.starts_with("[redacted:") {
         return true;
     }
@@ -283,8 +289,15 @@ pub(crate) fn is_call(value: &str) -> bool {
     name >= 3
         && is_name
         && words_percent(&value[..name]) >= 60
+        && !(is_generated(value) && has_all_sorts(rest))
         && !rest.contains(['^', '~', '%', '#', '@'])
         && (rest.starts_with(['(', '[', '{', '<']) || rest.starts_with("->"))
+}
+
+/// Says whether a text has digits and letters of both cases, as arguments of calls seldom have.
+fn has_all_sorts(text: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(test);
+    has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && words_percent(text) < 40
 }
 
 /// Says whether a value has classes of characters as regular expressions have.

@@ -36,6 +36,7 @@ mod quotes;
 mod random;
 mod report;
 mod rules;
+mod search;
 mod sentences;
 mod shell;
 mod siblings;

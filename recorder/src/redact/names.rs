@@ -300,9 +300,8 @@ fn kind_of_name(name: &str) -> Option<Kind> {
         }
         _ if ends(&["csrftoken", "xsrftoken", "oauthtoken", "jwttoken", "logintoken", "apptoken"]) => Some(TOKEN),
         "requirepass" | "masterauth" | "authtok" => Some(PASSWORD),
-        _ if ends(&["passwort", "kennwort", "sshpass", "dbpass", "userpass", "adminpass", "rootpass"]) => {
-            Some(PASSWORD)
-        }
+        _ if ends(FOREIGN) => Some(PASSWORD),
+        _ if ends(&["sshpass", "dbpass", "userpass", "adminpass", "rootpass"]) => Some(PASSWORD),
         _ if ends(&["smtppass", "mailpass", "ftppass", "bindpass", "ldappass", "becomepass", "mysqlpass"]) => {
             Some(PASSWORD)
         }
@@ -311,6 +310,27 @@ fn kind_of_name(name: &str) -> Option<Kind> {
         _ => None,
     }
 }
+
+/// Words for a password in other languages, as far as names are spelt with them.
+const FOREIGN: &[&str] = &[
+    "passwort",
+    "kennwort",
+    "senha",
+    "contrasena",
+    "contrasenya",
+    "wachtwoord",
+    "heslo",
+    "haslo",
+    "parola",
+    "salasana",
+    "adgangskode",
+    "losenord",
+    "passord",
+    "lozinka",
+    "jelszo",
+    "sifre",
+    "motdepasse",
+];
 
 /// What makes a `pat` a pattern instead of a personal access token.
 const PATTERNS: &[&str] = &[
@@ -424,6 +444,7 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
         "api" | "session" if before.len() > 1 || (*last == "session" && !before.is_empty() && name.contains('_')) => {
             Some(TOKEN)
         }
+        "material" if previous == Some("key") => Some(API_KEY),
         _ if last.ends_with("salt") => Some(SECRET),
         "seed" if before.is_empty() => Some(SECRET),
         "code" => previous
@@ -450,6 +471,13 @@ fn is_list(before: &[&str], last: &str) -> bool {
         "passwords" | "secrets" => before.is_empty(),
         _ => false,
     }
+}
+
+/// Says whether a name is that of the name of a key, beside which its value stands: `keyName`, `secret_id`.
+pub(crate) fn names_a_key(name: &str) -> bool {
+    let (lower, places) = split(name);
+    let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
+    matches!(words.as_slice(), ["key" | "secret" | "token" | "credential", "name" | "id"])
 }
 
 /// Says whether a name is one of a cookie that holds a session.
@@ -480,8 +508,41 @@ pub(crate) fn is_session_name(name: &str) -> bool {
 
 /// Parts of which one is in every name of a secret.
 pub(crate) const NAME_PARTS: &[&str] = &[
-    "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "mnemonic", "phrase", "bearer", "jwt",
-    "kennwort", "codes", "shares", "_pat", "salt", "macaroon", "wif", "seed", "_code",
+    "pass",
+    "pwd",
+    "pw",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "auth",
+    "psk",
+    "mnemonic",
+    "phrase",
+    "bearer",
+    "jwt",
+    "kennwort",
+    "senha",
+    "contrasen",
+    "wachtwoord",
+    "heslo",
+    "haslo",
+    "parola",
+    "salasana",
+    "adgangskode",
+    "losenord",
+    "lozinka",
+    "jelszo",
+    "sifre",
+    "motdepasse",
+    "codes",
+    "shares",
+    "_pat",
+    "salt",
+    "macaroon",
+    "wif",
+    "seed",
+    "_code",
 ];
 
 /// What names of secrets have in them.

@@ -134,7 +134,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         }
         let prompt = if has_prompt(written) { PROMPT.captures(written) } else { None };
         let is_reading = match prompt.as_ref().and_then(|captures| captures.name("command")) {
-            Some(command) => READS.is_match(command.as_bytes()),
+            Some(command) => READS.is_match(command.as_bytes()) || asks_for_secret(command.as_bytes()),
             // Without its prompt a command begins the line.
             None => begins_with_program(written) && READS.is_match(written),
         };
@@ -142,6 +142,37 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             values(text, at, found);
         }
     }
+}
+
+/// Words of which one is in a command that prints a secret, whatever the program.
+const ASKS: &[&[u8]] = &[
+    b"passw",
+    b"secret",
+    b"token",
+    b"privkey",
+    b"priv-key",
+    b"privatekey",
+    b"private-key",
+    b"apikey",
+    b"api-key",
+    b"api_key",
+    b"credential",
+    b"access-key",
+    b"accesskey",
+    b"auth-key",
+    b"authkey",
+    b"mnemonic",
+];
+
+/// Words of which one is in a command that prints a digest or an id instead.
+const IDENTIFIES: &[&[u8]] =
+    &[b"git ", b"sha1", b"sha2", b"sha5", b"md5", b"hash", b"checksum", b"fingerprint", b" create ", b" ls", b"uuid"];
+
+/// Says whether a command has a word for a secret in it and none for what only looks like one.
+fn asks_for_secret(command: &[u8]) -> bool {
+    let lower = command.to_ascii_lowercase();
+    let has = |words: &[&[u8]]| words.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
+    has(ASKS) && !has(IDENTIFIES)
 }
 
 /// Finds the lines of an output that are a secret, each as a whole.
@@ -161,7 +192,9 @@ fn values(text: &str, from: usize, found: &mut Vec<Found>) {
             _ => (start, start + written.len()),
         };
         let Some(value) = text.get(start..end) else { continue };
-        let is_word = !value.contains(char::is_whitespace) && (8..=MAX_VALUE_BYTES).contains(&value.len());
+        let is_word = !value.contains(char::is_whitespace)
+            && !value.starts_with("-----")
+            && (8..=MAX_VALUE_BYTES).contains(&value.len());
         if is_word && is_announced(value) {
             found.push(Found::new(start..end, SECRET, Evidence::Context));
         } else if !value.is_empty() {

@@ -183,6 +183,10 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
             if word == "todo" { at == 0 && ends } else { begins || ends }
         })
     };
+    // A few letters and what stands for the rest.
+    if value.len() < 12 && value.ends_with("...") {
+        return true;
+    }
     let crosses = lower.bytes().filter(|byte| *byte == b'x').count();
     // A random value has four crosses in a row now and then, but not as half of it.
     let is_crossed_out = lower.contains("xxxx") && crosses * 2 >= lower.len();

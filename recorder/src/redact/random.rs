@@ -244,6 +244,73 @@ pub(crate) fn is_human(text: &str) -> bool {
     (1..=4).contains(&words) && digits >= 2 && marks <= 3 && all_marks > 0 && at + digits + marks == bytes.len()
 }
 
+/// Says whether a text is a password that somebody made to be remembered: words, some with digits for letters, with numbers and
+/// marks between or behind them, as `ember-berlin-9594`, `Hamburg80_Koala` or `b4il3y@rabbit46`. Names of things are written
+/// so as well, so it only counts where a password is expected.
+pub(crate) fn is_memorable(text: &str) -> bool {
+    if !(8..=64).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return false;
+    }
+    // In the name of a file.
+    let text = match text.rsplit_once('.') {
+        Some((name, end)) if (2..=4).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_lowercase()) => name,
+        _ => text,
+    };
+    let is_mark = |c: char| c.is_ascii_punctuation();
+    let is_rare = |byte: u8| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b',');
+    if text.contains(['(', ')', '[', ']', '{', '}', '<', '>', '"', '\'', '`', '\\', '/', '|', ':', '$'])
+        || text.starts_with(|c: char| !c.is_ascii_alphanumeric())
+    {
+        return false;
+    }
+    let marks = text.bytes().filter(u8::is_ascii_punctuation).count();
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let mut words = 0;
+    for segment in text.split(is_mark).filter(|segment| !segment.is_empty()) {
+        let stem = segment.trim_matches(|c: char| c.is_ascii_digit());
+        if stem.is_empty() {
+            if segment.len() > 6 {
+                return false;
+            }
+            continue;
+        }
+        let plain: String = stem.chars().map(letter_for_digit).collect();
+        if plain.len() < 3 || !plain.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            return false;
+        }
+        let mut start = 0;
+        for end in 1..=plain.len() {
+            let bytes = plain.as_bytes();
+            let ends = end == plain.len() || (bytes[end].is_ascii_uppercase() && bytes[end - 1].is_ascii_lowercase());
+            if ends {
+                let word = plain[start..end].to_ascii_lowercase();
+                let has_vowel = word.bytes().any(|byte| b"aeiouy".contains(&byte));
+                if word.len() < 3 || !has_vowel || CODE_WORDS.contains(&word.as_str()) {
+                    return false;
+                }
+                words += 1;
+                start = end;
+            }
+        }
+    }
+    let is_marked = text.bytes().any(is_rare);
+    (1..=6).contains(&words) && digits >= 2 && marks <= 6 && (words > 1 || is_marked)
+}
+
+/// Returns the letter that a digit stands for in passwords that people make.
+fn letter_for_digit(c: char) -> char {
+    match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        '8' => 'b',
+        _ => c,
+    }
+}
+
 /// Returns how much of a text is made of words, in percent.
 pub(crate) fn words_percent(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -327,6 +394,34 @@ mod tests {
         for text in ["TokenKind2", "Config.Value2", "Password2024!", "Release2024", "Ed25519PrivateKey", "getValue(12)"]
         {
             assert!(!is_human(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn passwords_that_are_made_to_be_remembered_are_told_from_names() {
+        for text in [
+            "ember-berlin-9594",
+            "Hamburg80_Koala",
+            "Vulture2894*Willow",
+            "b4il3y@rabbit46",
+            "CandlePumpkin1613.",
+            "Ivorysilver88!",
+        ] {
+            assert!(is_memorable(text), "{text}");
+        }
+        for text in [
+            "my-app-secret-v2",
+            "us-east-1",
+            "node.js",
+            "passwordField22",
+            "userPassword-12",
+            "v1.22.3",
+            "2026-01-02",
+            "getValue(12)",
+            "x-request-id-12",
+            "sha256",
+        ] {
+            assert!(!is_memorable(text), "{text}");
         }
     }
 

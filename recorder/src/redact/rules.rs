@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
@@ -17,6 +16,7 @@ use super::placeholder::Placeholder;
 use super::plausible::is_wordlike;
 use super::providers::{SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
+use super::search::{Case, Search};
 use super::triggers::Needs;
 use super::{
     assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, sentences,
@@ -151,6 +151,7 @@ impl Rules {
         }
         siblings::find(text, marks, found);
         blocks::find(text, marks, found);
+        blocks::find_in_groups(text, &names, found);
         embedded::find(text, marks, found);
         tables::find(text, &names, marks, found);
     }
@@ -193,21 +194,21 @@ pub enum RuleError {
 }
 
 /// Finds the anchors of all shapes at once.
-static ANCHORS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+static ANCHORS: LazyLock<(Search, Vec<usize>)> = LazyLock::new(|| {
     let anchors =
         SHAPES.iter().enumerate().flat_map(|(index, shape)| shape.anchors.iter().map(move |text| (*text, index)));
     let (texts, owners): (Vec<&str>, Vec<usize>) = anchors.unzip();
-    (AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(texts).expect("a hundred short texts"), owners)
+    (Search::new(texts, Case::Exact), owners)
 });
 
 /// The patterns of [`SHAPES`], each compiled when a text first has its anchor.
 static PATTERNS: [OnceLock<Regex>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
 fn find_shapes(text: &str, found: &mut Vec<Found>) {
-    let (automaton, owners) = &*ANCHORS;
+    let (search, owners) = &*ANCHORS;
     let mut is_somewhere = [false; SHAPES.len()];
     let mut done = [0; SHAPES.len()];
-    for hit in automaton.find_overlapping_iter(text) {
+    for hit in search.through(text).find_overlapping_iter(text) {
         let index = owners[hit.pattern().as_usize()];
         let shape = &SHAPES[index];
         if shape.begins_with_anchor() {

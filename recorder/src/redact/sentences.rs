@@ -7,15 +7,49 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::contexts::is_mixed;
+use super::contexts::{is_mixed, is_password, is_random, is_strong};
 use super::found::{Evidence, Found};
 use super::literal::stands_in;
 use super::names::PASSWORD;
 use super::random::{is_human, is_worded};
 
 /// What a line has to say.
-const WORDS: &[&str] =
-    &["password", "passphrase", "passcode", "credentials", "creds ", "log in ", "login ", "sign in ", "logged in "];
+const WORDS: &[&str] = &[
+    "log in ",
+    "login ",
+    "sign in ",
+    "logged in ",
+    "credentials",
+    "creds ",
+    "password",
+    "passphrase",
+    "passcode",
+    "contraseña",
+    "senha",
+    "passwort",
+    "kennwort",
+    "mot de passe",
+    "wachtwoord",
+    "heslo",
+    "parola",
+    "salasana",
+    "adgangskode",
+    "contrasenya",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "secret",
+    "token",
+    "api key",
+];
+
+/// How many of [`WORDS`] speak of a login and not of what it takes.
+const LOGIN_WORDS: usize = 4;
+
+/// Words right before what a sentence names.
+const LEADS: &str = "is was to with enter use using as now currently be es est ist lautet são è é är on jest je e is: 是 为 は password passwd pass pwd \
+    passphrase passcode pw token secret key value";
 
 /// How far behind such a word a password may be.
 const MAX_DISTANCE_BYTES: usize = 160;
@@ -31,12 +65,20 @@ static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// Finds the passwords of sentences.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    let mut done = 0;
+    let (mut done, mut looked) = (0, 0);
     for hit in SEARCH.find_iter(text) {
+        let is_of_login = hit.pattern().as_usize() < LOGIN_WORDS;
         let rest = &bytes[hit.end()..bytes.len().min(hit.end() + MAX_DISTANCE_BYTES)];
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        // The words behind the one before have been looked at.
+        if hit.end() + line.len() <= looked {
+            continue;
+        }
+        looked = hit.end() + line.len();
         let mut at = hit.end();
+        let mut before: &[u8] = b"";
         for word in line.split(|byte| byte.is_ascii_whitespace()) {
+            let lead_word = std::mem::replace(&mut before, word);
             let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'(' | b')' | b',' | b'*' | b';');
             let lead = word.iter().take_while(|byte| is_quote(byte)).count();
             let trail = word[lead..].iter().rev().take_while(|byte| is_quote(byte)).count();
@@ -51,13 +93,65 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
                 continue;
             }
             let Some(value) = text.get(span.clone()) else { continue };
-            let is_one = is_human(value) || is_worded(value) || is_mixed(value);
+            let is_quoted = lead > 0 && matches!(word[lead - 1], b'"' | b'\'' | b'`');
+            let is_led = leads(lead_word, is_of_login);
+            let value = if is_led { value.trim_end_matches(['.', ':']) } else { value };
+            // `joe:...`, as both are often told together.
+            let (value, start) = match value.split_once(':') {
+                Some((user, password)) if is_led && password.len() >= 8 && is_user(user) => {
+                    (password, span.start + user.len() + 1)
+                }
+                _ => (value, span.start),
+            };
+            let span = start..start + value.len();
+            let is_one = is_human(value)
+                || is_worded(value)
+                || is_mixed(value)
+                || (is_password(value) && (is_led || (is_quoted && !is_of_login)))
+                || (is_random_word(value) && (is_led || is_quoted))
+                || (lead_word.ends_with(b":") && is_strong(value) && !names_a_digest(lead_word));
             if is_one && !stands_in(value) && !value.contains(['/', '(', ')', '"', '\'', '=', '\\', '<', '>']) {
                 done = span.end;
                 found.push(Found::new(span, PASSWORD, Evidence::Context));
             }
         }
     }
+}
+
+/// Says whether a word announces what stands behind it.
+fn leads(word: &[u8], is_of_login: bool) -> bool {
+    if matches!(word.last(), Some(b':' | b'=' | b'/')) || word.ends_with("→".as_bytes()) || word.ends_with(b"->") {
+        return true;
+    }
+    let word = word.trim_ascii_start();
+    let word = &word[word.iter().take_while(|byte| matches!(byte, b'(' | b'*' | b'"')).count()..];
+    std::str::from_utf8(word).is_ok_and(|word| {
+        let word = word.to_lowercase();
+        LEADS.split(' ').any(|listed| listed == word) && !(is_of_login && word == "to")
+    })
+}
+
+/// Says whether a text is spelt as names of users are.
+fn is_user(text: &str) -> bool {
+    (2..=32).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@'))
+}
+
+/// Says whether a word announces what is no secret, however random it looks.
+fn names_a_digest(word: &[u8]) -> bool {
+    let word = word.to_ascii_lowercase();
+    [&b"sha"[..], b"md5", b"hash", b"digest", b"commit", b"print", b"id:", b"sum", b"uuid", b"accessor"]
+        .iter()
+        .any(|part| memchr::memmem::find(&word, part).is_some())
+}
+
+/// Says whether a word is one that a generator made, and neither the id nor the digest of something.
+fn is_random_word(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    let is_scrambled = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let is_digest = matches!(value.len(), 40 | 64) && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_uuid = value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    !is_digest && !is_uuid && value.len() >= 10 && ((is_scrambled && is_random(value)) || is_strong(value))
 }
 
 #[cfg(test)]
@@ -70,6 +164,11 @@ mod tests {
             "log in as joe with password Garlic!Comet2935",
             "use the password amber-canyon-velvet-27 for the demo account",
             "Credentials are admin / `Vq7#xR2!mKp9`.",
+            "Login credentials for the store are root / ginger-dragon-6960 (read only).",
+            "La contraseña del servidor es: IsFbfor7SBjM4Z5lNd",
+            "rotate the redis password (currently yankee+Wizard2612)",
+            "When asked for the password, enter `a4477a3574c574b74a022f9afa234b76`",
+            "I changed it, the new root password is `r0ck3t*hamburg7421`. Thanks",
         ] {
             let mut found = Vec::new();
             find(text, &mut found);

@@ -5,11 +5,13 @@
 //! alone is left to the look at that piece; what spans several is replaced in each of them, where it stands.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem::Finder;
 use regex::bytes::Regex;
 
 use super::edit::{Edit, apply, lift, merge, overlaps};
@@ -17,7 +19,7 @@ use super::found::Found;
 use super::known::{Known, Secret};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::Rules;
-use super::strings::StringPlace;
+use super::strings::{JsonString, StringPlace};
 use super::structure::{self, Joint, List, ListSort, Structure};
 use super::surroundings;
 use super::triggers;
@@ -40,8 +42,28 @@ static TERMINAL_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the built-in patterns are tested")
 });
 
+/// What the output of a program begins with that has ended: nothing says which session it was.
+static LAST_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s-u)\A.{0,200}?Process exited with code .{0,100}?Output:\\n")
+        .expect("the built-in patterns are tested")
+});
+
+/// Texts of which every string is asked whether it has them.
+static SESSION: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("ession ID"));
+static SESSION_ID: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("session_id"));
+static EXITED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("Process exited with code "));
+
+/// Longest last output of a program that is joined to those before it.
+const MAX_LAST_OUTPUT_BYTES: usize = 64 << 10;
+
+/// Longest question of a program that waits for an answer.
+const MAX_QUESTION_BYTES: usize = 200;
+
+/// Keys of the id that a call and its output have in common.
+const CALL_KEYS: &[&[u8]] = &[b"call_id", b"tool_call_id", b"callId", b"toolCallId", b"tool_use_id"];
+
 /// A piece with its text.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Chunk {
     document: u64,
     /// The sources of the strings that the text was decoded from, from the inside to the outside.
@@ -52,8 +74,17 @@ struct Chunk {
     copies: Vec<(u64, usize)>,
 }
 
+/// Which finds in the joined text count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finds {
+    /// Those that span several pieces. What is in one of them is found there.
+    Spanning,
+    /// All: what stands in other pieces may give away what is in one.
+    All,
+}
+
 /// The source of a string, and how its text becomes a part of the text around it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Layer {
     /// Shared by the pieces of one string: it may hold thousands of them.
     source: Arc<str>,
@@ -83,6 +114,27 @@ enum Repetition {
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     streams: HashMap<(u64, u64), Vec<Chunk>>,
+    /// Questions of programs, and what was typed into them.
+    dialogues: HashMap<(u64, u64), Vec<Chunk>>,
+    /// The number of the terminal that a call writes to.
+    terminals: HashMap<u64, u64>,
+    /// Last outputs, by the call that they answer.
+    last_outputs: Vec<(u64, LastOutput)>,
+}
+
+/// An output that is a piece of a terminal's if its call says of which.
+#[derive(Debug)]
+struct LastOutput {
+    document: u64,
+    start: usize,
+    source: Box<[u8]>,
+}
+
+impl LastOutput {
+    fn chunk(&self) -> Option<Chunk> {
+        let header = LAST_OUTPUT.find(&self.source)?;
+        output_behind(self.document, self.start, &self.source, header.end())
+    }
 }
 
 /// What has to change in pieces of streams, by document.
@@ -98,16 +150,51 @@ impl Streams {
                 added.entry(piece.stream).or_default().push(chunk);
             }
         }
-        for string in &structure.strings {
+        let mut dialogue: HashMap<u64, Vec<Chunk>> = HashMap::new();
+        let mut last_outputs: Vec<(u64, LastOutput)> = Vec::new();
+        let mut outputs = 0;
+        for (index, string) in structure.strings.iter().enumerate() {
             let source = &text[string.inner.clone()];
             if string.place == StringPlace::Key || source.len() > MAX_PIECE_BYTES || source.len() < MIN_NESTED_BYTES {
                 continue;
             }
             if source.starts_with(b"{") {
-                nested_pieces(document, text, &string.inner, &mut repeated);
-            } else if let Some((stream, chunk)) = terminal_output(document, text, &string.inner) {
-                repeated.entry(stream).or_default().push(chunk);
+                let terminal = terminal_of(source);
+                if let Some(terminal) = terminal
+                    && let Some(call) = call_of(text, &structure.strings, index)
+                {
+                    self.terminals.insert(call, terminal);
+                }
+                nested_pieces(document, text, &string.inner, &mut |stream, chunk| {
+                    if let Some(terminal) = terminal {
+                        dialogue.entry(terminal).or_default().push(chunk.clone());
+                    }
+                    repeated.entry(stream).or_default().push(chunk);
+                });
+            } else if let Some((terminal, chunk)) = terminal_output(document, text, &string.inner) {
+                outputs += 1;
+                dialogue.entry(terminal).or_default().extend(question(&chunk));
+                repeated.entry(terminal ^ TERMINAL).or_default().push(chunk);
+            } else if source.len() <= MAX_LAST_OUTPUT_BYTES
+                && (source.starts_with(b"Chunk ID") || source.starts_with(b"Wall time"))
+                && EXITED.find(&source[..source.len().min(300)]).is_some()
+                && let Some(call) = call_of(text, &structure.strings, index)
+            {
+                outputs += 1;
+                last_outputs.push((call, LastOutput { document, start: string.inner.start, source: source.into() }));
             }
+        }
+        for (call, output) in last_outputs {
+            if let Some(terminal) = self.terminals.get(&call) {
+                repeated.entry(terminal ^ TERMINAL).or_default().extend(output.chunk());
+            } else if outputs == 1 {
+                // A document with several outputs has the calls as well.
+                self.last_outputs.push((call, output));
+            }
+        }
+        for (terminal, chunks) in dialogue.into_iter().filter(|(_, chunks)| !chunks.is_empty()) {
+            let scope = if chunks.len() > 1 { document } else { u64::MAX };
+            self.dialogues.entry((terminal, scope)).or_default().extend(chunks);
         }
         for (pieces, repetition) in [(added, Repetition::Never), (repeated, Repetition::History)] {
             for (stream, chunks) in pieces {
@@ -123,16 +210,29 @@ impl Streams {
         for (stream, chunks) in other.streams {
             self.streams.entry(stream).or_default().extend(chunks);
         }
+        for (stream, chunks) in other.dialogues {
+            self.dialogues.entry(stream).or_default().extend(chunks);
+        }
+        self.terminals.extend(other.terminals);
+        self.last_outputs.extend(other.last_outputs);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.streams.is_empty()
+            && self.dialogues.is_empty()
+            && self.terminals.is_empty()
+            && self.last_outputs.is_empty()
     }
 
     /// Finds the secrets that span several pieces.
     pub(crate) fn secrets(&mut self, rules: &Rules) -> Vec<Secret> {
         let mut secrets = Vec::new();
-        for chunks in self.streams.values_mut() {
+        for (call, output) in std::mem::take(&mut self.last_outputs) {
+            if let Some(terminal) = self.terminals.get(&call) {
+                self.streams.entry((terminal ^ TERMINAL, u64::MAX)).or_default().extend(output.chunk());
+            }
+        }
+        for chunks in self.streams.values_mut().chain(self.dialogues.values_mut()) {
             chunks.sort_by_key(|chunk| (chunk.document, chunk.start()));
             join_copies(chunks);
             settle_form(chunks);
@@ -164,7 +264,9 @@ impl Streams {
     }
 
     fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
-        self.streams.values().flat_map(|chunks| parts(chunks).into_iter().map(|part| Joined::of(part, Joint::Nothing)))
+        let spanning = self.streams.values().flat_map(|chunks| parts(chunks)).map(|part| (part, Finds::Spanning));
+        let all = self.dialogues.values().flat_map(|chunks| parts(chunks)).map(|part| (part, Finds::All));
+        spanning.chain(all).map(|(part, finds)| Joined::of(part, Joint::Nothing, finds))
     }
 }
 
@@ -191,7 +293,8 @@ pub(crate) fn look_at_list(text: &[u8], list: &List, rules: Option<&Rules>, know
     settle_form(&mut chunks);
     let (mut secrets, mut edits) = (Vec::new(), Vec::new());
     for part in parts(&chunks) {
-        let joined = Joined::of(part, joint);
+        let finds = if joint == Joint::Line { Finds::All } else { Finds::Spanning };
+        let joined = Joined::of(part, joint, finds);
         let found = rules.map(|rules| joined.found(rules).into_iter().map(|found| (rules, found)).collect::<Vec<_>>());
         let found: Vec<_> = found.into_iter().flatten().collect();
         secrets.extend(found.iter().map(|(_, (secret, _))| secret.clone()));
@@ -207,7 +310,7 @@ pub(crate) fn look_at_list(text: &[u8], list: &List, rules: Option<&Rules>, know
 const MIN_NESTED_BYTES: usize = 24;
 
 /// Adds the pieces in a string that is JSON itself, such as what is typed into a terminal in the arguments of a call.
-fn nested_pieces(document: u64, text: &[u8], inner: &Range<usize>, added: &mut HashMap<u64, Vec<Chunk>>) {
+fn nested_pieces(document: u64, text: &[u8], inner: &Range<usize>, add: &mut dyn FnMut(u64, Chunk)) {
     let source = &text[inner.clone()];
     let has_piece =
         [&b"chars\\\""[..], b"delta\\\"", b"chunk\\\""].iter().any(|mark| memchr::memmem::find(source, mark).is_some());
@@ -219,22 +322,98 @@ fn nested_pieces(document: u64, text: &[u8], inner: &Range<usize>, added: &mut H
     for piece in &structure.pieces {
         if let Some(mut chunk) = Chunk::of(document, decoded.as_bytes(), &piece.inner) {
             chunk.layers.push(Layer { source: Arc::clone(&source), skip: 0, start: inner.start });
-            added.entry(piece.stream).or_default().push(chunk);
+            add(piece.stream, chunk);
         }
     }
+}
+
+/// Returns the number of the terminal that a call with these arguments writes to.
+fn terminal_of(arguments: &[u8]) -> Option<u64> {
+    let at = SESSION_ID.find(arguments)? + b"session_id".len();
+    let rest = &arguments[at..];
+    let blanks = rest.iter().take(12).take_while(|byte| matches!(byte, b'\\' | b'"' | b':' | b' ')).count();
+    let digits = rest[blanks..].iter().take(19).take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[blanks..blanks + digits]).ok()?.parse().ok()
+}
+
+/// Most strings between what a call says and its id.
+const MAX_CALL_STRINGS: usize = 24;
+
+/// Returns the id of the call that a string belongs to: in its own object, or in one of two around it.
+fn call_of(text: &[u8], strings: &[JsonString], index: usize) -> Option<u64> {
+    let id = |string: &JsonString| {
+        let StringPlace::Value { key, .. } = &string.place else { return None };
+        CALL_KEYS.contains(&&text[key.clone()]).then(|| {
+            let mut hasher = DefaultHasher::new();
+            text[string.inner.clone()].hash(&mut hasher);
+            hasher.finish()
+        })
+    };
+    let gap = |first: usize| &text[strings[first].inner.end + 1..strings[first + 1].inner.start.saturating_sub(1)];
+    let mut depth = 0;
+    for at in index..strings.len().min(index + MAX_CALL_STRINGS).saturating_sub(1) {
+        for byte in gap(at) {
+            depth += i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'));
+            if depth < 0 {
+                break;
+            }
+        }
+        if depth < 0 {
+            break;
+        }
+        if depth == 0
+            && let Some(id) = id(&strings[at + 1])
+        {
+            return Some(id);
+        }
+    }
+    let (mut depth, mut outermost) = (0, 0);
+    for at in (index.saturating_sub(MAX_CALL_STRINGS)..index).rev() {
+        for byte in gap(at).iter().rev() {
+            depth += i32::from(matches!(byte, b'}' | b']')) - i32::from(matches!(byte, b'{' | b'['));
+            outermost = depth.min(outermost);
+        }
+        if outermost < -2 {
+            return None;
+        }
+        if depth == outermost
+            && let Some(id) = id(&strings[at])
+        {
+            return Some(id);
+        }
+    }
+    None
+}
+
+/// Returns the last line of an output as a piece of its own, if a program asks for something in it.
+fn question(output: &Chunk) -> Option<Chunk> {
+    let start = output.text.rfind('\n').map_or(0, |at| at + 1);
+    let asked = &output.text[start..];
+    if asked.len() > MAX_QUESTION_BYTES || !asked.trim_end().ends_with([':', '?']) {
+        return None;
+    }
+    let mut question = output.clone();
+    question.text = asked.to_owned();
+    question.layers.first_mut()?.skip += start;
+    Some(question)
 }
 
 /// Returns the output of a terminal, and the number of its stream.
 fn terminal_output(document: u64, text: &[u8], inner: &Range<usize>) -> Option<(u64, Chunk)> {
     let source = &text[inner.clone()];
-    memchr::memmem::find(&source[..source.len().min(400)], b"ession ID")?;
+    SESSION.find(&source[..source.len().min(400)])?;
     let captures = TERMINAL_OUTPUT.captures(source)?;
     let session = std::str::from_utf8(&captures[1]).ok()?.parse::<u64>().ok()?;
-    let (header, _) = decode(&captures[0]).map(|(source, decoded)| (decoded.len(), source))?;
+    Some((session, output_behind(document, inner.start, source, captures[0].len())?))
+}
+
+/// Returns what stands behind the header of an output.
+fn output_behind(document: u64, start: usize, source: &[u8], header: usize) -> Option<Chunk> {
+    let (_, header) = decode(&source[..header])?;
     let (source, decoded) = decode(source)?;
-    let output = decoded.get(header..)?.to_owned();
-    let layers = vec![Layer { source, skip: header, start: inner.start }];
-    Some((session ^ TERMINAL, Chunk { document, layers, text: output, form: Form::Plain, copies: Vec::new() }))
+    let text = decoded.get(header.len()..)?.to_owned();
+    let layers = vec![Layer { source, skip: header.len(), start }];
+    Some(Chunk { document, layers, text, form: Form::Plain, copies: Vec::new() })
 }
 
 /// Makes one chunk of those that are copies of each other and follow one another.
@@ -332,10 +511,11 @@ struct Joined<'a> {
     text: String,
     /// Where each piece begins.
     starts: Vec<usize>,
+    finds: Finds,
 }
 
 impl<'a> Joined<'a> {
-    fn of(chunks: &'a [Chunk], joint: Joint) -> Self {
+    fn of(chunks: &'a [Chunk], joint: Joint, finds: Finds) -> Self {
         let mut text = String::new();
         let mut starts = Vec::with_capacity(chunks.len());
         for chunk in chunks {
@@ -345,7 +525,7 @@ impl<'a> Joined<'a> {
                 text.push('\n');
             }
         }
-        Self { chunks, text, starts }
+        Self { chunks, text, starts, finds }
     }
 
     /// Returns the parts of the text around the places where pieces meet, in order and apart.
@@ -383,7 +563,7 @@ impl<'a> Joined<'a> {
                         .collect();
                     let first = spans.first().map_or(0, |span| self.chunk_at(span.start));
                     let last = spans.last().map_or(0, |span| self.chunk_at(span.end.saturating_sub(1)));
-                    if first != last && !found.spans().any(is_kept) {
+                    if (first != last || self.finds == Finds::All) && !found.spans().any(is_kept) {
                         all.push((Secret::of(text, &found), spans));
                     }
                 }
@@ -422,8 +602,8 @@ impl<'a> Joined<'a> {
         let hits = hits.map(|hit| (hit.placeholder.clone(), vec![hit.span]));
         for (placeholder, spans) in found.into_iter().chain(hits) {
             let parts: Vec<_> = spans.iter().flat_map(|span| self.parts(span)).collect();
-            let is_split = parts.windows(2).any(|pair| pair[0].0 != pair[1].0);
-            for (index, (chunk, span)) in parts.into_iter().enumerate().filter(|_| is_split) {
+            let is_kept = self.finds == Finds::All || parts.windows(2).any(|pair| pair[0].0 != pair[1].0);
+            for (index, (chunk, span)) in parts.into_iter().enumerate().filter(|_| is_kept) {
                 let marks = if index == 0 { vec![placeholder.clone()] } else { Vec::new() };
                 by_chunk.entry(chunk).or_default().push(Edit { span, text: placeholder.to_string(), marks });
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
+use super::blocks::is_plural;
 use super::names::sensitive_name;
 use super::strings::{JsonString, StringPlace, for_each_string};
 
@@ -33,6 +34,8 @@ mod role {
     pub(super) const KEY_TYPE: u16 = 1 << 7;
     /// It says what an object of Kubernetes is.
     pub(super) const KIND: u16 = 1 << 8;
+    /// It names a key, beside which its value stands.
+    pub(super) const NAME_OF_KEY: u16 = 1 << 9;
 }
 
 /// Returns what a key says.
@@ -50,6 +53,9 @@ fn roles(key: &[u8]) -> u16 {
         b"delta" | b"chunk" | b"partial_json" | b"text_delta" | b"output_delta" | b"deltaBase64" | b"delta_base64"
         | b"chunk_base64" | b"output_chunk" | b"fragment" | b"chars" => role::PIECE,
         b"arguments" | b"output" | b"thinking" | b"bytes" | b"input" | b"message" | b"summary" => role::PIECE_IF_TOLD,
+        b"keyName" | b"key_name" | b"KeyName" | b"keyId" | b"key_id" | b"KeyId" | b"secretName" | b"secret_name"
+        | b"SecretName" | b"secretId" | b"secret_id" | b"tokenName" | b"token_name" | b"tokenId" | b"token_id"
+        | b"credentialName" | b"credentialId" => role::NAME_OF_KEY,
         b"event" | b"channel" => role::TELLS,
         b"kind" => role::TELLS | role::KIND,
         b"val" | b"default" | b"Value" | b"ParameterValue" | b"parameter_value" | b"parameterValue"
@@ -74,6 +80,10 @@ const LISTS: &[&[u8]] = &[
     b"outputChunks",
     b"writes",
 ];
+
+/// Ends of the names of arrays, in small letters, whose strings are lines.
+const LINES: &[&[u8]] =
+    &[b"lines", b"output", b"stdout", b"stderr", b"source", b"content", b"text", b"body", b"log", b"logs", b"script"];
 
 /// Keys of the text of one part of a message.
 const PART_KEYS: &[&[u8]] = &[b"text", b"content", b"data", b"value"];
@@ -101,8 +111,10 @@ const MAX_ROWS: usize = 4096;
 pub(crate) enum Relation {
     /// The value of what has this name.
     ValueOf(Range<usize>),
-    /// A key beside the name of a user.
+    /// A key beside the name of a user, or a value beside what is the name of one by its own key.
     Credential,
+    /// A password beside the name of a user.
+    Password,
     /// A member of an object that is the value of this key.
     Under(Range<usize>),
     /// One of several under this name.
@@ -332,18 +344,28 @@ impl Reader<'_> {
         let value = members.iter().find(|member| member.roles & role::VALUE != 0);
         if let (Some(named), Some(value)) = (named, value) {
             self.structure.relations.insert(value.value.start, Relation::ValueOf(named.value.clone()));
-        } else if let Some(key) = open.key.as_ref().filter(|key| sensitive(self.bytes(key))) {
+        } else if let Some(key) = open.key.as_ref().filter(|key| holds_secrets(self.bytes(key))) {
             for member in members {
                 self.structure.relations.entry(member.value.start).or_insert(Relation::Under(key.clone()));
             }
         }
+        let text = self.text;
         let named = |names: &[&[u8]]| {
-            members.iter().find(|member| member.key.as_ref().is_some_and(|key| names.contains(&self.bytes(key))))
+            members.iter().find(|member| member.key.as_ref().is_some_and(|key| names.contains(&&text[key.clone()])))
         };
-        if let Some(key) = named(&[b"key", b"pass", b"pw", b"auth", b"code"])
-            && named(&[b"username", b"user", b"email", b"login", b"userName", b"client", b"account"]).is_some()
+        if named(&[b"username", b"user", b"email", b"login", b"userName", b"client", b"account"]).is_some() {
+            if let Some(pass) = named(&[b"pass", b"pw", b"Pass"]) {
+                self.structure.relations.insert(pass.value.start, Relation::Password);
+            }
+            if let Some(key) = named(&[b"key", b"auth", b"code"]) {
+                self.structure.relations.insert(key.value.start, Relation::Credential);
+            }
+        }
+        // `"keyName": "key1", "value": ...`: what it is stands in the key.
+        if members.iter().any(|member| member.roles & role::NAME_OF_KEY != 0)
+            && let Some(value) = members.iter().find(|member| member.roles & role::VALUE != 0)
         {
-            self.structure.relations.insert(key.value.start, Relation::Credential);
+            self.structure.relations.entry(value.value.start).or_insert(Relation::Credential);
         }
         if members.iter().any(|member| member.roles & role::KEY_TYPE != 0) {
             for part in members {
@@ -450,11 +472,19 @@ impl Reader<'_> {
         if members.len() < 2 {
             return;
         }
+        // The lines of an output, a file or a cell.
+        let is_of_lines = || {
+            let is_named = open.key.as_ref().is_some_and(|key| {
+                let key = self.bytes(key).to_ascii_lowercase();
+                LINES.iter().any(|name| key.ends_with(name))
+            });
+            is_named || members[..members.len() - 1].iter().all(|member| self.bytes(&member.value).ends_with(b"\\n"))
+        };
         let is_key =
             || members.iter().any(|member| memchr::memmem::find(self.bytes(&member.value), b"PRIVATE KEY").is_some());
         let sort = if is_list {
             ListSort::Parts(Joint::Nothing)
-        } else if is_key() {
+        } else if is_key() || is_of_lines() {
             ListSort::Parts(Joint::Line)
         } else {
             ListSort::Words
@@ -497,6 +527,11 @@ impl Reader<'_> {
             parent.rows.extend(open.rows.iter().cloned());
         }
     }
+}
+
+/// Says whether a name is one of a secret, or of several.
+fn holds_secrets(name: &[u8]) -> bool {
+    sensitive(name) || std::str::from_utf8(name).is_ok_and(is_plural)
 }
 
 fn sensitive(name: &[u8]) -> bool {

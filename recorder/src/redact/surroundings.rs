@@ -3,9 +3,10 @@
 //! Each decoder makes a [`View`] of a text and returns `None` if there is nothing for it to change. A view only serves to
 //! look: what is found in it is replaced in the text as it was written, so a decoder may be wrong without harm.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex as BytesRegex, RegexBuilder};
 
 use super::hexdump;
@@ -238,8 +239,10 @@ static PREFIX: LazyLock<BytesRegex> = LazyLock::new(|| {
 });
 
 /// The beginning of a line up to a string that is the value of a member.
-static OPENING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^[^\n]{0,200}?[{,][ ]?"[\w.-]{1,60}"[ ]?:[ ]?"(?:\{"[\w.-]{1,60}"[ ]?:[ ]?")*"#)
+static OPENING: LazyLock<BytesRegex> = LazyLock::new(|| {
+    RegexBuilder::new(r#"^[^\n]{0,200}?[{,][ ]?"[\w.-]{1,60}"[ ]?:[ ]?"(?:\{"[\w.-]{1,60}"[ ]?:[ ]?")*"#)
+        .unicode(false)
+        .build()
         .expect("the built-in patterns are tested")
 });
 
@@ -293,7 +296,7 @@ fn prefix_length(line: &str) -> usize {
     let mut at = 0;
     // A string of JSON that goes on over the next lines begins in this one.
     if memchr::memmem::find(line.as_bytes(), b"\":").is_some()
-        && let Some(opening) = OPENING.find(line)
+        && let Some(opening) = OPENING.find(line.as_bytes())
     {
         let rest = &line[opening.end()..];
         let is_open = memchr::memchr_iter(b'"', line.as_bytes()).count() % 2 == 1 || !rest.contains('"');
@@ -304,14 +307,18 @@ fn prefix_length(line: &str) -> usize {
     let opened = at;
     for _ in 0..MAX_PREFIXES {
         let rest = &line[at..];
-        // Dashes before a key and before an option are theirs.
+        // Dashes before a key and before an option are theirs, and a prompt tells what is typed from what is printed.
         let is_own = {
             let trimmed = rest.trim_start();
+            let is_typed = trimmed
+                .strip_prefix("$ ")
+                .is_some_and(|typed| typed.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'));
             let dashes = trimmed.bytes().take_while(|byte| *byte == b'-').count();
             // Behind another prefix a gap is the indentation of what follows, and a dash an item of a list.
             let is_indented = at > 0 && at != opened && rest.starts_with([' ', '\t']);
             let is_item = trimmed.starts_with("- ") && (at > opened || trimmed.len() < rest.len());
             is_indented
+                || is_typed
                 || is_item
                 || is_row(trimmed)
                 || (dashes == 2 && !trimmed[2..].starts_with([' ', '\t']))
@@ -431,6 +438,63 @@ fn joins(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr3_iter(b'"', b'\'', b'`', bytes).any(|quote| joint(bytes, quote).is_some())
         || memchr::memmem::find(bytes, b"\\\n").is_some()
+        || lists(bytes).into_iter().any(|list| {
+            memchr::memchr3_iter(b'"', b'\'', b'`', &bytes[list.clone()])
+                .any(|quote| next_in_list(bytes, list.start + quote).is_some())
+        })
+}
+
+/// Words of calls that put strings together which stand in a list.
+static JOINERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(["join", "concat", "implode", "strcat", "sprint(", "reduce("])
+        .expect("a few short texts")
+});
+
+/// Longest list of strings that are put together.
+const MAX_LIST_BYTES: usize = 600;
+
+/// Returns where the lists stand whose strings a call puts together: its arguments, or what it is called on, in order and
+/// apart.
+fn lists(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut lists: Vec<Range<usize>> = Vec::new();
+    for joiner in JOINERS.find_iter(bytes) {
+        let before = bytes[..joiner.start()].trim_ascii_end();
+        let before = before.strip_suffix(b".").or_else(|| before.strip_suffix(b"-")).unwrap_or(before).trim_ascii_end();
+        let list = match before.last() {
+            Some(b']' | b')' | b'}') => {
+                let first = before.len().saturating_sub(MAX_LIST_BYTES);
+                let line = memchr::memrchr2(b';', b'=', &before[first..]).map_or(first, |at| first + at);
+                line..before.len()
+            }
+            _ => {
+                let rest = &bytes[joiner.end()..bytes.len().min(joiner.end() + MAX_LIST_BYTES)];
+                let opened = rest.iter().take(8).any(|byte| matches!(byte, b'(' | b'[' | b'@'));
+                let end = memchr::memchr(b';', rest).unwrap_or(rest.len());
+                if !opened {
+                    continue;
+                }
+                joiner.end()..joiner.end() + end
+            }
+        };
+        match lists.last_mut() {
+            Some(last) if last.end >= list.start => last.end = last.end.max(list.end),
+            _ => lists.push(list),
+        }
+    }
+    lists
+}
+
+/// Returns where the string begins that is the next of a list behind what a quote ends.
+fn next_in_list(bytes: &[u8], quote: usize) -> Option<usize> {
+    let skip = |from: usize| {
+        from + bytes[from..].iter().take(MAX_JOINT_GAP_BYTES).take_while(|byte| byte.is_ascii_whitespace()).count()
+    };
+    let comma = skip(quote + 1);
+    let next = (bytes.get(comma) == Some(&b',')).then(|| skip(comma + 1))?;
+    (bytes.get(next) == Some(&bytes[quote])).then_some(next + 1)
 }
 
 /// Joins strings that are put together from pieces, and lines that go on.
@@ -439,11 +503,16 @@ fn join(text: &str) -> Option<View> {
     let mut view = View::default();
     let mut copied = 0;
     let mut is_changed = memchr::memmem::find(bytes, b"\\\n").is_some();
+    let lists = lists(bytes);
     for quote in memchr::memchr3_iter(b'"', b'\'', b'`', bytes) {
         if quote < copied {
             continue;
         }
-        if let Some(next) = joint(bytes, quote) {
+        let in_list = || {
+            let list = lists.partition_point(|list| list.end <= quote);
+            lists.get(list).filter(|list| list.start <= quote).and_then(|_| next_in_list(bytes, quote))
+        };
+        if let Some(next) = joint(bytes, quote).or_else(in_list) {
             copy_joined_lines(text, copied..quote, &mut view);
             copied = next;
             is_changed = true;
@@ -453,7 +522,7 @@ fn join(text: &str) -> Option<View> {
     is_changed.then_some(view)
 }
 
-fn copy_joined_lines(text: &str, range: std::ops::Range<usize>, view: &mut View) {
+fn copy_joined_lines(text: &str, range: Range<usize>, view: &mut View) {
     let mut start = range.start;
     while let Some(at) = memchr::memmem::find(&text.as_bytes()[start..range.end], b"\\\n") {
         view.copy(text, start..start + at);

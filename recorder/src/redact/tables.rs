@@ -12,6 +12,7 @@ use super::literal::is_secret;
 use super::marks::{Mark, Marks};
 use super::names::{PASSWORD, sensitive_name};
 use super::plausible::Form;
+use super::random::is_memorable;
 
 /// Most rows below a heading that are looked at.
 const MAX_ROWS: usize = 2000;
@@ -103,7 +104,12 @@ fn kinds<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<Option<(Kind, Strin
 fn is_heading(cell: &str) -> bool {
     let cell = cell.trim().trim_matches(['"', '`', '\'', '*']);
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'-' | b'.');
-    !cell.is_empty() && cell.len() <= 40 && cell.bytes().all(is_name) && cell.as_bytes()[0].is_ascii_alphabetic()
+    !cell.is_empty()
+        && cell.len() <= 40
+        && cell.bytes().all(is_name)
+        && cell.as_bytes()[0].is_ascii_alphabetic()
+        && !cell.starts_with("REG_")
+        && !is_announced(cell)
 }
 
 /// What the columns of a table are.
@@ -176,7 +182,7 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
         if matches!(columns, Columns::Unknown) && delimiter == '|' && cells.len() >= 2 {
             let (name, value) = (bare(&text[cells[0].clone()]), bare(&text[cells[1].clone()]));
             if let Some(kind) = sensitive_name(name)
-                && is_announced(value)
+                && (is_announced(value) || (kind == PASSWORD && is_memorable(value)))
             {
                 push(text, cells[1].clone(), &variable(name), &kind, found);
             }

@@ -3,13 +3,12 @@
 use std::ops::{BitOrAssign, Range};
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::blocks::is_plural;
 use super::contexts::Strength;
 use super::control_sequence::ends_sequence;
-use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
+use super::names::{NAME_PARTS, is_session_name, names_a_key, sensitive_name, weak_name};
 use super::providers::SHAPES;
+use super::search::{Case, Search};
 use super::{calls, commands, contexts, outputs};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
@@ -45,6 +44,7 @@ const WORDS: &[&str] = &[
     "csrf",
     "_session",
     "connect.sid",
+    "machine ",
 ];
 
 /// Words around which a wide place is looked at.
@@ -70,7 +70,8 @@ enum Hint {
     Wide,
 }
 
-static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
+/// What is searched for, and what each means.
+static HINTS: LazyLock<(Search, Vec<Hint>)> = LazyLock::new(|| {
     let mut texts: Vec<(String, Hint)> = Vec::new();
     texts.extend(NAME_PARTS.iter().map(|part| ((*part).to_owned(), Hint::Name)));
     texts.push(("://".to_owned(), Hint::Url));
@@ -91,13 +92,8 @@ static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
             .map(|anchor| ((*anchor).to_owned(), Hint::Word)),
     );
     texts.extend(WIDE.iter().map(|word| ((*word).to_owned(), Hint::Wide)));
-    let hints = texts.iter().map(|(_, hint)| *hint).collect();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(texts.iter().map(|(text, _)| text))
-        .expect("some hundred short texts");
-    (automaton, hints)
+    let (texts, hints): (Vec<String>, Vec<Hint>) = texts.into_iter().unzip();
+    (Search::new(texts, Case::Any), hints)
 });
 
 fn is_telling(anchor: &str) -> bool {
@@ -114,7 +110,7 @@ fn has_colours(bytes: &[u8]) -> bool {
 
 /// Returns the places of a text where something may give a secret away, in order and apart.
 pub(crate) fn windows(text: &str) -> Vec<Window> {
-    let (automaton, hints) = &*HINTS;
+    let (search, hints) = &*HINTS;
     let bytes = text.as_bytes();
     // Colours stand between a name and what tells that it is one, so all of a coloured text is looked at.
     if text.len() <= MAX_COLOURED_BYTES && has_colours(bytes) {
@@ -124,7 +120,7 @@ pub(crate) fn windows(text: &str) -> Vec<Window> {
     // Computed when a word asks for it.
     let mut candidates: Option<Vec<usize>> = None;
     let mut name_end = 0;
-    for hit in automaton.find_overlapping_iter(text) {
+    for hit in search.through(text).find_overlapping_iter(text) {
         // What lies well within the last window adds nothing to it.
         let mut needs = Needs::default();
         let (before, behind) = match hints[hit.pattern().as_usize()] {
@@ -132,21 +128,21 @@ pub(crate) fn windows(text: &str) -> Vec<Window> {
             Hint::Name => {
                 let (name, is_secret) = name_at(text, hit.range());
                 name_end = name.end;
-                if !is_secret {
+                // What a command with the name prints may be one.
+                if is_typed(bytes, hit.start()) {
+                    needs = Needs::OUTPUTS;
+                } else if !is_secret
+                    || assigns_nothing(bytes, &name)
+                    || (is_of_sentence(bytes, &name) && !has_candidate(&mut candidates, bytes, &name))
+                {
                     continue;
                 }
                 (BEFORE_BYTES, BEHIND_BYTES)
             }
             Hint::Url if !has_user(bytes, hit.end()) => continue,
             Hint::Program if !has_options(bytes, hit.range()) => continue,
-            Hint::Candidate => {
-                let candidates = candidates.get_or_insert_with(|| contexts::candidates_of(bytes));
-                let first = candidates.partition_point(|at| *at + CANDIDATE_BYTES < hit.start());
-                if candidates.get(first).is_none_or(|at| *at > hit.end() + CANDIDATE_BYTES) {
-                    continue;
-                }
-                (BEFORE_BYTES, BEHIND_BYTES)
-            }
+            Hint::Candidate if !has_candidate(&mut candidates, bytes, &hit.range()) => continue,
+            Hint::Candidate => (BEFORE_BYTES, BEHIND_BYTES),
             Hint::Call if !calls::has_candidate(bytes, hit.end()) => continue,
             Hint::Output if !is_typed(bytes, hit.start()) => continue,
             hint @ (Hint::Call | Hint::Output | Hint::Program) => {
@@ -263,7 +259,8 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     let is_secret = sensitive_name(written).is_some()
         || unescaped.is_some_and(|written| sensitive_name(written).is_some())
         || is_session_name(written)
-        || ((weak_name(written).is_some() || is_plural(written)) && has_operator(bytes, name.end))
+        || ((weak_name(written).is_some() || is_plural(written) || names_a_key(written))
+            && has_operator(bytes, name.end))
         || is_behind_percent()
         || (is_weak() && has_operator(bytes, name.end));
     (name, is_secret)
@@ -273,7 +270,46 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
 fn has_operator(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 8)];
     let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t' | b']')).count();
-    matches!(rest.get(skipped), Some(b'=' | b':' | b','))
+    matches!(rest.get(skipped), Some(b'=' | b':' | b',' | b'{'))
+}
+
+/// Says whether a text near a place may be a secret by its letters and digits.
+fn has_candidate(candidates: &mut Option<Vec<usize>>, bytes: &[u8], place: &Range<usize>) -> bool {
+    let candidates = candidates.get_or_insert_with(|| contexts::candidates_of(bytes));
+    let first = candidates.partition_point(|at| *at + CANDIDATE_BYTES < place.start);
+    candidates.get(first).is_some_and(|at| *at <= place.end + CANDIDATE_BYTES)
+}
+
+/// Says whether a name is a word among others: of a sentence, a path or the tag of a log. What stands behind it is neither a
+/// value nor the next column of a table.
+fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
+    let written = &bytes[name.clone()];
+    let is_word = written[0].is_ascii_lowercase()
+        && written.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
+    let begins = name.start > 0 && matches!(bytes[name.start - 1], b' ' | b'(' | b'/' | b'[');
+    let ends = match bytes.get(name.end..name.end + 2) {
+        Some([b' ', next]) => next.is_ascii_alphanumeric(),
+        Some([b'.' | b',' | b')' | b']', next]) => next.is_ascii_whitespace(),
+        Some([b'/', next]) => next.is_ascii_alphanumeric(),
+        _ => false,
+    };
+    is_word && begins && ends
+}
+
+/// Says whether what is assigned to a name can be no secret: a number, or less than the shortest secret has. Variables of an
+/// environment may be numbers.
+fn assigns_nothing(bytes: &[u8], name: &Range<usize>) -> bool {
+    let rest = &bytes[name.end..bytes.len().min(name.end + 24)];
+    let [b'=' | b':', value @ ..] = rest else { return false };
+    let value = value.strip_prefix(b" ").unwrap_or(value);
+    let length = value.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let ends = matches!(value.get(length), Some(b' ' | b',' | b';' | b')' | b']' | b'}' | b'\n'));
+    let is_small = bytes[name.clone()].iter().any(u8::is_ascii_lowercase);
+    length > 0
+        && ends
+        && is_small
+        && (length < 6 || value[..length].iter().all(u8::is_ascii_digit))
+        && value[length] != b';'
 }
 
 /// How far around a word what may be its secret is looked for.
