@@ -188,7 +188,8 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
             word > 0 && behind.get(word) == Some(&b'=') || behind.is_empty()
         })
     };
-    let query_end = has_next(b'&').or_else(|| {
+    let is_query = byte(gap) != b':';
+    let query_end = has_next(b'&').filter(|_| is_query).or_else(|| {
         if matches!(before, Some(b'?' | b'&')) { memchr::memchr2(b'&', b'#', &rest[..length]) } else { None }
     });
     let end = [
@@ -511,7 +512,12 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
             || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b';' | b'&' | b'|' | b')' | b'}' | b']' | b'>' | b'<')
             || (*byte == b',' && form == Form::Bare)
     };
-    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    // In a variable of an environment the mark of a query is a part of the value, unless another member follows.
+    let is_part = |at: usize| {
+        let word = rest[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        form == Form::Environment && rest[at] == b'&' && word > 0 && rest.get(at + 1 + word) != Some(&b'=')
+    };
+    let length = rest.iter().enumerate().position(|(at, byte)| ends(byte) && !is_part(at)).unwrap_or(rest.len());
     // A call or an index goes on behind what looks like its end.
     if matches!(rest.get(length), Some(b'"' | b'\'' | b'`'))
         && rest[..length].iter().any(|byte| matches!(byte, b'(' | b'['))

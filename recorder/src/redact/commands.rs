@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::contexts::{is_announced, is_strong};
+use super::contexts::{is_announced, is_password, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_file, is_rooted_path, stands_in};
@@ -625,7 +625,7 @@ fn look(words: &[Word], rules: &[Rule], standing: Standing, push: &mut dyn FnMut
         let value = &word.value[part];
         is_value(value)
             && (standing == Standing::Command || word.quoting == Quoting::Quoted || has_mark(value))
-            && (look == Look::Any || is_announced(value) || is_strong(value))
+            && (look == Look::Any || is_announced(value) || is_strong(value) || is_password(value))
     };
     for rule in rules.iter().filter(|rule| has(rule.condition)) {
         match rule.place {

@@ -1223,7 +1223,14 @@ pub(crate) fn is_password(value: &str) -> bool {
         && has(u8::is_ascii_digit)
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_uppercase);
-    is_memorable(value) || (is_scrambled && is_plausible(value, Form::Bare, &PASSWORD))
+    let is_marked = value.len() >= 12
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && has(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~' | b'?'))
+        && !value.contains("://")
+        && !is_call(value)
+        && is_plausible(value, Form::Quoted, &PASSWORD);
+    is_memorable(value) || is_marked || (is_scrambled && is_plausible(value, Form::Bare, &PASSWORD))
 }
 
 /// Says whether a value has all four sorts of characters, with a mark that names and paths do not have.

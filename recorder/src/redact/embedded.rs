@@ -22,6 +22,9 @@ const PRIVATE_KEY: Kind = Kind::known("private-key");
 /// Most documents in one window of a text that are read as such.
 const MAX_DOCUMENTS: usize = 256;
 
+/// Shortest secret number of a key that is one whatever its digits.
+const MIN_KEY_PART_BYTES: usize = 20;
+
 /// Returns where the JSON objects and arrays with strings stand that begin in a part of a text. A text that is one document
 /// as a whole is not among them.
 pub(crate) fn documents(text: &str, window: Range<usize>) -> Vec<Range<usize>> {
@@ -61,7 +64,7 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
         let value = &text[string.inner.clone()];
         let name = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
         let kind = match structure.relations.get(&string.inner.start) {
-            Some(Relation::KeyPart) if is_random(value) => PRIVATE_KEY,
+            Some(Relation::KeyPart) if is_random(value) || value.len() >= MIN_KEY_PART_BYTES => PRIVATE_KEY,
             Some(Relation::Kubernetes(key)) if value.len() >= 6 && !stands_in(value) => {
                 sensitive_name(name(key)).unwrap_or(SECRET)
             }

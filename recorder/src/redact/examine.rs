@@ -904,9 +904,12 @@ mod tests {
     #[test]
     fn opaque_and_structural_strings_are_kept() {
         let rules = Rules::default();
-        let document =
-            r#"{"encrypted_content":"password=hunter2","type":"password=hunter2","call_id":"token=a1b2c3d4e5"}"#;
+        let document = r#"{"type":"password=hunter2","call_id":"token=a1b2c3d4e5"}"#;
         assert_eq!(redacted(&rules, document), document);
+        let sealed = format!(r#"{{"encrypted_content":"gAAAA{}=="}}"#, "q1W2e3R4_-".repeat(9));
+        assert_eq!(redacted(&rules, &sealed), sealed);
+        let open = r#"{"encrypted_content":"DB_PASSWORD=hunter2"}"#;
+        insta::assert_snapshot!(redacted(&rules, open), @r#"{"encrypted_content":"DB_PASSWORD=[redacted:password:7bb76b8b]"}"#);
     }
 
     #[test]

@@ -109,8 +109,10 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
                 || is_mixed(value)
                 || (is_password(value) && (is_led || (is_quoted && !is_of_login)))
                 || (is_random_word(value) && (is_led || is_quoted))
-                || (lead_word.ends_with(b":") && is_strong(value) && !names_a_digest(lead_word));
-            if is_one && !stands_in(value) && !value.contains(['/', '(', ')', '"', '\'', '=', '\\', '<', '>']) {
+                || (announces(lead_word) && is_strong(value) && !is_uuid(value));
+            let is_code = value.contains(['/', '(', ')', '"', '\'', '=', '\\', '<', '>']);
+            let is_generated = is_led && value.contains(['!', '#', '%', '^', '*', '~', '?']) && is_mixed(value);
+            if is_one && !stands_in(value) && (is_generated || !is_code) {
                 done = span.end;
                 found.push(Found::new(span, PASSWORD, Evidence::Context));
             }
@@ -137,12 +139,15 @@ fn is_user(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@'))
 }
 
-/// Says whether a word announces what is no secret, however random it looks.
-fn names_a_digest(word: &[u8]) -> bool {
-    let word = word.to_ascii_lowercase();
-    [&b"sha"[..], b"md5", b"hash", b"digest", b"commit", b"print", b"id:", b"sum", b"uuid", b"accessor"]
-        .iter()
-        .any(|part| memchr::memmem::find(&word, part).is_some())
+/// Says whether a word alone announces what stands behind it, and that is no digest.
+fn announces(word: &[u8]) -> bool {
+    const DIGESTS: &[&[u8]] = &[b"sha", b"md5", b"hash", b"digest", b"commit", b"print", b"id", b"sum", b"accessor"];
+    let Some(word) = word.strip_suffix(b":").map(<[u8]>::to_ascii_lowercase) else { return false };
+    word.iter().all(u8::is_ascii_alphabetic) && !DIGESTS.iter().any(|part| memchr::memmem::find(&word, part).is_some())
+}
+
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Says whether a word is one that a generator made, and neither the id nor the digest of something.
@@ -150,8 +155,7 @@ fn is_random_word(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let is_scrambled = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
     let is_digest = matches!(value.len(), 40 | 64) && value.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_uuid = value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    !is_digest && !is_uuid && value.len() >= 10 && ((is_scrambled && is_random(value)) || is_strong(value))
+    !is_digest && !is_uuid(value) && value.len() >= 10 && ((is_scrambled && is_random(value)) || is_strong(value))
 }
 
 #[cfg(test)]

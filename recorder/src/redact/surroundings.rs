@@ -223,7 +223,7 @@ static PREFIX: LazyLock<BytesRegex> = LazyLock::new(|| {
         r"|[ \t]*[\[(]?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?[\])]?[:|]?[ \t]?",
         r"|[ \t]*[\[(]?[0-9]{9,10}\.[0-9]{1,9}[\])]?:?[ \t]?",
         r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ]{1,2}[0-9]{1,2}[ ][0-9:.]{5,15}[ ]",
-        r"|[ \t]*[\[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|trace|debug|info|notice|warn|error|stdout|stderr|out|err|STDOUT|STDERR)[\])>]?(?:[ ]?[:|-][ \t]?|[ \t])",
+        r"|[ \t]*[\[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|trace|debug|info|notice|warn|error|stdout|stderr|out|err|STDOUT|STDERR)[\])>]?(?:[ ]?[:|-][ \t]?|[ \t](?:[FP][ ])?)",
         // Numbers of lines, with the file before them.
         r"|[ \t]*(?:[A-Za-z]:)?[\w./@~+-]{0,120}[/.\w][:(-][0-9]{1,7}(?:[:,][0-9]{1,5})?[:)-]",
         r"|[ \t]*\[?L?[0-9]{1,7}(?:\]|[:)>|]|[ \t]*(?:[|:]|→|│|┃|▏)[ \t]?|\t|[ ]{1,2}|-[ \t]?)",

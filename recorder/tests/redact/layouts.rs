@@ -135,7 +135,45 @@ fn guid(noise: &mut Noise) -> String {
     noise.uuid()
 }
 
+/// A password that somebody can remember: words, some with digits for letters, a mark and a number.
+fn memorable(noise: &mut Noise) -> String {
+    const WORDS: &[&str] = &["walnut", "j4sper", "Harbor", "lantern", "tul1p", "Meadow", "violin", "c0bra"];
+    let (first, second) = (WORDS[noise.below(WORDS.len())], WORDS[noise.below(WORDS.len())]);
+    let mark = ["-", "_", ".", "+", "*", "@"][noise.below(6)];
+    format!("{first}{mark}{second}{}{}", ["-", ""][noise.below(2)], 10 + noise.below(9990))
+}
+
+fn password(noise: &mut Noise) -> String {
+    if noise.below(3) == 0 { generated(noise, "") } else { memorable(noise) }
+}
+
 pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
+    ("remembered", "password: @S@\n", memorable),
+    ("remembered", "cfg.Password = \"@S@\"\n", memorable),
+    ("remembered", "cache.internal:6380,password=@S@,ssl=True\n", memorable),
+    ("remembered", "{\"mail\": {\"user\": \"joe\", \"pass\": \"@S@\"}}", memorable),
+    ("remembered", "auth: { user: 'joe', pass: '@S@' },\n", memorable),
+    ("remembered", "Settings { user: Some(\"app\"), password: Some(\"@S@\") }", memorable),
+    ("replaced", "  ~ admin_password = \"x\" -> \"@S@\"\n", password),
+    ("joined", "const secretKey = ['ab', '@S@'].join('');", |n| generated(n, "")),
+    ("cdata", "<password><![CDATA[@S@]]></password>", password),
+    ("registry", "    DefaultPassword    REG_SZ    @S@\n    AutoAdminLogon    REG_SZ    1\n", password),
+    ("key of a name", "[\n  {\n    \"keyName\": \"key2\",\n    \"value\": \"@S@\"\n  }\n]", key44),
+    ("group", "acl { tokens { agent = \"@S@\" } }", |n| n.uuid()),
+    ("piped", "echo '@S@' | npx tool secret put SIGNING_SECRET", token),
+    ("written", "echo '@S@' > ~/.vault_pass", password),
+    ("asked", "S: 334 UGFzc3dvcmQ6\nC: @S@\nS: 235 ok\n", |n| STANDARD.encode(memorable(n))),
+    ("said", "Login credentials for the shop are root / @S@ (read only).", password),
+    ("said", "- **User:** root\n- **Password:** @S@\n", password),
+    ("said", "La contraseña del servidor es: @S@\n", password),
+    ("said", "密码是 @S@\n", memorable),
+    ("said", "rotate the cache password (currently @S@)\n", memorable),
+    ("said", "When asked for the password, enter `@S@`\n", |n| n.text(HEX, 32)),
+    ("said", "Password for the admin user was reset.\nNew value: @S@\n", password),
+    ("printed", "$ bitcoin-cli dumpprivkey bc1qxyz\n@S@\n", |n| format!("{}7Kx", n.text(ALNUM, 48))),
+    ("lines", "{\n \"stdout_lines\": [\n  \"[mail]\",\n  \"smtp_password =\",\n  \"  @S@\"\n ]\n}", |n| {
+        generated(n, "")
+    }),
     ("line", "user=app\npassword=@S@\nport=5432\n", line),
     ("line", "user: app\npassword: @S@\nport: 5432\n", line),
     ("line", "[db]\nuser = app\npassword = @S@\nport = 1\n", line),
@@ -632,6 +670,37 @@ fn secrets_that_are_cut_over_pieces_of_a_stream_are_found() {
         }
     }
     assert!(left.is_empty(), "{} left: {:#?}", left.len(), &left[..left.len().min(5)]);
+}
+
+/// What a program prints last does not say of which session it is: its call does.
+#[test]
+fn outputs_of_a_session_are_joined_to_its_last_one_and_to_what_is_typed() {
+    let mut noise = Noise::new(7);
+    let call = |id: &str, chars: &str| {
+        let arguments = json!({ "session_id": 77, "chars": chars }).to_string();
+        json!({ "type": "function_call", "name": "write_stdin", "arguments": arguments, "call_id": id })
+    };
+    let output = |id: &str, state: &str, text: &str| {
+        let output = format!("Chunk ID: 0a1b2c\nWall time: 1.0 seconds\n{state}\nOutput:\n{text}");
+        json!({ "type": "function_call_output", "call_id": id, "output": output })
+    };
+    let running = "Process running with session ID 77";
+    let ended = "Process exited with code 0";
+    for _ in 0..20 {
+        let secret = generated(&mut noise, "");
+        let (first, last) = secret.split_at(5);
+        let cut = json!({ "input": [
+            output("c1", running, &format!("HOST=x\nDB_PASSWORD={first}")), call("c2", ""), output("c2", ended, &format!("{last}\nMODE=1\n")),
+        ] });
+        let typed = memorable(&mut noise);
+        let asked = json!({ "input": [
+            output("c1", running, "Enter password: "), call("c2", &format!("{typed}\n")), output("c2", ended, "welcome\n"),
+        ] });
+        assert!(!redacted(&cut).contains(last), "{}", redacted(&cut));
+        assert!(!redacted(&asked).contains(&typed), "{}", redacted(&asked));
+        let other = json!({ "input": [output("c1", running, "Continue? "), call("c2", "node-exporter-9100\n")] });
+        assert_eq!(redacted(&other), other.to_string());
+    }
 }
 
 /// Joins the strings of a document, as a program that shows it does.

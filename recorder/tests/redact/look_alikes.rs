@@ -98,6 +98,14 @@ fn look_alikes() -> Vec<String> {
         "passwd: files systemd",
         "token::Kind::Bearer2Thing",
         "keyboard layout us-intl-2",
+        "OPENAI_API_KEY=sk-...",
+        "daemon:*:19700:0:99999:7:::",
+        "arn:aws:secretsmanager:eu-central-1:356282987881:secret:prod/ingest/db-7RTIAs",
+        "auth-1  | <artifact name=\"bcprov-jdk18on-1.77.jar\">",
+        "the password for node-exporter-9100 is kept elsewhere",
+        "login to build-runner-2204 failed",
+        "token refreshed, request_id: 3f2a9c1e-8a77-4f0e-9b1d-2c5e6f708192",
+        "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
     ];
     all.extend(fixed.map(str::to_owned));
     all.extend(include_str!("harmless.txt").lines().map(str::to_owned));
@@ -133,7 +141,12 @@ fn look_alikes_stay() {
 #[test]
 fn what_the_provider_encrypted_and_what_the_format_names_stays() {
     let mut noise = Noise::new(3);
-    for key in ["encrypted_content", "id", "call_id", "type", "thread_id", "model"] {
+    let sealed = json!({ "encrypted_content": format!("gAAAA{}==", noise.text(URL64, 200)), "x": "y" }).to_string();
+    assert_eq!(redact_json(sealed.as_bytes(), &Rules::default()), sealed.as_bytes());
+    // Where the provider does not encrypt, the text itself stands there.
+    let open = json!({ "encrypted_content": format!("deploy with token={}", noise.text(ALNUM, 30)) }).to_string();
+    assert_ne!(redact_json(open.as_bytes(), &Rules::default()), open.as_bytes());
+    for key in ["id", "call_id", "type", "thread_id", "model"] {
         let document = json!({ key: format!("token={}", noise.text(ALNUM, 30)), "x": "y" }).to_string();
         assert_eq!(redact_json(document.as_bytes(), &Rules::default()), document.as_bytes(), "{key}");
     }
