@@ -16,7 +16,7 @@ use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{
     self, Bubblewrap, ControlGroup, ControlGroups, HiddenPlace, OpenFolders, Repositories, SandboxLauncher,
-    Surroundings, Watch,
+    Surroundings, UserGit, Watch,
 };
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::exec::program::SearchPath;
@@ -391,7 +391,7 @@ fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
 
 /// Returns the repositories that commands may reach, once those are looked at that a killed server left to its commands.
 fn repositories(home: &Path) -> Arc<Repositories> {
-    let repositories = Repositories::new(std::env::home_dir(), &home.join(WATCHED_FOLDER));
+    let repositories = Repositories::new(user_git(), &home.join(WATCHED_FOLDER));
     let report = repositories.recover();
     if !report.is_empty() {
         let text = format!("a server was killed while a command ran. {}\n", report.in_words());
@@ -399,6 +399,15 @@ fn repositories(home: &Path) -> Arc<Repositories> {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     Arc::new(repositories)
+}
+
+/// Returns where the user's Git finds its configuration. Variables of the server may not be set where the user works, so they only add places.
+fn user_git() -> UserGit {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let shared = named("XDG_CONFIG_HOME").map(|folder| folder.join("git/config"));
+    let of_variables =
+        shared.into_iter().chain(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].into_iter().filter_map(named));
+    UserGit::usual(std::env::home_dir()).with(of_variables.filter(|path| path.is_absolute()))
 }
 
 /// Returns the launcher with what a client's command has for loaders, which is taken from the launcher's own environment.

@@ -1,5 +1,6 @@
 //! A policy made concrete for one command.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,8 @@ impl Confinement {
                 }
                 temporary.retain(|folder| !writable.contains(folder));
                 writable.extend(temporary.iter().cloned());
-                writable.dedup();
+                let mut seen = HashSet::new();
+                writable.retain(|folder| seen.insert(folder.clone()));
                 // A policy is handed over as text. A folder that is none stays closed.
                 writable.retain(|folder| folder.to_str().is_some());
                 Some(Self { temporary, ..Self::new(writable, *network) })
@@ -174,6 +176,12 @@ mod tests {
         assert_eq!(open(&SandboxPolicy::ReadOnly { network: Network::Closed }), paths(&[]));
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
+        let twice = SandboxPolicy::WorkspaceWrite {
+            writable_roots: vec!["/data".into(), "/work".into(), "/data".into()],
+            network: Network::Closed,
+            closed: ClosedTemporary { tmpdir: true, slash_tmp: true },
+        };
+        assert_eq!(open(&twice), paths(&["/work", "/data"]));
         let odd = Path::new(OsStr::from_bytes(b"/\xff"));
         let confinement = Confinement::opening(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
         assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));

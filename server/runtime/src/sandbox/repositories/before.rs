@@ -2,16 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use super::git::UserGit;
 use super::identity::Identity;
-use super::names::{self, Names, Search};
+use super::names::{self, Names, Place, Search, When};
 use super::pairs;
 use super::report::Report;
 use super::risks::{self, Risk, Risks};
 use super::walk::{Found, MAX_FOLDERS_AFTER, MAX_SEARCH_AFTER, Unsearched};
+
+/// Most bytes of configurations that are kept for one command.
+const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// Repositories as they were before a command.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -19,15 +25,53 @@ pub(super) struct Before {
     /// The open folders.
     pub(super) roots: Vec<OsString>,
     #[serde(with = "pairs")]
-    repositories: BTreeMap<Identity, Risks>,
-    /// Files and links called `.git`, and where they lead.
+    repositories: BTreeMap<Identity, Repository>,
+    /// Files and symlinks called `.git`.
     #[serde(with = "pairs")]
-    pointers: BTreeMap<Identity, Option<OsString>>,
+    pointers: BTreeMap<Identity, Pointer>,
     pub(super) names: Names,
     /// Folders that were not looked through to the end. They were closed, and what is in them is not compared.
     pub(super) unsearched: BTreeSet<OsString>,
-    /// Folders of which was told that they could not be searched afterwards.
+    /// Folders of which was told that they could not be searched afterwards, and configurations that could not be read.
     told: BTreeSet<OsString>,
+}
+
+/// A repository, and where it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Repository {
+    path: OsString,
+    risks: Risks,
+}
+
+/// A file or symlink called `.git`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Pointer {
+    path: OsString,
+    /// The SHA-256 of what it says.
+    says: Vec<u8>,
+    /// The repository to which it leads.
+    led: Option<OsString>,
+}
+
+impl Pointer {
+    fn of(path: &Path) -> Self {
+        let says = match fs::read_link(path) {
+            Ok(led) => led.into_os_string().into_encoded_bytes(),
+            Err(_) => risks::read_plain(path).unwrap_or_default(),
+        };
+        let led = names::target(path).map(PathBuf::into_os_string);
+        Self { path: path.into(), says: Sha256::digest(says).to_vec(), led }
+    }
+}
+
+/// What a look before a command gave.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) before: Before,
+    /// What configurations name, for [`Before::limit_to`].
+    places: Vec<Place>,
+    /// Configurations that cannot be read, each with a work tree for which it counts.
+    pub(super) unreadable: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 /// What came of a comparison.
@@ -40,27 +84,59 @@ pub(super) struct Compared {
     pub(super) failed: BTreeMap<Identity, BTreeSet<Risk>>,
 }
 
-impl Before {
-    /// Looks at what was found in some folders. `home` is that of the user.
-    pub(super) fn of(found: &Found, roots: &[PathBuf], home: Option<&Path>) -> Self {
+impl Look {
+    /// Looks at what was found in some folders.
+    pub(super) fn at(found: &Found, roots: &[PathBuf], user: &UserGit) -> Self {
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        let mut search = Search::new(home, roots);
-        found.repositories.keys().for_each(|repository| search.repository(repository));
-        found.pointers.keys().for_each(|pointer| search.pointer(pointer));
-        // An open folder often lies in a work tree, whose hooks may lie in it.
-        roots.iter().flat_map(|root| root.ancestors().skip(1)).for_each(|folder| search.work_tree_at(folder));
-        let repositories = found.repositories.iter().map(|(path, identity)| (*identity, Risks::of(path, is_inside)));
-        let target = |pointer: &Path| names::target(pointer).map(PathBuf::into_os_string);
-        Self {
+        let mut search = Search::new(user, roots, When::Before);
+        found.repositories.keys().for_each(|repository| search.repository(repository, None));
+        found.pointers.keys().for_each(|pointer| search.pointer(pointer, |common| Some(common.to_owned())));
+        around(&mut search, roots);
+        let mut room = MAX_KEPT_BYTES;
+        let repositories = found.repositories.iter().map(|(path, identity)| {
+            let risks = Risks::of(path, is_inside).kept(&mut room);
+            (*identity, Repository { path: path.into(), risks })
+        });
+        let repositories = repositories.collect();
+        let unreadable = search.unreadable().clone();
+        let places = search.places();
+        let before = Before {
             roots: roots.iter().map(|root| root.clone().into()).collect(),
-            repositories: repositories.collect(),
-            pointers: found.pointers.iter().map(|(path, identity)| (*identity, target(path))).collect(),
-            names: search.finish(),
+            repositories,
+            pointers: found.pointers.iter().map(|(path, identity)| (*identity, Pointer::of(path))).collect(),
+            names: Names::of(&places),
             unsearched: BTreeSet::new(),
             told: BTreeSet::new(),
-        }
+        };
+        Self { before, places, unreadable }
     }
 
+    /// Lets count as known only what was there before another command too that still runs: what that one left meanwhile is put aside when it
+    /// ends, and this one may leave it again.
+    pub(super) fn limit_to(&mut self, other: &Before) {
+        let roots = other.roots();
+        let covers = |path: &Path| roots.iter().any(|root| path.starts_with(root)) && !other.was_closed(path);
+        let Before { repositories, pointers, names, .. } = &mut self.before;
+        repositories.retain(|identity, repository| {
+            let known = other.repositories.get(identity);
+            known.inspect(|known| repository.risks.limit_to(&known.risks)).is_some()
+                || !covers(Path::new(&repository.path))
+        });
+        pointers.retain(|identity, pointer| {
+            let path = Path::new(&pointer.path);
+            !covers(path) || other.pointers.get(identity).is_some_and(|known| known == pointer)
+        });
+        names.limit_to(&other.names, &self.places, &roots, covers);
+    }
+}
+
+/// Looks at the work trees in which open folders lie, whose hooks may lie in those, and at the configuration of the user.
+fn around(search: &mut Search<'_>, roots: &[PathBuf]) {
+    search.of_user();
+    roots.iter().flat_map(|root| root.ancestors().skip(1)).for_each(|folder| search.work_tree_at(folder));
+}
+
+impl Before {
     /// Returns the open folders.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         self.roots.iter().map(PathBuf::from).collect()
@@ -80,34 +156,66 @@ impl Before {
     pub(super) fn forget(&mut self, failed: &BTreeMap<Identity, BTreeSet<Risk>>) {
         for (identity, risks) in failed {
             if let Some(known) = self.repositories.get_mut(identity) {
-                known.forget(risks);
+                known.risks.forget(risks);
             }
         }
     }
 
+    /// Tells whether a repository has what may run something, or is not known.
+    pub(super) fn has_risks(&self, identity: &Identity) -> bool {
+        self.repositories.get(identity).is_some_and(|known| !known.risks.is_empty())
+    }
+
     /// Puts aside what may run something and did not before. Afterwards what is there now counts as known.
-    pub(super) fn compare(&mut self, found: &Found) -> Compared {
+    pub(super) fn compare(&mut self, found: &Found, user: &UserGit) -> Compared {
         let roots = self.roots();
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
         let mut compared = Compared::default();
         let mut now = BTreeMap::new();
+        let mut room = MAX_KEPT_BYTES;
+        let mut was = BTreeMap::new();
         for (path, identity) in found.repositories.iter().filter(|(path, _)| !self.was_closed(path)) {
             let before = self.repositories.get(identity);
-            let failed = Risks::of(path, is_inside).put_aside(path, before, &mut compared.report);
-            if before.is_none() {
-                compared.new.push((*identity, path.clone()));
-            }
+            let told = compared.report.len();
             let mut risks = Risks::of(path, is_inside);
+            let failed = risks.put_aside(path, before.map(|known| &known.risks), &mut compared.report);
+            if compared.report.len() > told {
+                risks = Risks::of(path, is_inside);
+            }
+            match before {
+                Some(known) => drop(was.insert(path.clone(), PathBuf::from(&known.path))),
+                None => compared.new.push((*identity, path.clone())),
+            }
             risks.forget(&failed);
             if !failed.is_empty() {
                 compared.failed.insert(*identity, failed);
             }
-            now.insert(*identity, risks);
+            now.insert(*identity, Repository { path: path.into(), risks: risks.kept(&mut room) });
         }
-        self.repositories = now;
+        if !found.is_cut_short() {
+            self.repositories.clear();
+        }
+        self.repositories.extend(now);
         for (path, identity) in found.pointers.iter().filter(|(path, _)| !self.was_closed(path)).collect::<Vec<_>>() {
             self.compare_pointer(path, *identity, is_inside, &mut compared);
         }
+        self.names.put_aside_changes(&mut compared.report);
+        // A new repository, work tree or `.git` file gives names a new meaning.
+        let mut search = Search::new(user, &roots, When::After);
+        for path in found.repositories.keys().filter(|path| !self.was_closed(path)) {
+            search.repository(path, was.get(path).map(PathBuf::as_path));
+        }
+        let was = |common: &Path| Some(was.get(common).map_or(common, PathBuf::as_path).to_owned());
+        found.pointers.keys().filter(|path| !self.was_closed(path)).for_each(|path| search.pointer(path, &was));
+        around(&mut search, &roots);
+        for (configuration, _) in search.unreadable() {
+            if self.told.insert(configuration.into()) {
+                compared.report.could_not_search(&format!("{}: it cannot be read", configuration.display()));
+            }
+        }
+        let mut places = search.places();
+        places.retain(|place| !self.was_closed(place.path()));
+        self.names.learn(&places, &roots);
         self.names.put_aside_changes(&mut compared.report);
         self.compare_unsearched(found, &roots, &mut compared.report);
         compared
@@ -122,15 +230,16 @@ impl Before {
         is_inside: impl Fn(&Path) -> bool,
         compared: &mut Compared,
     ) {
-        let target = names::target(path);
+        let pointer = Pointer::of(path);
         let known = self.pointers.get(&identity);
-        let is_as_before =
-            known.is_some_and(|known| known.as_deref() == target.as_ref().map(|target| target.as_os_str()));
+        let is_as_before = known.is_some_and(|known| (&known.says, &known.led) == (&pointer.says, &pointer.led));
+        let leads_inside = pointer.led.as_ref().is_some_and(|led| is_inside(Path::new(led)));
         if !is_as_before
-            && !target.as_ref().is_some_and(|target| is_inside(target))
+            && !(leads_inside && names::leads_by(path, is_inside))
             && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
         {
-            let what = match target {
+            let what = match pointer.led {
+                Some(_) if leads_inside => "it leads to its repository by a symlink outside of the open folders",
                 Some(_) => "it leads to a repository outside of the open folders",
                 None => "it leads to no repository",
             };
@@ -141,7 +250,7 @@ impl Before {
         if known.is_none() {
             compared.new.push((identity, path.to_owned()));
         }
-        self.pointers.insert(identity, target.map(PathBuf::into_os_string));
+        self.pointers.insert(identity, pointer);
     }
 
     fn compare_unsearched(&mut self, found: &Found, roots: &[PathBuf], report: &mut Report) {
@@ -149,7 +258,7 @@ impl Before {
         let new: Vec<(&PathBuf, Unsearched)> =
             found.unsearched.iter().map(|(path, why)| (path, *why)).filter(|(path, _)| is_new(path)).collect();
         for (path, _) in new.iter().filter(|(_, why)| *why == Unsearched::Unlistable) {
-            report.could_not_search(format!("{}: it cannot be listed", path.display()));
+            report.could_not_search(&format!("{}: it cannot be listed", path.display()));
         }
         for root in roots {
             let cut: Vec<Unsearched> = new
@@ -163,7 +272,7 @@ impl Before {
                     Unsearched::TooMany => format!("there are more than {MAX_FOLDERS_AFTER} folders in it"),
                     _ => format!("it took longer than {} seconds", MAX_SEARCH_AFTER.as_secs()),
                 };
-                report.could_not_search(format!(
+                report.could_not_search(&format!(
                     "{}: {reason}; {} folders in it were left out",
                     root.display(),
                     cut.len()

@@ -5,9 +5,12 @@
 //! those would be wrong with the next release of any of them. So this lists what is known to be harmless; everything else counts
 //! as a risk, and so does a file that Git cannot read.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 use super::syntax::{Entry, entries};
+use super::words;
 
 /// Sections of which every key is harmless, with and without a subsection: appearance alone, and no key names a file.
 const HARMLESS_SECTIONS: &[&str] = &["advice", "color", "column", "i18n", "stash", "status", "versionsort"];
@@ -271,7 +274,6 @@ const HARMLESS_BELOW: &[(&str, &[&str])] = &[
             "pushurl",
             "skipdefaultupdate",
             "skipfetchall",
-            "tagopt",
             "url",
         ],
     ),
@@ -308,15 +310,18 @@ pub(super) struct Findings {
     pub(super) is_malformed: bool,
 }
 
-/// Looks through a configuration. `is_inside` tells whether a work tree lies where commands may write.
-pub(super) fn look_through(text: &[u8], git_folder: &Path, is_inside: impl Fn(&Path) -> bool) -> Findings {
+/// Longest value that identifies an entry by itself. Of longer ones the hash does.
+const MAX_ID_BYTES: usize = 256;
+
+/// Looks through a configuration. `is_own` tells whether a work tree is the repository's own.
+pub(super) fn look_through(text: &[u8], is_own: impl Fn(&str) -> bool) -> Findings {
     let Ok(entries) = entries(text) else { return Findings { is_malformed: true, ..Findings::default() } };
-    let risky = entries.into_iter().filter(|entry| !is_harmless(entry, git_folder, &is_inside));
+    let risky = entries.into_iter().filter(|entry| !is_harmless(entry, &is_own));
     let risky = risky.map(|entry| {
         let Entry { section, subsection, key, value, .. } = &entry;
         let below = if subsection.is_some() { ".*" } else { "" };
         Risky {
-            id: format!("{section}.{subsection:?}.{key}={value:?}"),
+            id: short(format!("{section}.{subsection:?}.{key}={value:?}")),
             // Values may be secrets, and a key may be anything.
             told: format!("its configuration sets `{}{below}.{}`", shown(section), shown(key)),
             entry,
@@ -325,10 +330,25 @@ pub(super) fn look_through(text: &[u8], git_folder: &Path, is_inside: impl Fn(&P
     Findings { risky: risky.collect(), is_malformed: false }
 }
 
-fn is_harmless(entry: &Entry, git_folder: &Path, is_inside: impl Fn(&Path) -> bool) -> bool {
+/// Returns the SHA-256 of something as text.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn short(id: String) -> String {
+    if id.len() <= MAX_ID_BYTES { id } else { hash(id.as_bytes()) }
+}
+
+fn is_harmless(entry: &Entry, is_own: impl Fn(&str) -> bool) -> bool {
     let Entry { section, subsection, key, value, .. } = entry;
     let (section, key) = (section.as_str(), key.as_str());
     let value = value.as_deref().unwrap_or("true");
+    match (section, subsection.is_some(), key) {
+        // It is a text for people, of several lines.
+        ("branch", true, "description") => return true,
+        ("remote", true, "tagopt") => return matches!(value, "--tags" | "--no-tags"),
+        _ => {}
+    }
     if !is_plain(value) {
         return false;
     }
@@ -338,7 +358,7 @@ fn is_harmless(entry: &Entry, git_folder: &Path, is_inside: impl Fn(&Path) -> bo
     let is_listed =
         |list: &[(&str, &[&str])]| list.iter().any(|(known, keys)| *known == section && keys.contains(&key));
     match (section, subsection.as_deref(), key) {
-        ("core", None, "worktree") => is_inside(&joined(git_folder, value)),
+        ("core", None, "worktree") => is_own(value),
         ("core", None, "fsmonitor") => matches!(value, "true" | "false"),
         // Git looks for a file of this name beside its own tools.
         ("merge" | "diff", None, "tool") => value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
@@ -359,9 +379,6 @@ fn shown(word: &str) -> String {
     word.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '-').take(40).collect()
 }
 
-/// What stands between words of a command that may be files.
-const BETWEEN_WORDS: [char; 15] = [' ', '\t', '\n', '\'', '"', ';', '&', '|', '(', ')', '$', '=', '`', '<', '>'];
-
 /// What a configuration names that Git reads or runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
@@ -375,18 +392,23 @@ pub(super) enum Named {
     Word(String),
     /// A word of something else than a command. If it is a program, it may be run.
     Argument(String),
+    /// A folder from which new repositories are filled, relative to the folder in which somebody makes one.
+    Template(String),
+    /// A work tree, relative to the repository.
+    WorkTree(String),
 }
 
 /// Returns what a configuration names, as it is written. Of a file that Git cannot read there is nothing.
 pub(super) fn named(text: &[u8]) -> Vec<Named> {
     let mut named = Vec::new();
-    let risky =
-        entries(text).unwrap_or_default().into_iter().filter(|entry| !is_harmless(entry, Path::new("/"), |_| true));
+    let risky = entries(text).unwrap_or_default().into_iter().filter(|entry| !is_harmless(entry, |_| false));
     for Entry { section, subsection, key, value, .. } in risky {
         let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
         match (section.as_str(), subsection.is_some(), key.as_str()) {
             ("include", false, "path") | ("includeif", true, "path") => named.push(Named::Configuration(value)),
             ("core", false, "hookspath") => named.push(Named::Hooks(value)),
+            ("core", false, "worktree") => named.push(Named::WorkTree(value)),
+            ("init", false, "templatedir") => named.push(Named::Template(value)),
             ("core", false, "fsmonitor") if !matches!(value.as_str(), "true" | "false") => {
                 named.push(Named::Program(value));
             }
@@ -396,8 +418,7 @@ pub(super) fn named(text: &[u8]) -> Vec<Named> {
                     ("commit", "template") | ("core", "excludesfile") => false,
                     _ => true,
                 };
-                let words = value.trim_start_matches('!').split(BETWEEN_WORDS);
-                let words = words.filter(|word| !word.is_empty() && !word.contains("://")).map(str::to_owned);
+                let words = words::of_command(value.trim_start_matches('!')).into_iter();
                 if is_command {
                     named.extend(words.map(Named::Word));
                 } else {
@@ -417,27 +438,12 @@ pub(super) fn named_at_home(folder: &Path, named: &str, home: Option<&Path>) -> 
     }
 }
 
-/// Returns a path without `.` and `..`, as it is written.
-pub(super) fn joined(folder: &Path, named: &str) -> PathBuf {
-    let mut path = PathBuf::new();
-    for part in folder.join(named).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                path.pop();
-            }
-            other => path.push(other),
-        }
-    }
-    path
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        let found = look_through(text.as_bytes(), Path::new("/w/.git"), |path| path.starts_with("/w"));
+        let found = look_through(text.as_bytes(), |value| value == "../sub");
         let malformed = found.is_malformed.then(|| "malformed".to_owned());
         found.risky.into_iter().map(|risky| risky.told.replace("its configuration ", "")).chain(malformed).collect()
     }
@@ -456,8 +462,8 @@ mod tests {
 
     #[test]
     fn what_common_clients_write_is_harmless() {
-        let text = "[branch \"main\"]\n\tgh-merge-base = main\n\tvscode-merge-base = origin/main\n\tdescription = \"a # b\"\n\
-                    [remote \"origin\"]\n\tgh-resolved = base\n\tprune = true\n[commit]\n\tgpgsign = false\n\
+        let text = "[branch \"main\"]\n\tgh-merge-base = main\n\tvscode-merge-base = origin/main\n\tdescription = \"a # b\\n\"\n\
+                    [remote \"origin\"]\n\tgh-resolved = base\n\tprune = true\n\ttagOpt = --no-tags\n[commit]\n\tgpgsign = false\n\
                     [maintenance]\n\tauto = false\n\tstrategy = incremental\n[maintenance \"gc\"]\n\tenabled = true\n\
                     [gitflow \"branch\"]\n\tmaster = main\n[gitflow \"prefix\"]\n\tfeature = feature/\n[gc]\n\tauto = 0\n\
                     [lfs]\n\trepositoryformatversion = 0\n[lfs \"https://example.org/a.git/info/lfs\"]\n\taccess = basic\n\
@@ -505,6 +511,7 @@ mod tests {
             ("[remote \"origin\"]\n url = ext::sh -c x\n", "sets `remote.*.url`"),
             ("[remote \"origin\"]\n url = \"ext\\\n::sh -c x\"\n", "sets `remote.*.url`"),
             ("[remote \"origin\"]\n uploadpack = x\n", "sets `remote.*.uploadpack`"),
+            ("[remote \"origin\"]\n tagOpt = --upload-pack=x\n", "sets `remote.*.tagopt`"),
             ("[remote \"a\\\"]\"]\n vcs = x\n", "sets `remote.*.vcs`"),
             ("[submodule \"a\"]\n update = !x\n", "sets `submodule.*.update`"),
             ("[submodule \"a\"]\n url = --upload-pack=x\n", "sets `submodule.*.url`"),
@@ -520,7 +527,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_the_same_however_it_is_written() {
-        let id = |text: &str| look_through(text.as_bytes(), Path::new("/w/.git"), |_| true).risky[0].id.clone();
+        let id = |text: &str| look_through(text.as_bytes(), |_| true).risky[0].id.clone();
         let usual = id("[core]\n\thooksPath = .husky\n");
         assert_eq!(id("[CORE] hookspath=\".husky\" # ours\n"), usual);
         assert_ne!(id("[core]\n\thooksPath = .husky2\n"), usual);
@@ -542,7 +549,6 @@ mod tests {
             Named::Argument("a/b".to_owned()),
         ];
         assert_eq!(named(text.as_bytes()), expected);
-        assert_eq!(joined(Path::new("/w/.git"), "../a/./b"), Path::new("/w/a/b"));
         assert_eq!(named_at_home(Path::new("/w"), "~/b", Some(Path::new("/home/u"))), Path::new("/home/u/b"));
         assert_eq!(named_at_home(Path::new("/w"), "~/b", None), Path::new("/w/~/b"));
     }

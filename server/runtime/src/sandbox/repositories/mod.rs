@@ -10,11 +10,18 @@
 //! the next search that gets through is held against what was there before. The same holds after a server was killed, for which what
 //! was there is kept in a file ([`Repositories::recover`]).
 //!
+//! Commands overlap. What one of them left is not put aside before it ends, so another one that starts meanwhile must not take it for what was
+//! there before: it counts as known only what each command that still runs knew too ([`Memory::live`]).
+//!
 //! This does not reach what a running command does before it ends.
 
+#[cfg(test)]
+mod attempts;
 mod before;
 mod config;
+mod git;
 mod identity;
+mod inside;
 mod names;
 mod pairs;
 mod patches;
@@ -25,15 +32,18 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod words;
+mod work_tree;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::confinement::Confinement;
-use before::{Before, Compared};
+use before::{Before, Compared, Look};
+pub use git::UserGit;
 use identity::Identity;
-use record::{Record, Records};
+use record::{Kept, Record, Records};
 pub use report::Report;
 use risks::Risk;
 use walk::{AFTER, BEFORE, Bounds, Found, Unlistable, Walker};
@@ -62,7 +72,7 @@ pub enum Closing {
 /// The repositories that commands of one server may reach.
 #[derive(Debug, Default)]
 pub struct Repositories {
-    home: Option<PathBuf>,
+    user: UserGit,
     records: Option<Records>,
     bounds: SearchBounds,
     walker: Mutex<Walker>,
@@ -90,6 +100,28 @@ struct Memory {
     failed: BTreeMap<Identity, BTreeSet<Risk>>,
     /// Searches after a command that did not get through.
     pending: Vec<Pending>,
+    /// What was there before each command that runs, by numbers.
+    live: BTreeMap<u64, Live>,
+    /// How many commands are about to start.
+    starting: usize,
+    /// The number of the last command.
+    last: u64,
+}
+
+/// A command that runs, or ran when one that is about to start began to look.
+#[derive(Debug)]
+struct Live {
+    before: Arc<Before>,
+    has_ended: bool,
+}
+
+impl Memory {
+    /// Takes away commands that have ended, unless somebody may have seen what they left.
+    fn forget_ended(&mut self) {
+        if self.starting == 0 {
+            self.live.retain(|_, live| !live.has_ended);
+        }
+    }
 }
 
 /// A search that has to be made again.
@@ -111,22 +143,38 @@ pub struct Watch {
     late: Report,
     unsearched: BTreeMap<PathBuf, Unsearched>,
     shut: BTreeSet<PathBuf>,
+    was_checked: bool,
     /// Whether the last search got through.
     is_complete: bool,
+    /// Its number among those that run.
+    number: u64,
 }
 
 impl Repositories {
-    /// Returns the repositories of a user with a home folder, to which configurations may refer. `records` is a folder that no command
-    /// can read: what repositories were like is kept there while commands run.
+    /// Returns the repositories of a user. `records` is a folder that no command can read: what repositories were like is kept there
+    /// while commands run.
     #[must_use]
-    pub fn new(home: Option<PathBuf>, records: &Path) -> Self {
-        Self { home, records: Some(Records::new(records)), ..Self::default() }
+    pub fn new(user: UserGit, records: &Path) -> Self {
+        Self { user, records: Some(Records::new(records)), ..Self::default() }
     }
 
     /// Looks at what commands left whose server was killed. Nothing of them should run any more. This looks at many folders.
     pub fn recover(&self) -> Report {
         let mut report = Report::default();
-        for (record, mut before) in self.records.iter().flat_map(Records::left_behind) {
+        for (record, kept) in self.records.iter().flat_map(Records::left_behind) {
+            let mut before = match kept {
+                Kept::Whole(before) => *before,
+                Kept::Folders(folders) => {
+                    folders.iter().for_each(|folder| report.is_unknown(&folder.display().to_string()));
+                    record.remove();
+                    continue;
+                }
+                Kept::Nothing => {
+                    report.is_unknown("any folder in which its commands worked");
+                    record.remove();
+                    continue;
+                }
+            };
             let roots = before.roots();
             let found = self.walk(&roots, self.bounds.after, Unlistable::GiveBack, &before.skipped());
             let first = before.clone();
@@ -148,33 +196,45 @@ impl Repositories {
         if roots.is_empty() {
             return None;
         }
+        let starting = Starting::new(self);
         let mut found = self.walk(&roots, self.bounds.before, Unlistable::Leave, &BTreeSet::new());
-        let late = if found.is_cut_short() { Report::default() } else { self.make_up(&roots, &found) };
+        let mut late = if found.is_cut_short() { Report::default() } else { self.make_up(&roots, &found) };
         if !late.is_empty() {
             found = self.walk(&roots, self.bounds.before, Unlistable::Leave, &BTreeSet::new());
         }
-        let mut before = Before::of(&found, &roots, self.home.as_deref());
-        before.forget(&self.memory().failed);
+        let mut look = Look::at(&found, &roots, &self.user);
+        for (configuration, work_tree) in &look.unreadable {
+            tracing::warn!(configuration = %configuration.display(), "a configuration of Git cannot be read");
+            found.close_work_tree(work_tree, &roots);
+        }
+        look.before.forget(&self.memory().failed);
+        let (number, before) = starting.finish(look);
+        let mut before = Before::clone(&before);
+        self.give_back(&before);
         let mut closed = self.to_close(&found, &before, &roots);
         let (unsearched, shut) = unsearched(&found, &roots, closing);
         closed.extend(unsearched.keys().cloned());
         before.unsearched = unsearched.keys().map(|path| path.clone().into_os_string()).collect();
         confinement.writable.retain(|root| !shut.contains(root));
-        if closing == Closing::Mounts {
-            before.names.forget(&closed);
-        }
         confinement.closed = closed;
         confinement.made = self.made_at_top(&found, &roots);
-        let written = self.records.as_ref().map(|records| records.write(&before));
-        let record = written.and_then(|written| {
-            written
-                .inspect_err(
-                    |error| tracing::warn!(%error, "repositories will not be looked at if the server is killed"),
-                )
-                .ok()
-        });
+        let record = match self.records.as_ref().map(|records| records.write(&before)) {
+            Some(Err(error)) => {
+                tracing::warn!(%error, "repositories will not be looked at if the server is killed");
+                late.is_unknown(&format!("(only if the server is killed while this command runs: {error})"));
+                None
+            }
+            written => written.and_then(Result::ok),
+        };
         let repositories = Arc::clone(self);
-        Some(Watch { repositories, before, first: None, record, late, unsearched, shut, is_complete: true })
+        let (first, was_checked, is_complete) = (None, false, false);
+        Some(Watch { repositories, before, first, record, late, unsearched, shut, was_checked, is_complete, number })
+    }
+
+    /// Counts repositories that commands made as their user's, once the user has had them run something: relative paths in them would lead
+    /// elsewhere if a command moved them.
+    fn give_back(&self, before: &Before) {
+        self.memory().made.retain(|identity, _| !before.has_risks(identity));
     }
 
     /// Returns the repositories directly in open folders that commands made.
@@ -222,18 +282,20 @@ impl Repositories {
 
     /// Compares, and remembers what that gave.
     fn settle(&self, before: &mut Before, found: &Found) -> Report {
-        let Compared { report, new, failed } = before.compare(found);
+        let Compared { report, new, failed } = before.compare(found, &self.user);
         let roots = before.roots();
+        let there: HashMap<Identity, &PathBuf> =
+            found.repositories.iter().chain(&found.pointers).map(|(path, identity)| (*identity, path)).collect();
         let mut memory = self.memory();
         if !found.is_cut_short() {
             // What is gone is nobody's own: its number may be another's tomorrow.
-            let is_there = |identity: &Identity, path: &PathBuf| {
-                let was_there = roots.iter().any(|root| path.starts_with(root));
-                !was_there
-                    || found.repositories.get(path) == Some(identity)
-                    || found.pointers.get(path) == Some(identity)
-            };
-            memory.made.retain(|identity, path| is_there(identity, path));
+            memory.made.retain(|identity, path| match there.get(identity) {
+                Some(now) => {
+                    path.clone_from(now);
+                    true
+                }
+                None => !roots.iter().any(|root| path.starts_with(root)),
+            });
         }
         for (identity, path) in new {
             if memory.made.len() < MAX_MADE {
@@ -262,6 +324,40 @@ impl Repositories {
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A look before a command, during which the others that run must not be forgotten.
+struct Starting<'a>(&'a Repositories);
+
+impl<'a> Starting<'a> {
+    fn new(repositories: &'a Repositories) -> Self {
+        repositories.memory().starting += 1;
+        Self(repositories)
+    }
+
+    /// Holds what was seen against what commands knew that ran meanwhile. Returns the number of this one among them.
+    fn finish(self, mut look: Look) -> (u64, Arc<Before>) {
+        let mut memory = self.0.memory();
+        let roots = look.before.roots();
+        let overlaps = |other: &Before| {
+            let others = other.roots();
+            roots.iter().any(|root| others.iter().any(|other| root.starts_with(other) || other.starts_with(root)))
+        };
+        memory.live.values().filter(|live| overlaps(&live.before)).for_each(|live| look.limit_to(&live.before));
+        let before = Arc::new(look.before);
+        memory.last += 1;
+        let number = memory.last;
+        memory.live.insert(number, Live { before: Arc::clone(&before), has_ended: false });
+        (number, before)
+    }
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        let mut memory = self.0.memory();
+        memory.starting -= 1;
+        memory.forget_ended();
     }
 }
 
@@ -314,25 +410,43 @@ impl Watch {
     /// Puts aside what may run something and did not when this was called last, or when the command started. Returns what
     /// people should know. This looks at many folders; nothing of the command should run any more.
     pub fn check(&mut self) -> Report {
+        // It stays incomplete if anything here panics.
+        (self.was_checked, self.is_complete) = (true, false);
         let (roots, skipped) = (self.before.roots(), self.before.skipped());
         let found = self.repositories.walk(&roots, self.repositories.bounds.after, Unlistable::GiveBack, &skipped);
-        self.is_complete = !found.is_cut_short();
-        if !self.is_complete && self.first.is_none() {
+        let is_complete = !found.is_cut_short();
+        if !is_complete && self.first.is_none() {
             self.first = Some(self.before.clone());
         }
         let mut report = std::mem::take(&mut self.late);
         report.extend(self.repositories.settle(&mut self.before, &found));
+        self.is_complete = is_complete;
         report
     }
 
     /// Ends the watch: the command has ended, and [`check`](Self::check) was called after that, or the command never started. If the
-    /// search did not get through, it is made up for before a later command. A watch that is dropped instead leaves that to the next
-    /// server.
+    /// search did not get through, it is made up for before a later command.
     pub fn end(mut self) {
-        match (self.first.take(), self.record.take()) {
-            (Some(before), record) if !self.is_complete => self.repositories.postpone(Pending { before, record }),
-            (_, Some(record)) => record.remove(),
-            _ => {}
+        self.is_complete |= !self.was_checked;
+    }
+}
+
+/// A watch that ends in any other way, such as by a panic, is made up for too.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        {
+            let mut memory = self.repositories.memory();
+            if let Some(live) = memory.live.get_mut(&self.number) {
+                live.has_ended = true;
+            }
+            memory.forget_ended();
+        }
+        let record = self.record.take();
+        if !self.is_complete {
+            let before = self.first.take().unwrap_or_else(|| std::mem::take(&mut self.before));
+            self.repositories.postpone(Pending { before, record });
+        } else if let Some(record) = record {
+            record.remove();
         }
     }
 }

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::Repositories;
-use super::names::Search;
-use super::risks::{self, CONFIGURATIONS, Risks};
+use super::names::{Names, Search, When};
+use super::risks::{self, Risks};
 use super::walk::{MARKS, Marks};
 use crate::sandbox::confinement::Confinement;
 
@@ -30,9 +30,13 @@ impl Repositories {
         let itself = [file.to_owned()];
         // What is named counts as inside if it is the file or a folder around it.
         let folders: Vec<PathBuf> = around.iter().map(|folder| (*folder).to_owned()).collect();
-        let mut search = Search::new(self.home.as_deref(), &folders);
+        let mut search = Search::new(&self.user, &folders, When::Before);
+        search.of_user();
         around.iter().for_each(|folder| search.work_tree_at(folder));
-        let names = search.finish();
+        if !search.unreadable().is_empty() {
+            return true;
+        }
+        let names = Names::of(&search.places());
         names.all().any(|named| itself.iter().any(|file| file.starts_with(&named)))
     }
 }
@@ -59,8 +63,10 @@ fn is_control(below: &Path) -> bool {
     let mut names = below.components().map(Component::as_os_str);
     let is = |name: Option<&OsStr>, known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
     match (names.next(), names.next(), names.next()) {
-        (first, None, None) => CONFIGURATIONS.iter().chain(&["commondir", "hooks"]).any(|known| is(first, known)),
-        (first, Some(name), None) => is(first, "hooks") && risks::is_name_of_hook(name),
+        (first, None, None) => first.is_some_and(risks::is_control),
+        (first, Some(name), None) => {
+            is(first, "hooks") && risks::is_name_of_hook(name) || is(first, "remotes") || is(first, "branches")
+        }
         _ => false,
     }
 }

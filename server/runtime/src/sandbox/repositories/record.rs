@@ -4,12 +4,14 @@
 //! The file is locked by its server, and the system releases the lock when that ends, however it does. The folder lies in the home of
 //! the server, which commands cannot read. Nothing is synced to the disk: a machine that loses its power has lost the commands too.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::before::Before;
@@ -26,10 +28,27 @@ const NEW: &str = "new";
 /// After this time nobody writes a record any more.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
+/// What a record says.
+#[derive(Debug)]
+pub(super) enum Kept {
+    Whole(Box<Before>),
+    /// The open folders alone: the rest was too large, or is of another version of this program.
+    Folders(Vec<PathBuf>),
+    Nothing,
+}
+
+/// What is kept of a record whose rest is too large. All versions can read it.
+#[derive(Serialize, Deserialize)]
+struct Folders {
+    roots: Vec<OsString>,
+}
+
 /// Where the records of one home are.
 #[derive(Debug, Clone)]
 pub(super) struct Records {
     folder: PathBuf,
+    /// Largest record in bytes.
+    largest: u64,
 }
 
 /// The record of a command that runs, or whose repositories were not all looked at.
@@ -42,16 +61,20 @@ pub(super) struct Record {
 
 impl Records {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: folder.to_owned(), largest: MAX_RECORD_BYTES }
     }
 
-    /// Writes what there is before a command.
+    /// Writes what there is before a command, or the folders alone if that is too much to be read again.
     ///
     /// # Errors
     ///
     /// Returns an error if the file cannot be made.
     pub(super) fn write(&self, before: &Before) -> io::Result<Record> {
-        let text = serde_json::to_vec(before).map_err(io::Error::other)?;
+        let mut text = serde_json::to_vec(before).map_err(io::Error::other)?;
+        if u64::try_from(text.len()).unwrap_or(u64::MAX) > self.largest {
+            let folders = Folders { roots: before.roots.clone() };
+            text = serde_json::to_vec(&folders).map_err(io::Error::other)?;
+        }
         let path = self.folder.join(format!("{}.{WHOLE}", Uuid::now_v7()));
         let new = path.with_extension(NEW);
         let make = || File::options().write(true).create_new(true).mode(0o600).open(&new);
@@ -71,7 +94,7 @@ impl Records {
     }
 
     /// Returns the records of servers that have ended. Those that were not written to their end go: their commands never started.
-    pub(super) fn left_behind(&self) -> Vec<(Record, Before)> {
+    pub(super) fn left_behind(&self) -> Vec<(Record, Kept)> {
         let mut left = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -86,18 +109,19 @@ impl Records {
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => continue,
             }
             let mut text = Vec::new();
-            let before = match (&mut file).take(MAX_RECORD_BYTES).read_to_end(&mut text) {
-                Ok(_) => serde_json::from_slice(&text).map_err(io::Error::other),
-                Err(error) => Err(error),
-            };
+            let read = (&mut file).take(self.largest).read_to_end(&mut text);
             let record = Record { path, _file: file };
-            match before {
-                Ok(before) => left.push((record, before)),
-                Err(error) => {
-                    tracing::debug!(%error, record = %record.path.display(), "a record of repositories is not whole");
-                    record.remove();
-                }
+            if record.path.extension().is_some_and(|kind| kind == NEW) {
+                record.remove();
+                continue;
             }
+            let kept = read.map_err(serde_json::Error::io).and_then(|_| serde_json::from_slice(&text).map(Kept::Whole));
+            let kept = kept.unwrap_or_else(|error| {
+                tracing::warn!(%error, record = %record.path.display(), "a record of repositories cannot be read");
+                let folders = serde_json::from_slice(&text).map(|Folders { roots }| roots);
+                folders.map_or(Kept::Nothing, |roots| Kept::Folders(roots.into_iter().map(PathBuf::from).collect()))
+            });
+            left.push((record, kept));
         }
         left
     }
@@ -134,12 +158,35 @@ mod tests {
         drop(record);
         let mut left = records.left_behind();
         let (record, found) = left.pop().expect("a record");
-        assert_eq!(found.roots, before.roots);
+        assert!(matches!(found, Kept::Whole(found) if found.roots == before.roots));
         // One that is looked at is nobody else's.
         assert!(left.is_empty() && records.left_behind().is_empty());
         record.remove();
-        fs::write(folder.path().join("new/records/half.json"), "{\"roots\":[").expect("writes");
-        assert!(records.left_behind().is_empty());
         assert_eq!(fs::read_dir(folder.path().join("new/records")).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn what_a_record_does_not_say_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut before = Before::default();
+        before.roots = vec!["/w".into()];
+        let mut records = Records::new(folder.path());
+        records.largest = 40;
+        drop(records.write(&before).expect("writes"));
+        records.largest = MAX_RECORD_BYTES;
+        for (name, text) in [("other", r#"{"roots":[{"Unix":[47,119]}],"repositories":5}"#), ("half", r#"{"roots":["#)]
+        {
+            fs::write(folder.path().join(format!("{name}.{WHOLE}")), text).expect("writes");
+        }
+        let mut found: Vec<String> = records
+            .left_behind()
+            .into_iter()
+            .map(|(record, kept)| {
+                record.remove();
+                format!("{kept:?}")
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found, [r#"Folders(["/w"])"#, r#"Folders(["/w"])"#, "Nothing"]);
     }
 }

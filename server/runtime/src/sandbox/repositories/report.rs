@@ -1,5 +1,7 @@
 //! What a look at repositories gave, for people and models.
 
+use trace_text::Usage;
+
 /// Most findings that are told after one command.
 const MAX_TOLD: usize = 16;
 
@@ -9,32 +11,49 @@ pub struct Report {
     aside: Vec<String>,
     failed: Vec<String>,
     unsearched: Vec<String>,
+    unknown: Vec<String>,
+}
+
+/// Commands give names to files, and people read them on their terminals.
+fn safe(text: &str) -> String {
+    trace_text::line(text, Usage::Command).into_owned()
 }
 
 impl Report {
     /// Tells whether there is nothing to tell.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.aside.is_empty() && self.failed.is_empty() && self.unsearched.is_empty()
+        self.len() == 0
+    }
+
+    /// Returns how much there is to tell.
+    pub(super) fn len(&self) -> usize {
+        self.aside.len() + self.failed.len() + self.unsearched.len() + self.unknown.len()
     }
 
     /// Takes note of what was put aside, or could not be.
     pub(super) fn took(&mut self, what: &str, done: Result<String, String>) {
         match done {
-            Ok(done) => self.aside.push(format!("{what}; {done}")),
-            Err(error) => self.failed.push(format!("{what}; {error}")),
+            Ok(done) => self.aside.push(safe(&format!("{what}; {done}"))),
+            Err(error) => self.failed.push(safe(&format!("{what}; {error}"))),
         }
     }
 
+    /// Takes note of folders of which nobody knows what was in them before.
+    pub(super) fn is_unknown(&mut self, what: &str) {
+        self.unknown.push(safe(what));
+    }
+
     /// Takes note of a folder that could not be searched.
-    pub(super) fn could_not_search(&mut self, what: String) {
-        self.unsearched.push(what);
+    pub(super) fn could_not_search(&mut self, what: &str) {
+        self.unsearched.push(safe(what));
     }
 
     pub(super) fn extend(&mut self, other: Self) {
         self.aside.extend(other.aside);
         self.failed.extend(other.failed);
         self.unsearched.extend(other.unsearched);
+        self.unknown.extend(other.unknown);
     }
 
     /// Returns the report as lines of text, each kind of finding behind a line that says what it is.
@@ -63,6 +82,10 @@ impl Report {
                 "Repositories could not be looked for everywhere: do not use Git in folders that the command made there.",
                 &self.unsearched,
             ),
+            (
+                "What repositories were like before a command is not known any more: do not use Git there before you have looked at what is new in `.git`.",
+                &self.unknown,
+            ),
         ];
         let mut lines = Vec::new();
         for (headline, findings) in parts.iter().filter(|(_, findings)| !findings.is_empty()) {
@@ -84,7 +107,7 @@ mod tests {
     fn a_report_says_put_aside_only_of_what_was() {
         let mut report = Report::default();
         assert!(report.is_empty() && report.in_words().is_empty());
-        report.could_not_search("/w: it cannot be listed".to_owned());
+        report.could_not_search("/w: it cannot be listed");
         let words = report.in_words();
         assert!(words.ends_with("made there.\n/w: it cannot be listed") && !words.contains("put aside"), "{words}");
         report.took("/w/.git: x", Err("no".to_owned()));
@@ -93,5 +116,19 @@ mod tests {
         let words = report.in_words();
         assert!(words.contains("was put aside") && words.contains("15; done\nand 2 more\n"), "{words}");
         assert_eq!(report.in_one_line().lines().count(), 1);
+    }
+
+    #[test]
+    fn names_of_folders_do_nothing_on_a_terminal() {
+        let name = "/w/\u{1b}]0;x\u{7}\r\n\u{202e}/ä";
+        let mut report = Report::default();
+        report.took(&format!("{name}: x"), Ok("done".to_owned()));
+        report.took(&format!("{name}: x"), Err(name.to_owned()));
+        report.could_not_search(name);
+        report.is_unknown(name);
+        let words = report.in_words();
+        assert!(words.contains("/ä: x; done") && words.contains("\\u{1b}]0;x\\u{7}"), "{words}");
+        assert!(!words.chars().any(|char| char.is_control() && char != '\n' || char == '\u{202e}'), "{words:?}");
+        assert_eq!(words.lines().count(), 8, "{words}");
     }
 }

@@ -14,11 +14,15 @@ use uuid::Uuid;
 
 use super::config::{self, Risky};
 use super::report::Report;
-use super::{pairs, syntax};
+use super::{inside, pairs, syntax, work_tree};
 use crate::sandbox::place::Folder;
 
 /// Largest configuration that is read.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+/// Largest configuration that is kept while a command runs, to be written back if nobody can understand it afterwards. Usual ones have a few
+/// hundred bytes.
+const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 /// Largest file of which the content is compared. Larger ones count as changed when they were written anew.
 const MAX_COMPARED_BYTES: u64 = 256 * 1024;
@@ -41,18 +45,33 @@ pub(super) enum Risk {
     Hook { name: OsString, state: FileState },
     /// A file or folder of the repository that is not what it is in any usual one.
     Odd(Cow<'static, str>),
+    /// A symlink in the repository, and where it leads.
+    Link { path: OsString, led: OsString },
+    /// A file of the repository that has a second name.
+    Shared { path: OsString, inode: u64 },
+    /// A file with the address of another repository.
+    Address { path: OsString, state: FileState },
+    /// There is too much in it to be looked at.
+    Crowd,
 }
 
 /// What a file is, for the question whether it is the same as before. Tools write hooks anew with the same content (`npm install`
 /// with Husky), so content counts where it can be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum FileState {
-    /// Mode and SHA-256 of a plain file of at most [`MAX_COMPARED_BYTES`].
-    Content(u32, Vec<u8>),
+    /// What may be done with a plain file of at most [`MAX_COMPARED_BYTES`] that has one name, and its SHA-256.
+    Content(Rights, Vec<u8>),
     /// The path that a symlink holds.
     Link(OsString),
     /// Any other file: its inode, the time of its last change, and its size.
     Stamp(u64, (i64, i64), u64),
+}
+
+/// What may be done with a file. Tools write hooks anew under another umask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Rights {
+    can_be_run: bool,
+    can_be_written_by_all: bool,
 }
 
 impl FileState {
@@ -61,11 +80,13 @@ impl FileState {
         if data.is_symlink() {
             return fs::read_link(path).map_or_else(|_| stamp(), |led| Self::Link(led.into()));
         }
-        if data.size() > MAX_COMPARED_BYTES {
+        // By a second name a file can be changed later, where nobody looks.
+        if data.size() > MAX_COMPARED_BYTES || data.nlink() > 1 {
             return stamp();
         }
-        read_plain(path)
-            .map_or_else(|_| stamp(), |content| Self::Content(data.mode(), Sha256::digest(content).to_vec()))
+        let mode = data.mode();
+        let rights = Rights { can_be_run: mode & 0o111 != 0, can_be_written_by_all: mode & 0o002 != 0 };
+        read_plain(path).map_or_else(|_| stamp(), |content| Self::Content(rights, Sha256::digest(content).to_vec()))
     }
 }
 
@@ -111,11 +132,11 @@ impl Risks {
                     continue;
                 }
             };
-            let found = config::look_through(&bytes, repository, &is_inside);
+            let found = config::look_through(&bytes, |value| work_tree::is_own(repository, value, &is_inside));
             if found.is_malformed {
                 let what = "its configuration cannot be understood";
                 // Another one that cannot be understood is another risk.
-                let id = format!("malformed {}", String::from_utf8_lossy(&bytes));
+                let id = format!("malformed {}", config::hash(&bytes));
                 risks.all.insert(Risk::Entry { file: file.into(), id }, what.to_owned());
             }
             let entry = |risky: &Risky| (Risk::Entry { file: file.into(), id: risky.id.clone() }, risky.told.clone());
@@ -126,7 +147,25 @@ impl Risks {
                 risks.configurations.insert(file.into(), text);
             }
         }
+        risks.all.extend(inside::risks(repository));
         risks
+    }
+
+    /// Returns what is kept of it for a comparison later on. `room` is how many bytes of configurations may be kept.
+    pub(super) fn kept(mut self, room: &mut usize) -> Self {
+        self.risky.clear();
+        self.configurations.retain(|_, text| {
+            let is_kept = text.len() <= MAX_KEPT_BYTES.min(*room);
+            *room -= if is_kept { text.len() } else { 0 };
+            is_kept
+        });
+        self
+    }
+
+    /// Keeps only the risks that were known to another command that still runs, and the configurations as they were for it.
+    pub(super) fn limit_to(&mut self, other: &Self) {
+        self.all.retain(|risk, _| other.all.contains_key(risk));
+        self.configurations.clone_from(&other.configurations);
     }
 
     /// Tells whether nothing is a risk.
@@ -147,6 +186,17 @@ impl Risks {
         for (risk, what) in self.all.iter().filter(|(risk, _)| is_new(risk)) {
             let done = match risk {
                 Risk::Hook { name, .. } => aside(&repository.join("hooks"), name).map_err(|error| error.to_string()),
+                Risk::Link { path, .. } | Risk::Address { path, .. } => {
+                    let path = repository.join(path);
+                    let parts = path.parent().zip(path.file_name());
+                    let done =
+                        parts.map_or(Err(io::ErrorKind::InvalidInput.into()), |(folder, name)| aside(folder, name));
+                    done.map_err(|error| error.to_string())
+                }
+                Risk::Shared { path, .. } => {
+                    inside::unshare(repository, Path::new(path)).map_err(|error| error.to_string())
+                }
+                Risk::Crowd => Err("it was not looked at".to_owned()),
                 Risk::Odd(name) | Risk::Entry { file: name, .. } => {
                     // Several entries of one configuration go together.
                     let replaced = || self.replace(repository, name, before).map_err(|error| error.to_string());
@@ -167,7 +217,7 @@ impl Risks {
         let data = repository.join(name).symlink_metadata();
         let (done, name) = (aside(repository, OsStr::new(name))?, Path::new(name));
         let was = before.and_then(|before| before.configurations.get(name.to_str().unwrap_or_default()));
-        let rest = self.harmless_part(repository, name.to_str().unwrap_or_default(), before);
+        let rest = self.harmless_part(name.to_str().unwrap_or_default(), before);
         // A configuration may hold URLs with passwords. Nobody knows what mode the one from before had.
         let mode = data.map_or(0o600, |data| data.mode() & 0o664 | 0o600);
         let (text, mode, what) = match (rest, was) {
@@ -182,7 +232,7 @@ impl Risks {
         Ok(format!("{done}, and `{}` {what}", name.display()))
     }
 
-    fn harmless_part(&self, repository: &Path, name: &str, before: Option<&Self>) -> Option<Vec<u8>> {
+    fn harmless_part(&self, name: &str, before: Option<&Self>) -> Option<Vec<u8>> {
         let (text, risky) = (self.configurations.get(name)?, self.risky.get(name)?);
         let was_there = |risky: &&Risky| {
             let risk = Risk::Entry { file: name.to_owned().into(), id: risky.id.clone() };
@@ -195,16 +245,11 @@ impl Risks {
         let gone: Vec<syntax::Entry> = gone.into_iter().map(|risky| risky.entry.clone()).collect();
         let rest = syntax::without(text.as_bytes(), &gone);
         // Held against what was meant: what goes must not change what stays.
-        let found = config::look_through(&rest, repository, |_| false);
-        let is_as_meant =
-            found.risky.iter().all(|risky| kept.iter().any(|kept| kept.id == risky.id) || is_work_tree(risky));
+        // Whether a work tree is the repository's own was judged already.
+        let found = config::look_through(&rest, |_| true);
+        let is_as_meant = found.risky.iter().all(|risky| kept.iter().any(|kept| kept.id == risky.id));
         (is_as_meant && !found.is_malformed).then_some(rest)
     }
-}
-
-/// Whether a work tree is inside was judged already.
-fn is_work_tree(risky: &Risky) -> bool {
-    risky.entry.section == "core" && risky.entry.key == "worktree"
 }
 
 /// Renames something in a folder so that Git does not find it.
@@ -226,6 +271,11 @@ pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
         renamed => renamed?,
     }
     Ok(format!("`{}` is now `{}`", Path::new(name).display(), Path::new(&other).display()))
+}
+
+/// Tells whether a name in a repository is that of a file or folder that decides what Git runs.
+pub(super) fn is_control(name: &OsStr) -> bool {
+    CONFIGURATIONS.iter().chain(&["commondir", "hooks"]).any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Tells whether a name is that of something that was put aside.

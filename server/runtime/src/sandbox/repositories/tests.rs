@@ -6,26 +6,26 @@ use super::*;
 use crate::settings::Network;
 
 /// A folder with a repository of the user in it.
-struct Place(tempfile::TempDir);
+pub(super) struct Place(tempfile::TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let place = Self(tempfile::tempdir().expect("a folder"));
         place.repository("work/lib/.git", "[core]\n\tbare = false\n");
         place
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(super) fn at(&self, name: &str) -> PathBuf {
         self.0.path().canonicalize().expect("a path").join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         let path = self.at(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, text).expect("writes");
     }
 
-    fn repository(&self, name: &str, config: &str) {
+    pub(super) fn repository(&self, name: &str, config: &str) {
         for part in ["objects", "refs"] {
             fs::create_dir_all(self.at(name).join(part)).expect("a folder");
         }
@@ -33,33 +33,33 @@ impl Place {
         self.write(&format!("{name}/config"), config);
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.at(name)).unwrap_or_default()
     }
 
-    fn confinement(&self, roots: &[&str]) -> Confinement {
+    pub(super) fn confinement(&self, roots: &[&str]) -> Confinement {
         Confinement::new(roots.iter().map(|root| self.at(root)).collect(), Network::Closed)
     }
 
     /// Starts a watch over the folder `work`, and returns it with what is closed.
-    fn watch(&self, repositories: &Arc<Repositories>, closing: Closing) -> (Watch, Confinement) {
+    pub(super) fn watch(&self, repositories: &Arc<Repositories>, closing: Closing) -> (Watch, Confinement) {
         let mut confinement = self.confinement(&["work"]);
         let watch = repositories.watch(&mut confinement, closing).expect("something is open");
         (watch, confinement)
     }
 }
 
-fn bounded(before: usize, after: usize) -> Arc<Repositories> {
+pub(super) fn bounded(before: usize, after: usize) -> Arc<Repositories> {
     let bounds = |folders| Bounds { folders, time: MAX_SEARCH };
     let bounds = SearchBounds { before: bounds(before), after: bounds(after) };
     Arc::new(Repositories { bounds, ..Repositories::default() })
 }
 
-fn unbounded() -> Arc<Repositories> {
+pub(super) fn unbounded() -> Arc<Repositories> {
     bounded(MAX_FOLDERS, MAX_FOLDERS_AFTER)
 }
 
-const EVIL: &str = "[core]\n\tbare = false\n\tfsmonitor = x\n";
+pub(super) const EVIL: &str = "[core]\n\tbare = false\n\tfsmonitor = x\n";
 
 #[test]
 fn what_was_not_searched_is_closed() {
@@ -153,7 +153,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     }
     fs::write(odd.join(".git/config"), "[core]\n\thooksPath = .hooks\n").expect("writes");
     fs::write(odd.join(".hooks/pre-commit"), "#!/bin/sh\n").expect("writes");
-    let server = || Arc::new(Repositories::new(None, &place.at("home/watched")));
+    let server = || Arc::new(Repositories::new(UserGit::default(), &place.at("home/watched")));
     let count = || fs::read_dir(place.at("home/watched")).expect("a folder").count();
     let killed = server();
     let (watch, _) = place.watch(&killed, Closing::Nothing);
@@ -162,7 +162,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n\tpager = y\n[alias]\n\tst = !x\n");
     // The server runs, so this is its own business.
     assert!(server().recover().is_empty());
-    drop(watch);
+    drop((watch, killed));
     let words = server().recover().in_words();
     assert_eq!(words.lines().count(), 4, "{words}");
     assert!(odd.join(".hooks/pre-commit").exists());
@@ -171,6 +171,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     assert_eq!(place.read("work/new/.git/config"), "[core]\n\tbare = false\n");
     assert_eq!(place.read("work/lib/.git/config"), "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
     assert_eq!(count(), 0);
+    let killed = server();
     // A command that ended in good order leaves nothing, nor does one that never started.
     let (mut watch, _) = place.watch(&killed, Closing::Nothing);
     assert_eq!(count(), 1);
@@ -313,7 +314,7 @@ fn a_repository_around_an_open_folder_names_files_in_it() {
     place.repository(".git", "[core]\n\thooksPath = work/hooks # ours\n");
     place.write("home/.gitconfig", "[core]\n\thooksPath = .githooks\n");
     place.write("work/hooks/pre-commit", "#!/bin/sh\n");
-    let repositories = Arc::new(Repositories::new(Some(place.at("home")), &place.at("home/watched")));
+    let repositories = Arc::new(Repositories::new(UserGit::usual(Some(place.at("home"))), &place.at("home/watched")));
     let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
     assert!(confinement.closed.contains(&place.at("work/hooks")), "{confinement:?}");
     watch.end();
@@ -397,7 +398,7 @@ fn what_cannot_be_listed_is_no_crowd() {
 }
 
 /// Makes a link, with the folders around it.
-fn link(place: &Place, name: &str, to: &str) {
+pub(super) fn link(place: &Place, name: &str, to: &str) {
     let path = place.at(name);
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     // It may take the place of another one.

@@ -77,6 +77,8 @@ pub enum Unsearched {
     TooMany,
     /// It took too long.
     TooLong,
+    /// A configuration of Git that counts there cannot be read, so nobody knows what it names.
+    Unreadable,
 }
 
 /// What is kept of folders between walks.
@@ -145,11 +147,16 @@ impl Walker {
     ) -> Found {
         let until = Instant::now() + bounds.time;
         let mut known = self.take(roots);
+        let is_first = |number: usize, path: &PathBuf| roots[..number].iter().all(|other| other != path);
         let mut found = Found::default();
         let mut seen = HashMap::with_capacity(known.len());
         let mut counts = vec![0; roots.len()];
-        let mut level: Vec<Next> =
-            roots.iter().enumerate().map(|(root, path)| Next { path: path.clone(), root, depth: 0 }).collect();
+        let mut level: Vec<Next> = roots
+            .iter()
+            .enumerate()
+            .filter(|(root, path)| is_first(*root, path))
+            .map(|(root, path)| Next { path: path.clone(), root, depth: 0 })
+            .collect();
         while !level.is_empty() {
             let mut below = Vec::new();
             let mut rest = level.into_iter().peekable();
@@ -176,7 +183,11 @@ impl Walker {
                 for (next, look) in batch.into_iter().zip(looks) {
                     let (path, folder) = match look {
                         Look::Gone => continue,
-                        Look::Kept => known.remove_entry(&next.path).expect("it was looked up"),
+                        // No path is met twice.
+                        Look::Kept => match known.remove_entry(&next.path) {
+                            Some(kept) => kept,
+                            None => continue,
+                        },
                         Look::Read(folder) => (next.path, folder),
                         Look::Unlisted(folder) => {
                             found.unsearched.insert(next.path.clone(), Unsearched::Unlistable);
@@ -228,7 +239,15 @@ impl Found {
 
     /// Tells whether a bound left out something. What cannot be listed does not count.
     pub(super) fn is_cut_short(&self) -> bool {
-        self.unsearched.values().any(|why| *why != Unsearched::Unlistable)
+        self.unsearched.values().any(|why| matches!(why, Unsearched::TooMany | Unsearched::TooLong))
+    }
+
+    /// Counts a work tree as not searched, or the open folders in it.
+    pub(super) fn close_work_tree(&mut self, work_tree: &Path, roots: &[PathBuf]) {
+        let is_inside = roots.iter().any(|root| work_tree.starts_with(root));
+        let inner = roots.iter().map(PathBuf::as_path).filter(|root| !is_inside && root.starts_with(work_tree));
+        let closed = is_inside.then_some(work_tree).into_iter().chain(inner);
+        self.unsearched.extend(closed.map(|path| (path.to_owned(), Unsearched::Unreadable)));
     }
 }
 
@@ -285,12 +304,17 @@ fn child_of_root(path: &Path, depth: usize) -> PathBuf {
 }
 
 /// The names by which Git knows a repository.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a name that is there or not")]
 pub(super) struct Marks {
     pub(super) head: bool,
     pub(super) objects: bool,
     pub(super) refs: bool,
     pub(super) common: bool,
+    /// A configuration or hooks, which `git init` takes over.
+    pub(super) settings: bool,
+    /// It is a work tree.
+    pub(super) git: bool,
 }
 
 impl Marks {
@@ -301,20 +325,23 @@ impl Marks {
             name if name.eq_ignore_ascii_case("objects") => self.objects = true,
             name if name.eq_ignore_ascii_case("refs") => self.refs = true,
             name if name.eq_ignore_ascii_case("commondir") => self.common = true,
+            name if ["config", "hooks"].iter().any(|known| name.eq_ignore_ascii_case(known)) => self.settings = true,
+            name if name.eq_ignore_ascii_case(".git") => self.git = true,
             _ => {}
         }
     }
 
     /// Tells whether Git takes a folder with these names for a repository. It asks for no `HEAD` in the common folder of work trees,
-    /// and `git init` keeps the configuration and the hooks of a `.git` that lacks the rest.
+    /// and `git init` keeps the configuration and the hooks of a `.git` or `NAME.git` that lacks the rest.
     pub(super) fn are_of_a_repository(&self, folder: &Path) -> bool {
-        let is_named_git = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-        self.objects && self.refs || self.head && self.common || is_named_git
+        let name = folder.file_name().unwrap_or_default().to_ascii_lowercase();
+        let is_bare = name.as_encoded_bytes().ends_with(b".git") && self.settings && !self.git;
+        self.objects && self.refs || self.head && self.common || name == ".git" || is_bare
     }
 }
 
 /// Names that [`Marks`] notes.
-pub(super) const MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+pub(super) const MARKS: [&str; 7] = ["HEAD", "objects", "refs", "commondir", "config", "hooks", ".git"];
 
 fn read(path: &Path) -> io::Result<Content> {
     let mut content = Content::default();
@@ -393,12 +420,26 @@ mod tests {
         std::os::unix::fs::symlink("a/.git", root.join("node_modules/.git")).expect("a link");
         fs::create_dir_all(root.join("plain/objects")).expect("a folder");
         fs::create_dir_all(root.join("unfinished/.git")).expect("a folder");
+        // `git init --bare` takes it over. A work tree may be called like that.
+        fs::create_dir_all(root.join("y.git/hooks")).expect("a folder");
+        fs::create_dir_all(root.join("z.git/.git")).expect("a folder");
+        fs::create_dir_all(root.join("z.git/config")).expect("a folder");
         let mut walker = Walker::default();
         for _ in 0..2 {
             let found = walk(&mut walker, &[root.to_owned()]);
             assert_eq!(
                 names(found.repositories.keys(), root),
-                ["a/.git", "a/.git/modules/s", "bare.git", "node_modules/x/.git", "src", "tree", "unfinished/.git"]
+                [
+                    "a/.git",
+                    "a/.git/modules/s",
+                    "bare.git",
+                    "node_modules/x/.git",
+                    "src",
+                    "tree",
+                    "unfinished/.git",
+                    "y.git",
+                    "z.git/.git"
+                ]
             );
             assert_eq!(names(found.pointers.keys(), root), ["node_modules/.git", "tree/.git"]);
             assert!(found.unsearched.is_empty());
@@ -428,6 +469,20 @@ mod tests {
         }
         assert!(unsearched(8, MAX_SEARCH).is_empty());
         assert!(walk(&mut walker, &[root.join("gone")]).unsearched.is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_named_twice_is_looked_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let roots = ["a", "b", "a"].map(|name| folder.path().join(name));
+        for root in &roots {
+            fs::create_dir_all(root.join(".git")).expect("a folder");
+        }
+        let mut walker = Walker::default();
+        std::thread::sleep(SETTLED * 2);
+        for _ in 0..2 {
+            assert_eq!(walk(&mut walker, &roots).repositories.len(), 2);
+        }
     }
 
     #[test]

@@ -564,12 +564,17 @@ fn said_of_unsearched(watch: &Watch, is_wrapped: bool) -> Option<String> {
             format!("Looking through all folders takes longer than {seconds} seconds"),
             "The next command may get further; the user can open a smaller folder",
         ),
+        (
+            Unsearched::Unreadable,
+            "A configuration of Git that counts there cannot be read".to_owned(),
+            "The log of the server names it, and the user can make it readable",
+        ),
     ] {
         let folders = watch.unsearched().iter().filter(|(_, known)| **known == why);
         let folders: Vec<&Path> = folders.map(|(path, _)| path.as_path()).collect();
         if let Some(folders) = listed(&folders) {
             said.push(format!(
-                "[Closed for writing: {folders}. {reason}, and a repository could be hidden there. {help}.]"
+                "[Closed for writing: {folders}. {reason}, and what Git runs could be hidden there. {help}.]"
             ));
         }
     }

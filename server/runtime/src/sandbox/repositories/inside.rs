@@ -1,0 +1,168 @@
+//! What lies in one repository beside its configuration and its hooks, and would be written elsewhere or by somebody else: symlinks,
+//! files with a second name, and addresses of other repositories.
+//!
+//! Git follows symlinks when it writes many of its files (`logs/HEAD`, `FETCH_HEAD`, `packed-refs`, ...), and a command decides what is
+//! in them: names, addresses, messages. So a symlink in a repository has the next `git commit` of the user write to a start-up file. Which of its
+//! files Git writes through symlinks differs between releases, so all count but those of objects, whose names are hashes.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use uuid::Uuid;
+
+use super::risks::{FileState, Risk};
+use super::walk::Marks;
+use crate::sandbox::place::Folder;
+
+/// Most entries of one repository that are looked at, objects left out.
+const MAX_ENTRIES: usize = 256 * 1024;
+
+/// Folders in which Git writes, and files that it writes, in a repository that may be a folder of sources as well.
+const OF_GIT: [&str; 17] = [
+    "branches",
+    "description",
+    "index",
+    "info",
+    "lfs",
+    "logs",
+    "modules",
+    "packed-refs",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "reftable",
+    "remotes",
+    "rr-cache",
+    "sequencer",
+    "shallow",
+    "worktrees",
+];
+
+/// Folders whose files hold addresses of repositories, one file for each.
+const ADDRESSES: [&str; 2] = ["branches", "remotes"];
+
+/// Returns the risks, each with what people are told of it.
+pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
+    let mut found = Vec::new();
+    let mut count = 0;
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        // The search tells of folders that cannot be listed.
+        let Ok(entries) = fs::read_dir(repository.join(&below)) else { continue };
+        let entries: Vec<_> = entries.flatten().take(MAX_ENTRIES).collect();
+        count += entries.len();
+        if count >= MAX_ENTRIES {
+            found.push((Risk::Crowd, format!("there are more than {MAX_ENTRIES} files in it")));
+            return found;
+        }
+        let mut marks = Marks::default();
+        entries.iter().for_each(|entry| marks.note(entry.file_name().to_str().unwrap_or_default()));
+        let is_top = below.as_os_str().is_empty();
+        if !is_top && marks.are_of_a_repository(&repository.join(&below)) {
+            // It is looked at by itself.
+            continue;
+        }
+        for entry in entries {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = below.join(entry.file_name());
+            if is_top && !belongs_to_git(repository, &entry.file_name(), kind.is_dir(), &marks) || holds_objects(&path)
+            {
+                continue;
+            }
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_symlink() {
+                found.extend(of_link(repository, path));
+            } else if kind.is_file() {
+                found.extend(of_file(repository, path));
+            }
+        }
+    }
+    found
+}
+
+/// Tells whether something directly in a repository is looked at here. Hooks and symlinks in the place of configurations are looked
+/// at elsewhere.
+fn belongs_to_git(repository: &Path, name: &OsStr, is_folder: bool, marks: &Marks) -> bool {
+    let is = |known: &&str| name.eq_ignore_ascii_case(known);
+    if ["hooks", "objects"].iter().any(|known| is(&known)) {
+        return false;
+    }
+    // A bare repository may have work trees in it, and a folder of sources may look like a repository.
+    let is_git_folder = repository.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    let is_shouted = |name: &str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    is_git_folder
+        || OF_GIT.iter().any(|known| is(&known))
+        || !is_folder && (marks.head || name.to_str().is_some_and(is_shouted))
+}
+
+/// Tells whether a folder holds objects of Git or of an extension, by hashes. Names of branches may contain the word.
+fn holds_objects(path: &Path) -> bool {
+    let mut parts = path.components().map(Component::as_os_str);
+    let (first, second) = (parts.next(), parts.next());
+    first.is_some_and(|name| ["lfs", "annex"].iter().any(|known| name == *known))
+        && second == Some(OsStr::new("objects"))
+}
+
+fn of_link(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
+    let is_top = path.components().count() == 1;
+    if is_top && super::risks::is_control(path.as_os_str()) {
+        return None;
+    }
+    let led = fs::read_link(repository.join(&path)).ok()?;
+    // So Git wrote `HEAD` itself long ago. What is written there is a hash.
+    let is_ref = led.starts_with("refs") && led.components().all(|part| matches!(part, Component::Normal(_)));
+    if is_ref && path.file_name() == Some(OsStr::new("HEAD")) && !path.starts_with("logs") {
+        return None;
+    }
+    let told = format!("its `{}` is a symlink", path.display());
+    Some((Risk::Link { path: path.into(), led: led.into() }, told))
+}
+
+fn of_file(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
+    let full = repository.join(&path);
+    let data = full.symlink_metadata().ok()?;
+    let mut parts = path.components().map(|part| part.as_os_str().to_ascii_lowercase());
+    if parts.next().is_some_and(|first| ADDRESSES.iter().any(|known| first == *known)) && parts.next().is_some() {
+        let told = format!("it has an address of another repository in `{}`", path.display());
+        let state = FileState::of(&full, &data);
+        return Some((Risk::Address { path: path.into(), state }, told));
+    }
+    let told = || format!("its file `{}` has a second name, by which it can be changed", path.display());
+    (data.is_file() && data.nlink() > 1)
+        .then(|| (Risk::Shared { path: path.clone().into(), inode: data.ino() }, told()))
+}
+
+/// Gives a repository a file of its own in the place of one that has a second name.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be copied or renamed.
+pub(super) fn unshare(repository: &Path, path: &Path) -> io::Result<String> {
+    let whole = repository.join(path);
+    let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let held = Folder::there(folder)?;
+    let from = held.at(Path::new(name));
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let mut file = File::options().read(true).custom_flags(flags).open(&from)?;
+    let data = file.metadata()?;
+    if !data.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let new = held.at(Path::new(&format!("own-{}", Uuid::now_v7())));
+    let copied = (|| {
+        let mut own = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
+        io::copy(&mut file, &mut own)?;
+        own.set_permissions(Permissions::from_mode(data.mode() & 0o777))?;
+        fs::rename(&new, &from)
+    })();
+    if copied.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    copied.map(|()| "it has a file of its own now".to_owned())
+}
