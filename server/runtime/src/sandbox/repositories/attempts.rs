@@ -8,6 +8,17 @@ use super::*;
 
 const HOOK: &str = "#!/bin/sh\n";
 
+#[test]
+fn hooks_of_a_new_repository_are_its_own() {
+    let place = Place::new();
+    place.write("home/.gitconfig", "[core]\n\thooksPath = hooks\n");
+    let words = command(&place, &of_user(&place), || {
+        place.repository("work/new/.git", "");
+        place.write("work/new/.git/hooks/pre-commit.sample", HOOK);
+    });
+    assert!(words.is_empty() && is_there(&place, "work/new/.git/hooks/pre-commit.sample"), "{words}");
+}
+
 /// Repositories of a user whose home is `home`.
 fn of_user(place: &Place) -> Arc<Repositories> {
     Arc::new(Repositories::new(UserGit::usual(Some(place.at("home"))), &place.at("watched")))
@@ -152,8 +163,10 @@ fn relative_paths_of_the_user_get_no_new_meaning() {
 #[test]
 fn a_repository_that_moves_keeps_what_was_in_its_work_tree_only() {
     let place = Place::new();
-    place.write("work/lib/.git/config", "[core]\n\thooksPath = .hooks\n");
+    place.write("work/lib/.git/config", "[core]\n\thooksPath = .hooks\n[filter \"x\"]\n\tclean = info/clean hooks/x\n");
     place.write("work/lib/.hooks/pre-commit", HOOK);
+    place.write("work/lib/.git/info/clean", "x");
+    place.write("work/lib/.git/hooks/x", "x");
     let repositories = unbounded();
     let words = command(&place, &repositories, || {
         fs::rename(place.at("work/lib"), place.at("work/moved")).expect("renames");
@@ -285,6 +298,7 @@ fn a_git_file_is_held_against_its_text_and_each_step() {
 #[test]
 fn the_users_own_configuration_and_its_templates_are_closed_and_compared() {
     let place = Place::new();
+    fs::remove_dir_all(place.at("work/lib")).expect("removes");
     place.write("work/dotfiles/gitconfig", "[init]\n\ttemplateDir = ~/template\n");
     place.write("work/template/hooks/post-checkout", HOOK);
     link(&place, "home/.gitconfig", "../work/dotfiles/gitconfig");
@@ -322,16 +336,23 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     let configuration = place.at("home/.gitconfig");
     let set = |mode| fs::set_permissions(&configuration, PermissionsExt::from_mode(mode)).expect("a mode");
     set(0);
-    let (watch, confinement) = place.watch(&repositories, Closing::Nothing);
-    assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
-    watch.end();
+    // It may name any path.
+    for closing in [Closing::Mounts, Closing::Nothing] {
+        let (watch, confinement) = place.watch(&repositories, closing);
+        assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
+        assert_eq!(watch.unsearched().get(&place.at("work")), Some(&Unsearched::Unreadable));
+        watch.end();
+    }
+    set(0o644);
+    // That of a repository names what lies in its work tree.
+    fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0)).expect("a mode");
     let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
     assert!(!confinement.allows_writing_at(&place.at("work/lib/x")), "{confinement:?}");
+    assert!(confinement.allows_writing_at(&place.at("work/x")), "{confinement:?}");
     assert_eq!(watch.unsearched().get(&place.at("work/lib")), Some(&Unsearched::Unreadable));
-    let words = watch.check().in_words();
-    assert!(words.is_empty() || words.contains(".gitconfig: it cannot be read"), "{words}");
+    assert_eq!(watch.check(), Report::default());
     watch.end();
-    set(0o644);
+    fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0o644)).expect("a mode");
     let words = command(&place, &repositories, || set(0));
     assert!(words.contains(".gitconfig: it cannot be read"), "{words}");
     set(0o644);

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -93,9 +95,9 @@ impl Look {
         found.pointers.keys().for_each(|pointer| search.pointer(pointer, |common| Some(common.to_owned())));
         around(&mut search, roots);
         let mut room = MAX_KEPT_BYTES;
-        let repositories = found.repositories.iter().map(|(path, identity)| {
-            let risks = Risks::of(path, is_inside).kept(&mut room);
-            (*identity, Repository { path: path.into(), risks })
+        let repositories = risks_of(found.repositories.iter().collect(), is_inside).map(|(path, identity, risks)| {
+            let risks = risks.kept(&mut room);
+            (identity, Repository { path: path.into(), risks })
         });
         let repositories = repositories.collect();
         let unreadable = search.unreadable().clone();
@@ -128,6 +130,24 @@ impl Look {
         });
         names.limit_to(&other.names, &self.places, &roots, covers);
     }
+}
+
+/// How many repositories are looked at in one go. Their configurations are in memory together.
+const BATCH: usize = 64;
+
+/// Looks at repositories, several at a time.
+fn risks_of<'a>(
+    repositories: Vec<(&'a PathBuf, &'a Identity)>,
+    is_inside: impl Fn(&Path) -> bool + Copy + Sync + 'a,
+) -> impl Iterator<Item = (&'a PathBuf, Identity, Risks)> {
+    let mut rest = repositories.into_iter();
+    let batches = iter::from_fn(move || {
+        let batch: Vec<_> = rest.by_ref().take(BATCH).collect();
+        let look = |(path, identity): (&'a PathBuf, &Identity)| (path, *identity, Risks::of(path, is_inside));
+        let looks: Vec<_> = batch.into_par_iter().map(look).collect();
+        (!looks.is_empty()).then_some(looks)
+    });
+    batches.flatten()
 }
 
 /// Looks at the work trees in which open folders lie, whose hooks may lie in those, and at the configuration of the user.
@@ -174,23 +194,23 @@ impl Before {
         let mut now = BTreeMap::new();
         let mut room = MAX_KEPT_BYTES;
         let mut was = BTreeMap::new();
-        for (path, identity) in found.repositories.iter().filter(|(path, _)| !self.was_closed(path)) {
-            let before = self.repositories.get(identity);
+        let open = found.repositories.iter().filter(|(path, _)| !self.was_closed(path)).collect();
+        for (path, identity, mut risks) in risks_of(open, is_inside) {
+            let before = self.repositories.get(&identity);
             let told = compared.report.len();
-            let mut risks = Risks::of(path, is_inside);
             let failed = risks.put_aside(path, before.map(|known| &known.risks), &mut compared.report);
             if compared.report.len() > told {
                 risks = Risks::of(path, is_inside);
             }
             match before {
                 Some(known) => drop(was.insert(path.clone(), PathBuf::from(&known.path))),
-                None => compared.new.push((*identity, path.clone())),
+                None => compared.new.push((identity, path.clone())),
             }
             risks.forget(&failed);
             if !failed.is_empty() {
-                compared.failed.insert(*identity, failed);
+                compared.failed.insert(identity, failed);
             }
-            now.insert(*identity, Repository { path: path.into(), risks: risks.kept(&mut room) });
+            now.insert(identity, Repository { path: path.into(), risks: risks.kept(&mut room) });
         }
         if !found.is_cut_short() {
             self.repositories.clear();

@@ -6,7 +6,7 @@
 //! files Git writes through symlinks differs between releases, so all count but those of objects, whose names are hashes.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, DirEntry, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -67,17 +67,18 @@ pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
         }
         for entry in entries {
             let Ok(kind) = entry.file_type() else { continue };
-            let path = below.join(entry.file_name());
-            if is_top && !belongs_to_git(repository, &entry.file_name(), kind.is_dir(), &marks) || holds_objects(&path)
-            {
+            let name = entry.file_name();
+            if is_top && !belongs_to_git(repository, &name, kind.is_dir(), &marks) {
                 continue;
             }
             if kind.is_dir() {
-                folders.push(path);
+                let folder = below.join(name);
+                folders.extend((!holds_objects(&folder)).then_some(folder));
             } else if kind.is_symlink() {
-                found.extend(of_link(repository, path));
+                found.extend(of_link(repository, below.join(name)));
             } else if kind.is_file() {
-                found.extend(of_file(repository, path));
+                // There are many, and few have anything to tell.
+                found.extend(of_file(&entry, &below));
             }
         }
     }
@@ -122,18 +123,21 @@ fn of_link(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
     Some((Risk::Link { path: path.into(), led: led.into() }, told))
 }
 
-fn of_file(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
-    let full = repository.join(&path);
-    let data = full.symlink_metadata().ok()?;
-    let mut parts = path.components().map(|part| part.as_os_str().to_ascii_lowercase());
-    if parts.next().is_some_and(|first| ADDRESSES.iter().any(|known| first == *known)) && parts.next().is_some() {
+fn of_file(entry: &DirEntry, below: &Path) -> Option<(Risk, String)> {
+    let mut parts = below.components().map(Component::as_os_str);
+    let is_address = parts.next().is_some_and(|first| ADDRESSES.iter().any(|known| first.eq_ignore_ascii_case(known)));
+    let data = entry.metadata().ok()?;
+    if !is_address && data.nlink() == 1 {
+        return None;
+    }
+    let path = below.join(entry.file_name());
+    if is_address {
         let told = format!("it has an address of another repository in `{}`", path.display());
-        let state = FileState::of(&full, &data);
+        let state = FileState::of(&entry.path(), &data);
         return Some((Risk::Address { path: path.into(), state }, told));
     }
-    let told = || format!("its file `{}` has a second name, by which it can be changed", path.display());
-    (data.is_file() && data.nlink() > 1)
-        .then(|| (Risk::Shared { path: path.clone().into(), inode: data.ino() }, told()))
+    let told = format!("its file `{}` has a second name, by which it can be changed", path.display());
+    Some((Risk::Shared { path: path.into(), inode: data.ino() }, told))
 }
 
 /// Gives a repository a file of its own in the place of one that has a second name.

@@ -119,6 +119,8 @@ pub(super) struct Search<'a> {
     when: When,
     found: BTreeMap<(PathBuf, Kind), Option<PathBuf>>,
     twin: Option<Twin>,
+    /// The folder of hooks of the repository that is looked at.
+    own_hooks: Option<PathBuf>,
     /// Folders around or below the configurations that cannot be read, with those.
     unreadable: BTreeSet<(PathBuf, PathBuf)>,
     /// Configurations that were looked at, and for which work trees.
@@ -137,6 +139,7 @@ impl<'a> Search<'a> {
             when,
             found: BTreeMap::new(),
             twin: None,
+            own_hooks: None,
             unreadable: BTreeSet::new(),
             seen: BTreeSet::new(),
             seen_hooks: BTreeSet::new(),
@@ -147,12 +150,13 @@ impl<'a> Search<'a> {
     /// Looks at what a repository names, for the folder around it and for itself as a bare one. `was` is where it was before a command, if it
     /// was there.
     pub(super) fn repository(&mut self, repository: &Path, was: Option<&Path>) {
-        self.work_tree(repository, repository, repository);
-        let Some(folder) = repository.parent() else { return };
-        let known = was.and_then(Path::parent).filter(|known| *known != folder);
-        self.twin = known.map(|known| Twin { new: folder.to_owned(), known: known.to_owned() });
-        self.work_tree(folder, repository, repository);
-        self.twin = None;
+        for (folder, was) in [(Some(repository), was), (repository.parent(), was.and_then(Path::parent))] {
+            let Some(folder) = folder else { continue };
+            let known = was.filter(|known| *known != folder);
+            self.twin = known.map(|known| Twin { new: folder.to_owned(), known: known.to_owned() });
+            self.work_tree(folder, repository, repository);
+            self.twin = None;
+        }
     }
 
     /// Looks at what the repository behind a `.git` file or symlink names. `was` tells where a repository was before a command.
@@ -177,6 +181,7 @@ impl<'a> Search<'a> {
     }
 
     fn work_tree(&mut self, folder: &Path, repository: &Path, common: &Path) {
+        let outer = self.own_hooks.replace(common.join("hooks"));
         for (place, name) in [(common, CONFIGURATIONS[0]), (repository, CONFIGURATIONS[1])] {
             let path = place.join(name);
             self.note_if_link(&path, Kind::File);
@@ -188,6 +193,7 @@ impl<'a> Search<'a> {
             self.configuration(path, folder, 0);
         }
         self.hooks(&common.join("hooks"));
+        self.own_hooks = outer;
     }
 
     /// Looks at what a configuration names for a work tree.
@@ -217,7 +223,10 @@ impl<'a> Search<'a> {
                 }
                 Named::Hooks(name) => {
                     let hooks = at(work_tree, name);
-                    self.note(&hooks, Kind::Hooks);
+                    // Those of the repository itself are compared as such.
+                    if self.own_hooks.as_ref() != Some(&hooks) {
+                        self.note(&hooks, Kind::Hooks);
+                    }
                     self.hooks(&hooks);
                 }
                 Named::Program(name) => self.note(&at(work_tree, name), Kind::File),
@@ -301,7 +310,11 @@ impl<'a> Search<'a> {
     /// Looks at the configurations of the user. One of them that lies in an open folder is named by Git itself.
     pub(super) fn of_user(&mut self) {
         let user = self.user;
-        user.configurations.iter().for_each(|path| self.note(path, Kind::File));
+        for path in &user.configurations {
+            self.note(path, Kind::File);
+            // Whole paths count without any repository: `init.templateDir`.
+            self.configuration(path, Path::new("/"), 0);
+        }
     }
 
     /// Returns the configurations that cannot be read, each with a work tree for which it counts.
