@@ -7,6 +7,7 @@ mod support;
 use std::ffi::OsString;
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::WorkStatus;
 use trace_runtime::sandbox::{Bubblewrap, Confinement, ControlGroups, SandboxLauncher, availability, become_confined};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Network, SandboxPolicy};
+use trace_runtime::tool::exec::program::SearchPath;
 use trace_runtime::tool::{Then, ToolOptions};
 
 fn main() {
@@ -81,6 +83,8 @@ fn main() {
             what_is_left_behind_ends,
             what_the_sandbox_refuses_is_asked_for,
             a_refusal_that_nobody_lifts_stays_one,
+            a_program_that_is_put_in_place_while_people_are_asked_is_asked_for_again,
+            a_program_that_the_first_run_left_is_asked_for,
         ];
     });
 }
@@ -730,4 +734,52 @@ async fn a_refusal_that_nobody_lifts_stays_one() {
     told(&world, "touch made").await;
     assert_eq!(asked(&world), 2);
     assert!(!folder.path().join("made").exists());
+}
+
+/// Returns an agent that finds programs in `bin` of its folder first, which commands may write to.
+fn searching(folder: &Path) -> World {
+    let path = std::env::join_paths([&folder.join("bin"), Path::new("/usr/bin"), Path::new("/bin")]).expect("a path");
+    let search = SearchPath::from_variables([(OsString::from("PATH"), path)]);
+    let mut world = World::new(folder, ToolOptions { search, ..tool_options(None) });
+    world.settings.sandbox = workspace(Network::Closed, &[]);
+    world.settings.approval = ApprovalPolicy::OnRequest;
+    world
+}
+
+fn reason(world: &World, number: usize) -> String {
+    let Question::Command(question) = &world.questions()[number] else { panic!("about a command") };
+    question.reason.clone().unwrap_or_default()
+}
+
+async fn a_program_that_is_put_in_place_while_people_are_asked_is_asked_for_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().canonicalize().expect("is there");
+    fs::create_dir(folder.join("bin")).expect("a folder");
+    let world = searching(&folder);
+    world.reply(Reply::Hold);
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    let arguments = json!({
+        "cmd": "env git --version > made", "login": false, "yield_time_ms": 30000, "sandbox_permissions": "require_escalated",
+    });
+    let outcome = tokio::spawn(world.call("exec_command", &arguments));
+    world.until("the question", |world| asked(world) == 1).await;
+    let git = folder.join("bin/git");
+    fs::write(&git, "#!/bin/sh\n").expect("writes");
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("a mode");
+    world.answer_open(Answer::Decision(Decision::AcceptForSession));
+    let outcome = outcome.await.expect("it ends");
+    assert!(text(&outcome).ends_with("rejected by user"), "{}", text(&outcome));
+    assert!(!reason(&world, 0).contains("CAREFUL"), "{}", reason(&world, 0));
+    assert!(reason(&world, 1).contains(&format!("git: {}", git.display())), "{}", reason(&world, 1));
+    assert!(asked(&world) == 2 && !folder.join("made").exists());
+}
+
+async fn a_program_that_the_first_run_left_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().canonicalize().expect("is there");
+    let world = searching(&folder);
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    told(&world, "mkdir bin; echo > bin/docs; chmod +x bin/docs; echo docs; /usr/bin/touch /etc/docs-made").await;
+    assert!(reason(&world, 0).contains("CAREFUL") && reason(&world, 0).contains("bin/docs"), "{}", reason(&world, 0));
+    assert_eq!(asked(&world), 1);
 }

@@ -120,6 +120,12 @@ impl World {
         self.host.heard.lock().expect("nobody panicked").replies.push_back(reply);
     }
 
+    /// Answers the first question that was left open.
+    pub(crate) fn answer_open(&self, answer: Answer) {
+        let reply = self.host.heard.lock().expect("nobody panicked").open.remove(0);
+        drop(reply.send(answer));
+    }
+
     /// Lets the host have heard enough: whoever waits until it is ready waits for good.
     pub(crate) fn stall(&self) {
         self.host.is_stalled.store(true, Ordering::Relaxed);

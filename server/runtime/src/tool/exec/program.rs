@@ -1,16 +1,27 @@
 //! Which files a command starts: what a name like `git` stands for when it is run.
 //!
 //! People agree to a name, and what runs is a file. [`programs`] finds the file as the shell would, so that a program that was
-//! put first on the search path, or a function that took the name, is seen before somebody agrees to it. It only looks: a
-//! start-up file of the shell can still change the search path or make a function.
+//! put first on the search path, or a function that took the name, is seen before somebody agrees to it. Words that are not the first of
+//! a command can be programs as well (`env git`, `find -exec git`, `sh -c "git"`), and no list of such programs is whole: so
+//! [`planted_words`] looks up every word. Both only look: a start-up file of the shell can still change the search path or make a function.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use crate::tool::line;
+use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
 
 /// Most programs of one command that are looked up.
 pub const MAX_PROGRAMS: usize = 16;
+
+/// Most words of one command that are looked up. A command with more is told to have more.
+pub const MAX_WORDS: usize = 16 * 1024;
+
+/// Longest name of a file, in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Most folders in which a command of a line may run that are told apart.
+const MAX_FOLDERS: usize = 8;
 
 /// Where programs are looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,10 +73,10 @@ pub enum Meaning {
 }
 
 /// Commands that shells have themselves and do not look for.
-const BUILTINS: [&str; 37] = [
+const BUILTINS: [&str; 39] = [
     ".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "echo", "eval", "exec", "exit",
-    "export", "false", "fg", "getopts", "hash", "jobs", "kill", "printf", "pwd", "read", "return", "set", "shift",
-    "source", "test", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "wait",
+    "export", "false", "fg", "getopts", "hash", "jobs", "kill", "popd", "printf", "pushd", "pwd", "read", "return",
+    "set", "shift", "source", "test", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "wait",
 ];
 
 /// Returns the programs of a command, each once: the first word, and those of the line if it is a line for a shell. `None` in
@@ -81,26 +92,243 @@ pub fn programs(argv: &[String], line: Option<&str>, cwd: &Path, search: &Search
         found.is_all = false;
         return found;
     };
-    let mut cwd = cwd.to_owned();
-    for command in &commands {
+    let operators = operators(line, &commands);
+    let mut state = Folders::new(cwd);
+    for (at, command) in commands.iter().enumerate() {
         let name = &command.words[0];
-        if let [cd, folder] = &command.words[..]
-            && cd == "cd"
-        {
-            cwd.push(folder);
-        }
-        let is_known = found.programs.iter().any(|known| known.name == *name);
-        if is_known || argv.first() == Some(name) {
-            continue;
-        }
-        let is = match name {
-            name if search.functions.contains(name) => Meaning::Function,
-            name if BUILTINS.contains(&name.as_str()) => Meaning::Builtin,
-            name => file_of(name, &cwd, search),
+        let is_read = commands.get(at + 1).is_some_and(|next| next.joint == Joint::Pipe);
+        let part = match (command.joint == Joint::Pipe, is_read) {
+            (false, false) => Part::Whole,
+            (true, false) => Part::Last,
+            (_, true) => Part::Piped,
         };
-        found.add(name, is);
+        let folders = state.before(operators[at]);
+        let meanings = match name {
+            name if search.functions.contains(name) => vec![Meaning::Function],
+            name if BUILTINS.contains(&name.as_str()) => vec![Meaning::Builtin],
+            name if !name.contains('/') || Path::new(name).is_absolute() => vec![file_of(name, cwd, search)],
+            name => match &folders {
+                None => Vec::new(),
+                Some(folders) => {
+                    let all = || folders.iter().map(|folder| file_of(name, folder, search));
+                    let there: Vec<Meaning> = all().filter(Meaning::is_there).collect();
+                    if there.is_empty() { all().take(1).collect() } else { there }
+                }
+            },
+        };
+        // Which file it is depends on what cannot be known.
+        found.is_all &= !meanings.is_empty();
+        for is in meanings {
+            let is_known = found.programs.iter().any(|known| known.name == *name && known.is == is);
+            if !is_known && argv.first() != Some(name) {
+                found.add(name, is);
+            }
+        }
+        state.run(operators[at], command, part, folders);
     }
     found
+}
+
+/// What stands between a command of a line and the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    /// It runs whatever the one before did, or is part of the same pipe.
+    Always,
+    /// `&&`
+    AfterSuccess,
+    /// `||`
+    AfterFailure,
+}
+
+/// Where in a pipe a command stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// It is no part of one.
+    Whole,
+    /// It writes into it, from a shell of its own.
+    Piped,
+    /// It is the end, which in some shells runs in the shell itself.
+    Last,
+}
+
+/// Returns what stands before each command of a plain line.
+fn operators(line: &str, commands: &[SimpleCommand]) -> Vec<Operator> {
+    let mut rest = line;
+    let mut operators = Vec::with_capacity(commands.len());
+    for command in commands {
+        // Each is a part of the line as it is written, and they follow each other.
+        let at = rest.find(&command.source).unwrap_or(0);
+        let (between, from) = rest.split_at(at);
+        operators.push(match between {
+            between if between.contains("&&") => Operator::AfterSuccess,
+            between if between.contains("||") => Operator::AfterFailure,
+            _ => Operator::Always,
+        });
+        rest = &from[command.source.len().min(from.len())..];
+    }
+    operators
+}
+
+/// The folders in which a line may be after a command, by whether that succeeded; `None` where that cannot be told.
+struct Folders {
+    succeeded: Option<Vec<PathBuf>>,
+    failed: Option<Vec<PathBuf>>,
+}
+
+impl Folders {
+    fn new(cwd: &Path) -> Self {
+        Self { succeeded: Some(vec![cwd.to_owned()]), failed: Some(Vec::new()) }
+    }
+
+    /// Returns the folders in which a command may run.
+    fn before(&self, operator: Operator) -> Option<Vec<PathBuf>> {
+        match operator {
+            Operator::AfterSuccess => self.succeeded.clone(),
+            Operator::AfterFailure => self.failed.clone(),
+            Operator::Always => joined(self.succeeded.clone(), self.failed.clone()),
+        }
+    }
+
+    /// Goes on to what is after a command that runs in `folders`.
+    fn run(&mut self, operator: Operator, command: &SimpleCommand, part: Part, folders: Option<Vec<PathBuf>>) {
+        let (skipped_succeeded, skipped_failed) = match operator {
+            Operator::AfterSuccess => (Some(Vec::new()), self.failed.take()),
+            Operator::AfterFailure => (self.succeeded.take(), Some(Vec::new())),
+            Operator::Always => (Some(Vec::new()), Some(Vec::new())),
+        };
+        let none = || Some(Vec::new());
+        let (succeeded, failed) = match (&command.words[..], change(command)) {
+            _ if part == Part::Piped => (folders.clone(), folders),
+            (_, Change::Unknown) => (None, None),
+            (_, Change::To(_)) if folders.is_none() => (None, None),
+            (_, Change::To(folder)) => {
+                let (moved, stayed) = moved(folders.iter().flatten(), folder);
+                match part {
+                    Part::Last => (joined(Some(moved), folders.clone()), folders),
+                    _ => (Some(moved), Some(stayed)),
+                }
+            }
+            ([name, ..], Change::None) if name == "true" || name == ":" => (folders, none()),
+            ([name, ..], Change::None) if name == "false" => (none(), folders),
+            _ => (folders.clone(), folders),
+        };
+        self.succeeded = joined(succeeded, skipped_succeeded);
+        self.failed = joined(failed, skipped_failed);
+    }
+}
+
+/// What a command does to the folder that the line is in.
+enum Change<'a> {
+    None,
+    To(&'a str),
+    /// It may be any other.
+    Unknown,
+}
+
+fn change(command: &SimpleCommand) -> Change<'_> {
+    let mut words = command.words.iter().map(String::as_str).peekable();
+    while words.peek().is_some_and(|word| ["command", "builtin", "exec"].contains(word)) {
+        words.next();
+    }
+    let name = words.next().unwrap_or_default();
+    match name {
+        "cd" | "chdir" | "pushd" => {}
+        "popd" | "eval" | "." | "source" => return Change::Unknown,
+        _ => return Change::None,
+    }
+    let mut folders = words.skip_while(|word| matches!(*word, "-L" | "-P" | "-e" | "--"));
+    match (folders.next(), folders.next()) {
+        (Some(folder), None)
+            if command.expansion == Expansion::None && !folder.starts_with(['-', '+', '~']) && !folder.is_empty() =>
+        {
+            Change::To(folder)
+        }
+        _ => Change::Unknown,
+    }
+}
+
+/// Returns where a change of folders leads, and the folders that it leaves as they are since there is no such folder.
+fn moved<'a>(folders: impl Iterator<Item = &'a PathBuf>, to: &str) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut moved, mut stayed) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let next = folder.join(to);
+        // Shells go back by names, and with `-P` by where links lead.
+        let by_names = next.components().fold(PathBuf::new(), |mut path, part| {
+            match part {
+                Component::ParentDir => {
+                    path.pop();
+                }
+                Component::CurDir => {}
+                part => path.push(part),
+            }
+            path
+        });
+        let places = [Some(by_names), next.canonicalize().ok().filter(|_| to.contains(".."))];
+        let mut is_there = false;
+        for place in places.into_iter().flatten().filter(|place| place.is_dir()) {
+            is_there = true;
+            if !moved.contains(&place) {
+                moved.push(place);
+            }
+        }
+        if !is_there {
+            stayed.push(folder.clone());
+        }
+    }
+    (moved, stayed)
+}
+
+fn joined(some: Option<Vec<PathBuf>>, others: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
+    let (mut all, others) = (some?, others?);
+    for folder in others {
+        if !all.contains(&folder) {
+            all.push(folder);
+        }
+    }
+    (all.len() <= MAX_FOLDERS).then_some(all)
+}
+
+/// Returns the programs that commands could have put where they are, of all that words of a command name, wherever in it they stand
+/// and whatever they are parted by: `is_open` tells where commands may write.
+pub fn planted_words(
+    argv: &[String],
+    search: &SearchPath,
+    cwd: &Path,
+    is_open: impl Fn(&Path) -> bool,
+) -> Vec<Program> {
+    let mut names = BTreeSet::new();
+    let mut has_more = false;
+    for word in argv {
+        let unquoted = word.replace(['"', '\'', '\\'], "");
+        for text in [word.as_str(), &unquoted] {
+            let is_between = |letter: char| letter.is_whitespace() || "\"'`;|&<>(){}[]$=,\\:".contains(letter);
+            for name in std::iter::once(text).chain(text.split(is_between)) {
+                let is_name = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.contains('/');
+                if is_name && names.len() < MAX_WORDS {
+                    names.insert(name.to_owned());
+                } else {
+                    has_more |= is_name && !names.contains(name);
+                }
+            }
+        }
+    }
+    // Shells read any file in this way, also one that cannot be started.
+    let is_read = names.contains(".") || names.contains("source");
+    let mut planted = Vec::new();
+    for name in names {
+        let is = match found_by(&name, cwd, search, is_program) {
+            Some(path) => file(path),
+            None => Meaning::Nothing,
+        };
+        let read = found_by(&name, cwd, search, Path::is_file).filter(|_| is_read).map(file);
+        let meanings = std::iter::once(is).chain(read);
+        planted
+            .extend(meanings.filter(|is| is.is_planted(&is_open)).take(1).map(|is| Program { name: name.clone(), is }));
+    }
+    if has_more {
+        planted.push(Program { name: format!("more than {MAX_WORDS} words"), is: Meaning::Nothing });
+    }
+    planted
 }
 
 /// The programs of a command.
@@ -124,28 +352,39 @@ impl Programs {
     /// Returns the programs that a command could have put where they are, or that a function replaces: those whose file, or a
     /// link to it, lies where `is_open` says that commands may write.
     pub fn planted(&self, is_open: impl Fn(&Path) -> bool) -> impl Iterator<Item = &Program> {
-        self.programs.iter().filter(move |program| match &program.is {
-            Meaning::Function => true,
-            Meaning::File { path, real } => is_open(path) || real.as_deref().is_some_and(&is_open),
-            Meaning::Builtin | Meaning::Nothing => false,
-        })
+        self.programs.iter().filter(move |program| program.is.is_planted(&is_open))
+    }
+}
+
+impl Meaning {
+    fn is_planted(&self, is_open: impl Fn(&Path) -> bool) -> bool {
+        match self {
+            Self::Function => true,
+            Self::File { path, real } => is_open(path) || real.as_deref().is_some_and(is_open),
+            Self::Builtin | Self::Nothing => false,
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        matches!(self, Self::File { path, .. } if path.exists())
     }
 }
 
 fn file_of(name: &str, cwd: &Path, search: &SearchPath) -> Meaning {
-    let found = if name.contains('/') {
-        Some(cwd.join(name))
-    } else {
-        // An empty entry, and a relative one, start in the working folder.
-        search.folders.iter().map(|folder| cwd.join(folder).join(name)).find(|path| is_program(path))
-    };
-    match found {
-        None => Meaning::Nothing,
-        Some(path) => {
-            let real = path.canonicalize().ok().filter(|real| *real != path);
-            Meaning::File { path, real }
-        }
+    if name.contains('/') {
+        return file(cwd.join(name).components().filter(|part| *part != Component::CurDir).collect());
     }
+    found_by(name, cwd, search, is_program).map_or(Meaning::Nothing, file)
+}
+
+/// Returns the first file of a name on the search path that is of a kind. An empty entry, and a relative one, start in the working folder.
+fn found_by(name: &str, cwd: &Path, search: &SearchPath, is_meant: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    search.folders.iter().map(|folder| cwd.join(folder).join(name)).find(|path| is_meant(path))
+}
+
+fn file(path: PathBuf) -> Meaning {
+    let real = path.canonicalize().ok().filter(|real| *real != path);
+    Meaning::File { path, real }
 }
 
 #[cfg(unix)]
@@ -204,6 +443,7 @@ mod tests {
         make("system/git", 0o755);
         make("system/ls", 0o755);
         make("work/sub/tool", 0o755);
+        make("work/tool", 0o755);
         std::os::unix::fs::symlink(root.join("planted/git"), root.join("system/vcs")).expect("a link");
         let path = std::env::join_paths([root.join("planted"), root.join("system")]).expect("a path");
         let variables =
@@ -225,16 +465,90 @@ mod tests {
             "echo a | nothing",
             "echo $(git)",
             "git\u{430} x",
+            "cd missing; ./tool",
+            "cd -P sub && ./tool",
+            "cd -- sub && ./tool",
+            "pushd sub && ./tool",
+            "command cd sub && ./tool",
+            "./tool && cd sub && ./tool",
+            "true || cd sub; ./tool",
+            "cd sub | true; ./tool",
+            "true | cd sub; ./tool",
+            "ls && cd sub; ./tool",
+            "cd sub && cd .. && ./tool",
+            "cd sub && cd - && ./tool",
+            "cd sub || exit 1; ./tool",
+            "cd $HOME && ./tool",
         ];
         let table: Vec<String> = lines.iter().map(|line| shown(line)).collect();
         insta::assert_snapshot!(table.join("\n"), @r#"
         git: ROOT/planted/git; ls: ROOT/system/ls | planted ["git"]
         vcs: ROOT/system/vcs, a link to ROOT/planted/git | planted ["vcs"]
         make: a FUNCTION of the shell, from its environment | planted ["make"]
-        cd: part of the shell; ./tool: ROOT/work/sub/./tool | planted []
+        cd: part of the shell; ./tool: ROOT/work/sub/tool | planted []
         echo: part of the shell; nothing: not found | planted []
          | planted [] | not all
         git\u{430}: not found | planted []
+        cd: part of the shell; ./tool: ROOT/work/tool | planted []
+        cd: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        cd: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        pushd: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        command: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        ./tool: ROOT/work/tool; cd: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        true: part of the shell; cd: part of the shell; ./tool: ROOT/work/tool | planted []
+        cd: part of the shell; true: part of the shell; ./tool: ROOT/work/tool | planted []
+        true: part of the shell; cd: part of the shell; ./tool: ROOT/work/sub/tool; ./tool: ROOT/work/tool | planted []
+        ls: ROOT/system/ls; cd: part of the shell; ./tool: ROOT/work/sub/tool; ./tool: ROOT/work/tool | planted []
+        cd: part of the shell; ./tool: ROOT/work/tool | planted []
+        cd: part of the shell | planted [] | not all
+        cd: part of the shell; exit: part of the shell; ./tool: ROOT/work/sub/tool | planted []
+        cd: part of the shell | planted [] | not all
         "#);
+    }
+
+    #[test]
+    fn a_planted_program_is_told_wherever_its_name_stands() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path().canonicalize().expect("is there");
+        for folder in ["planted", "system"] {
+            std::fs::create_dir(root.join(folder)).expect("a folder");
+            for name in ["git", "env"].into_iter().filter(|name| folder == "system" || *name == "git") {
+                std::fs::write(root.join(folder).join(name), "").expect("writes");
+                let mode = std::fs::Permissions::from_mode(0o755);
+                std::fs::set_permissions(root.join(folder).join(name), mode).expect("a mode");
+            }
+        }
+        let path = std::env::join_paths([root.join("planted"), root.join("system")]).expect("a path");
+        let search = SearchPath::from_variables([("PATH".into(), path)]);
+        let told = |line: &str| {
+            let found = planted_words(&words(line), &search, &root, |path| path.starts_with(root.join("planted")));
+            found.iter().map(describe).collect::<Vec<_>>().join("; ")
+        };
+        let expected = format!("git: {}/planted/git", root.display());
+        for line in [
+            "git status",
+            "env git status",
+            "timeout 5 git status",
+            "exec git",
+            "echo x | xargs git",
+            "find . -exec git status {} +",
+            "eval git status",
+            ". git",
+            "sh -c \"git status\"",
+            "sh -c 'exec \"g\"i\\t'",
+            "echo $(git)",
+            "A=git; $A",
+            "python3 -c \"import subprocess as s; s.run(['git'])\"",
+        ] {
+            assert_eq!(told(line), expected, "{line}");
+        }
+        for line in ["env status", "ls /planted/git", "echo legit", "cat .git/config", ""] {
+            assert_eq!(told(line), "", "{line}");
+        }
+        std::fs::write(root.join("planted/rc"), "").expect("writes");
+        assert_eq!(told(". rc"), format!("rc: {}/planted/rc", root.display()));
+        assert_eq!(told("cat rc"), "");
+        let many: String = (0..=MAX_WORDS).map(|number| format!("w{number} ")).collect();
+        assert_eq!(told(&many), format!("more than {MAX_WORDS} words: not found"));
     }
 }

@@ -29,7 +29,7 @@ use crate::tool::outcome::{describe, done, failed};
 use crate::tool::patch::invocation::{self, Invocation};
 use crate::tool::patch::tool::apply;
 use crate::tool::{
-    CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Most commands of one agent that run in the background. While there are as many, no other one starts.
@@ -150,24 +150,15 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     let confinement = options.surroundings.confinement(&context.settings.sandbox, &context.settings.cwd);
     let sandbox_error = sandbox_error(options);
     let justification = request.justification.as_deref();
-    let planted = planted(options, &command, confinement.as_ref());
-    let asked = CommandRequest {
-        argv: &command.argv,
-        line: command.line.as_deref(),
-        cwd: &command.cwd,
-        rights: if request.is_escalated { Rights::Escalated { justification } } else { Rights::Usual },
-        planted: &planted,
-    };
+    let rights = if request.is_escalated { Rights::Escalated { justification } } else { Rights::Usual };
     let settings = &context.settings;
     let accepted = context.agent.extension::<Accepted>();
-    let verdict = approval::judge_command(
-        settings.approval,
-        &settings.sandbox,
-        sandbox_error.as_deref(),
-        asked,
-        &accepted,
-        &options.rules,
-    );
+    let judge = |asked: CommandRequest<'_>| {
+        let (policy, sandbox) = (settings.approval, &settings.sandbox);
+        approval::judge_command(policy, sandbox, sandbox_error.as_deref(), asked, &accepted, &options.rules)
+    };
+    let judged = Judged { command: &command, rights, open: confinement.as_ref(), judge: &judge };
+    let (verdict, planted) = judged.now(options);
     let item = item(&command);
     let (open, run) = match verdict {
         Verdict::Refuse { why } => return failed(why),
@@ -175,7 +166,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
         Verdict::Ask { reason, then } => {
             let open = context.agent.start_item(&context.turn, shown(call.id.clone(), &item));
             let prefix = request.prefix_rule.as_deref();
-            let open = match ask_for(options, context, asked, open, &item, reason, then, prefix).await {
+            let open = match ask_for(options, context, &judged, open, &item, reason, then, prefix, planted).await {
                 Ok(open) => open,
                 Err(refusal) => {
                     return ToolOutcome {
@@ -188,14 +179,47 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
             (Some(open), then)
         }
     };
-    let confinement = confinement.filter(|_| run == Run::Confined);
-    let attempt = Attempt { confinement, open, trace: context.trace.clone() };
+    let attempt = Attempt {
+        confinement: confinement.clone().filter(|_| run == Run::Confined),
+        open,
+        trace: context.trace.clone(),
+    };
     let first = match start(options, context, call, &request, &command, attempt, item).await {
         Ran::Not(outcome) => return outcome,
         Ran::Done { text } => return done(text),
         Ran::Refused { text } => text,
     };
-    again(options, context, call, &request, &command, asked, first).await
+    let judge =
+        |asked: CommandRequest<'_>| approval::judge_again(context.settings.approval, asked, &accepted, &options.rules);
+    let judged = Judged { command: &command, rights, open: confinement.as_ref(), judge: &judge };
+    again(options, context, call, &request, &judged, first).await
+}
+
+/// How a command is judged, with what its words stand for at that moment.
+struct Judged<'a> {
+    command: &'a Command,
+    rights: Rights<'a>,
+    /// What commands may write to.
+    open: Option<&'a Confinement>,
+    judge: &'a (dyn Fn(CommandRequest<'_>) -> Verdict + Send + Sync),
+}
+
+impl Judged<'_> {
+    fn request<'a>(&'a self, planted: &'a [String]) -> CommandRequest<'a> {
+        CommandRequest {
+            argv: &self.command.argv,
+            line: self.command.line.as_deref(),
+            cwd: &self.command.cwd,
+            rights: self.rights,
+            planted,
+        }
+    }
+
+    /// Looks its programs up, and returns what is to become of it with those that commands may have put where they are.
+    fn now(&self, options: &ToolOptions) -> (Verdict, Vec<String>) {
+        let planted = planted(options, self.command, self.open);
+        ((self.judge)(self.request(&planted)), planted)
+    }
 }
 
 /// Runs a command without a sandbox that failed within one, if people agree. It is an item of its own, since the first one
@@ -205,12 +229,12 @@ async fn again(
     context: &ToolContext,
     call: &ToolCall,
     request: &ExecRequest,
-    command: &Command,
-    asked: CommandRequest<'_>,
+    judged: &Judged<'_>,
     first: String,
 ) -> ToolOutcome {
-    let accepted = context.agent.extension::<Accepted>();
-    let verdict = approval::judge_again(context.settings.approval, asked, &accepted, &options.rules);
+    // The first run may itself have put a program there.
+    let (verdict, planted) = judged.now(options);
+    let command = judged.command;
     if context.cancelled.is_cancelled() || matches!(verdict, Verdict::Refuse { .. }) {
         return done(first);
     }
@@ -218,7 +242,7 @@ async fn again(
     let mut open = context.agent.start_item(&context.turn, shown(ItemId::new(), &item));
     if let Verdict::Ask { reason, then } = verdict {
         let prefix = request.prefix_rule.as_deref();
-        open = match ask_for(options, context, asked, open, &item, reason, then, prefix).await {
+        open = match ask_for(options, context, judged, open, &item, reason, then, prefix, planted).await {
             Ok(open) => open,
             Err(refusal) => {
                 let why = refusal.why;
@@ -239,44 +263,74 @@ async fn again(
     }
 }
 
-/// Asks people whether a command may run, and remembers to what they agreed. The item ends if they do not.
+/// Most times that people are asked about one command, since its programs are others each time.
+const MAX_QUESTIONS: usize = 4;
+
+/// Asks people whether a command may run, and remembers to what they agreed. The item ends if they do not. `told` are the programs that
+/// they are told of; if another one has been put in place when they answer, they are asked again.
 #[expect(clippy::too_many_arguments, reason = "all that people are told of a command")]
 async fn ask_for(
     options: &ToolOptions,
     context: &ToolContext,
-    asked: CommandRequest<'_>,
+    judged: &Judged<'_>,
     open: OpenItem,
     item: &CommandItem,
-    reason: Option<String>,
+    mut reason: Option<String>,
     then: Run,
     prefix: Option<&[String]>,
+    mut told: Vec<String>,
 ) -> Result<OpenItem, NotAgreed> {
-    let question = Question::Command(CommandQuestion {
-        turn: context.turn.clone(),
-        item: open.id().clone(),
-        command: item.command.clone(),
-        cwd: item.cwd.clone(),
-        reason,
-        rights: approval::rights_in_words(&context.settings.sandbox, then),
-        actions: item.actions.clone(),
-        proposed_prefix: approval::proposed_prefix(asked, prefix),
-    });
-    match ask(context, question).await {
-        Ok(Agreed::Once) => {}
-        Ok(Agreed::ForSession) => {
-            context.agent.extension::<Accepted>().accept_command(asked.argv, asked.cwd, then);
-        }
-        Ok(Agreed::Prefix(words)) => {
-            if !options.rules.add(words, then) {
-                tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
+    for _ in 0..MAX_QUESTIONS {
+        let agreed = {
+            let asked = judged.request(&told);
+            let question = Question::Command(CommandQuestion {
+                turn: context.turn.clone(),
+                item: open.id().clone(),
+                command: item.command.clone(),
+                cwd: item.cwd.clone(),
+                reason: reason.clone(),
+                rights: approval::rights_in_words(&context.settings.sandbox, then),
+                actions: item.actions.clone(),
+                proposed_prefix: approval::proposed_prefix(asked, prefix),
+            });
+            ask(context, question).await
+        };
+        match agreed {
+            Ok(Agreed::Once) => {}
+            Ok(Agreed::ForSession) => {
+                let command = judged.command;
+                context.agent.extension::<Accepted>().accept_command(&command.argv, &command.cwd, then);
+            }
+            Ok(Agreed::Prefix(words)) => {
+                if !options.rules.add(words, then) {
+                    tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
+                }
+            }
+            Err(refusal) => {
+                open.complete(ItemKind::Command(CommandItem { status: refusal.status, ..item.clone() }));
+                return Err(refusal);
             }
         }
-        Err(refusal) => {
-            open.complete(ItemKind::Command(CommandItem { status: refusal.status, ..item.clone() }));
-            return Err(refusal);
+        if then == Run::Confined {
+            return Ok(open);
+        }
+        // A person takes time, and commands run meanwhile.
+        let (verdict, planted) = judged.now(options);
+        if planted.iter().all(|program| told.contains(program)) {
+            return Ok(open);
+        }
+        match verdict {
+            Verdict::Ask { reason: now, .. } => (reason, told) = (now, planted),
+            // It is agreed to nowhere, since something was put in place.
+            Verdict::Run(_) | Verdict::Refuse { .. } => break,
         }
     }
-    Ok(open)
+    open.complete(ItemKind::Command(CommandItem { status: WorkStatus::Declined, ..item.clone() }));
+    Err(NotAgreed {
+        why: "not run: its programs were replaced while people were asked about them".to_owned(),
+        status: WorkStatus::Declined,
+        then: Then::Continue,
+    })
 }
 
 fn find_patch(command: &RequestedCommand) -> Option<Invocation> {
@@ -324,11 +378,22 @@ fn has_name_of_shell(program: &Path) -> bool {
 /// Returns the programs of a command that commands may have put where they are, for people. Where nothing is confined, that is
 /// everywhere, and says nothing.
 fn planted(options: &ToolOptions, command: &Command, confinement: Option<&Confinement>) -> Vec<String> {
-    let programs = program::programs(&command.argv, command.line.as_deref(), &command.cwd, &options.search);
     let is_open = |path: &Path| confinement.is_some_and(|confinement| confinement.allows_writing(path));
+    let programs = program::programs(&command.argv, command.line.as_deref(), &command.cwd, &options.search);
     // What is named by its path is what it says, wherever it lies.
-    let planted = programs.planted(is_open).filter(|program| !program.name.contains('/'));
-    planted.map(program::describe).collect()
+    let first = programs.planted(is_open).filter(|program| !program.name.contains('/')).cloned();
+    let words = match confinement {
+        Some(_) => program::planted_words(&command.argv, &options.search, &command.cwd, is_open),
+        None => Vec::new(),
+    };
+    let mut told = Vec::new();
+    for program in first.chain(words) {
+        let program = program::describe(&program);
+        if !told.contains(&program) {
+            told.push(program);
+        }
+    }
+    told
 }
 
 fn sandbox_error(options: &ToolOptions) -> Option<String> {
