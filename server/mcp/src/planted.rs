@@ -2,7 +2,8 @@
 //!
 //! The program, its words, its variables, its working folder and the places where runners and interpreters keep code are looked at
 //! right before a start. A path that leads through a folder in which a command could have replaced something refuses the start and
-//! says which key names it. Folders that a person [trusts](crate::config::ServerConfig::trusted_writable_folders) are passed over.
+//! says which key names it, and so does one that holds such a folder: a program loads what lies beside it and below it. Folders that a
+//! person [trusts](crate::config::ServerConfig::trusted_writable_folders) are passed over.
 //!
 //! The configuration is a person's own, so words are read as people write them: this is no defence against a configuration that
 //! hides its paths.
@@ -12,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use trace_runtime::environment::START_UP_FILES;
@@ -21,7 +22,7 @@ use crate::config::Program;
 use crate::environment::Variables;
 use crate::ground::{Ground, OwnFolder};
 
-use self::places::{ABOVE, CODE_VARIABLES, DATA_ENDINGS, HOME_PLACES};
+use self::places::{ABOVE, CODE_VARIABLES, DATA_ENDINGS, HOME_PLACES, PROJECT_FILES, SOCKET_ENDINGS};
 use self::words::{Bases, paths_in, plain};
 
 /// Programs that name others by their first line, at most so many after another.
@@ -52,6 +53,14 @@ pub(crate) enum Refusal {
         path.display(), folder.display()
     )]
     Planted { server: String, key: String, path: PathBuf, folder: PathBuf },
+    /// What a program loads code from holds something that is open, or a link to it.
+    #[error(
+        "it is not started: {key} names {}, and it may load code of {} from there, which commands of agents could have changed, since that \
+         is open to them; list that folder in `mcp_servers.{server}.data_folders` if the server takes no code from it, or in \
+         `mcp_servers.{server}.trusted_writable_folders` if you trust what is in it (docs/mcp.md)",
+        path.display(), folder.display()
+    )]
+    Holds { server: String, key: String, path: PathBuf, folder: PathBuf },
     /// There is no place to start it in.
     #[error(
         "it is not started: the home folder {} of this program lies in {}, which is open to commands of agents, so its configuration \
@@ -82,23 +91,35 @@ pub(crate) fn plan(
 ) -> Result<Plan, Refusal> {
     let home = ground.home.join(crate::ground::FOLDER_NAME);
     let trusted: Vec<PathBuf> = program.trusted.iter().map(|folder| plain(&ground.cwd.join(folder))).collect();
-    let look = Look { server, ground, trusted };
+    let mut look = Look { server, ground, trusted, data: Vec::new(), homes: Vec::new(), search: Vec::new() };
     if let Some(folder) = ground.writable.on_the_way(&home, &look.trusted) {
         return Err(Refusal::Home { home: ground.home.clone(), folder });
     }
     let folder =
         OwnFolder::new(&ground.home, server).map_err(|source| Refusal::Folder { home: ground.home.clone(), source })?;
     look.places_above("the home folder of this program", &folder.cwd())?;
+    let mut environment = variables.of_server(program.env_vars, program.env);
+    environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
+    let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    look.data = data_folders(program, ground, user_home.as_deref());
+    look.homes = user_home.iter().flat_map(|home| [Some(home.clone()), home.canonicalize().ok()]).flatten().collect();
     let cwd = match program.cwd {
         Some(own) => {
             let own = plain(&ground.cwd.join(own));
             look.path("`cwd`", &own)?;
+            look.inside("`cwd`", &own)?;
+            look.projects("`cwd`", &own)?;
             look.places_above("`cwd`", &own)?;
             own
         }
         None => folder.cwd(),
     };
-    let mut environment = variables.of_server(program.env_vars, program.env);
+    // Whoever passes these on means the folder that the program is in, and that is another one here.
+    for name in ["PWD", "OLDPWD"].into_iter().filter(|name| !program.env.contains_key(*name)) {
+        if environment.remove(OsStr::new(name)).is_some() && name == "PWD" {
+            environment.insert(name.into(), cwd.clone().into());
+        }
+    }
     let mut dropped = 0;
     if let Some(path) = environment.get(OsStr::new("PATH")).cloned() {
         let kept = look.search_path(&path, program, &mut dropped)?;
@@ -116,13 +137,13 @@ pub(crate) fn plan(
     if !is_asked_for && environment.get(runtime).is_some_and(|folder| look.path("", Path::new(folder)).is_err()) {
         environment.remove(runtime);
     }
-    environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
-    let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
     let bases = Bases { cwd: &cwd, user_home: user_home.as_deref() };
-    let data = data_folders(program, ground, user_home.as_deref());
-    look.variables(&environment, program, &data, bases)?;
-    let command = look.program(program, environment.get(OsStr::new("PATH")), &cwd, dropped)?;
-    look.args(program.args, &data, bases)?;
+    let path = environment.get(OsStr::new("PATH"));
+    look.search = path.map(std::env::split_paths).into_iter().flatten().map(|folder| cwd.join(folder)).collect();
+    look.variables(&environment, program, bases)?;
+    let command = look.program(program, &cwd, dropped)?;
+    look.args(program.args, bases)?;
+    look.packages_of_the_user(program, bases)?;
     let hint = program.cwd.is_none().then(|| moved(program, &ground.cwd)).flatten();
     Ok(Plan { program: command, environment, cwd, hint, folder })
 }
@@ -132,6 +153,12 @@ struct Look<'a> {
     server: &'a str,
     ground: &'a Ground,
     trusted: Vec<PathBuf>,
+    /// Folders with data, from which it takes no code.
+    data: Vec<PathBuf>,
+    /// The user's home, by its name and by where that leads.
+    homes: Vec<PathBuf>,
+    /// The folders in which programs are looked for.
+    search: Vec<PathBuf>,
 }
 
 impl Look<'_> {
@@ -184,27 +211,110 @@ impl Look<'_> {
         links::leading_out(folder).iter().try_for_each(|path| self.path(key, path))
     }
 
-    /// Refuses words that name something which commands could have replaced. What names data is passed over.
-    fn args(&self, args: &[String], data: &[PathBuf], bases: Bases<'_>) -> Result<(), Refusal> {
-        for word in args {
-            for path in paths_in(word, bases) {
-                if is_data(&path, data) {
-                    continue;
-                }
-                self.path("`args`", &path)?;
-                self.places_above("`args`", &path)?;
+    /// Refuses a folder of code in which something is open, or a link in it that leads to where something is. What the server takes no
+    /// code from is passed over.
+    fn inside(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
+        // What `/` holds nobody takes for code of a program that is told to be there.
+        if self.ground.writable.is_empty() || folder == Path::new("/") {
+            return Ok(());
+        }
+        let passed: Vec<PathBuf> = self.trusted.iter().chain(&self.data).cloned().collect();
+        let links = links::links_of(folder);
+        let open = self.ground.writable.touching(folder, &passed);
+        match open.or_else(|| links.iter().find_map(|link| self.ground.writable.on_the_way(link, &passed))) {
+            Some(open) => {
+                let (server, key) = (self.server.to_owned(), key.to_owned());
+                Err(Refusal::Holds { server, key, path: folder.to_owned(), folder: open })
             }
-            self.spelled_out("`args`", word, data, bases)?;
+            None => Ok(()),
+        }
+    }
+
+    /// Tells whether a folder is the user's home or `/`. Projects lie there that a server has nothing to do with, so they are no
+    /// reason to refuse what is named there.
+    fn is_for_everything(&self, folder: &Path) -> bool {
+        folder == Path::new("/") || self.homes.iter().any(|home| home == folder)
+    }
+
+    /// Refuses what may be loaded by what is named: the folder itself, or what lies beside a file, and what else is in its project.
+    /// Programs in a folder of PATH are found by their names, and load nothing that lies beside them.
+    fn code_at(&self, key: &str, path: &Path) -> Result<(), Refusal> {
+        if self.ground.writable.is_empty() {
+            return Ok(());
+        }
+        // Runtimes look beside the file that a link leads to.
+        let real = path.canonicalize().ok().filter(|real| real != path);
+        for path in [Some(path.to_owned()), real].into_iter().flatten() {
+            let beside = if path.is_file() { path.parent() } else { Some(&*path).filter(|path| path.is_dir()) };
+            let is_searched = |folder: &Path| path.is_file() && self.search.iter().any(|known| known == folder);
+            if let Some(folder) = beside.filter(|folder| !self.is_for_everything(folder) && !is_searched(folder)) {
+                self.inside(key, folder)?;
+            }
+            self.projects(key, &path)?;
         }
         Ok(())
     }
 
+    /// Refuses the projects that a path belongs to if something in them is open: scripts, workspaces and imports reach all of a project.
+    fn projects(&self, key: &str, path: &Path) -> Result<(), Refusal> {
+        let is_project = |folder: &&Path| PROJECT_FILES.iter().any(|name| folder.join(name).is_file());
+        // What is above the home is no project of a user.
+        let is_outside = |folder: &&Path| !self.homes.iter().any(|home| home.starts_with(folder));
+        let folders = path.ancestors().filter(|folder| folder.parent().is_some()).filter(is_outside);
+        folders.filter(is_project).try_for_each(|project| self.inside(key, project))
+    }
+
+    /// Refuses words that name something which commands could have replaced. What names data is passed over.
+    fn args(&self, args: &[String], bases: Bases<'_>) -> Result<(), Refusal> {
+        let mut before = "";
+        for word in args {
+            let is_data = |path: &Path| is_data(path, &self.data, &[before, word]);
+            for path in paths_in(word, bases) {
+                self.patterns("`args`", &path)?;
+                if is_data(&path) {
+                    continue;
+                }
+                self.path("`args`", &path)?;
+                if !has_data_ending(&path) {
+                    self.code_at("`args`", &path)?;
+                }
+                self.places_above("`args`", &path)?;
+            }
+            self.spelled_out("`args`", word, is_data, bases)?;
+            // Programs such as `env` and lines for a shell name others.
+            for name in words::names_in(word) {
+                if let Some(found) = self.find_program(&name) {
+                    self.started("`args`", &found)?;
+                }
+            }
+            before = word;
+        }
+        Ok(())
+    }
+
+    /// Refuses a path with signs for which a shell puts others, if it can become one of an open folder.
+    fn patterns(&self, key: &str, path: &Path) -> Result<(), Refusal> {
+        let is_passed =
+            |folder: &PathBuf| self.trusted.iter().chain(&self.data).any(|passed| folder.starts_with(passed));
+        let folders = self.ground.writable.folders().iter().filter(|folder| !is_passed(folder));
+        match folders.into_iter().find(|folder| words::may_lead_to(path, folder)) {
+            Some(folder) => Err(self.refusal(key, path, folder.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a text in which the path of an open folder stands, whatever stands around it: names of folders may have blanks, quotes and
     /// signs in them that part words.
-    fn spelled_out(&self, key: &str, text: &str, data: &[PathBuf], bases: Bases<'_>) -> Result<(), Refusal> {
+    fn spelled_out(
+        &self,
+        key: &str,
+        text: &str,
+        is_passed: impl Fn(&Path) -> bool,
+        bases: Bases<'_>,
+    ) -> Result<(), Refusal> {
         for folder in self.ground.writable.folders() {
             for path in words::mentions(text, folder, bases.user_home) {
-                if !is_data(&path, data) {
+                if !is_passed(&path) {
                     self.path(key, &path)?;
                 }
             }
@@ -242,46 +352,87 @@ impl Look<'_> {
         &self,
         environment: &BTreeMap<OsString, OsString>,
         program: &Program<'_>,
-        data: &[PathBuf],
         bases: Bases<'_>,
     ) -> Result<(), Refusal> {
         for (name, value) in environment.iter().filter(|(name, _)| *name != "PATH") {
             let name = name.to_string_lossy();
+            // It was set to the working folder, which has been looked at.
+            if name == "PWD" && !program.env.contains_key("PWD") {
+                continue;
+            }
             let key = match program.env.contains_key(&*name) {
                 true => format!("`env.{name}`"),
                 false => format!("the variable {name}"),
             };
             let capitals = name.to_ascii_uppercase();
-            let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
             let value = value.to_string_lossy();
+            let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
+            // A program connects to it, whatever a command put there.
+            if !is_code && (value.starts_with("unix:") || SOCKET_ENDINGS.iter().any(|end| capitals.ends_with(end))) {
+                continue;
+            }
+            let is_passed = |path: &Path| !is_code && is_data(path, &self.data, &[&capitals, &value]);
             for path in paths_in(&value, bases) {
                 if is_code {
                     self.place(&key, &path)?;
-                    self.links_in(&key, &path)?;
-                } else if !is_data(&path, data) && !is_socket(&path) {
+                    self.packages_below(&key, &path)?;
+                } else if !is_passed(&path) {
                     self.path(&key, &path)?;
+                    if path.is_dir() && !self.is_for_everything(&path) {
+                        self.inside(&key, &path)?;
+                    }
                 }
             }
-            self.spelled_out(&key, &value, if is_code { &[] } else { data }, bases)?;
+            self.spelled_out(&key, &value, is_passed, bases)?;
         }
-        let Some(home) = bases.user_home else { return Ok(()) };
-        for place in HOME_PLACES.iter().chain(&START_UP_FILES) {
-            self.place("the variable HOME", &home.join(place))?;
+        Ok(())
+    }
+
+    /// Refuses links in a folder of code, and in the folders for packages and programs that it has if it is one to install into.
+    fn packages_below(&self, key: &str, base: &Path) -> Result<(), Refusal> {
+        let below = links::packages_below(base);
+        std::iter::once(base)
+            .chain(below.iter().map(PathBuf::as_path))
+            .try_for_each(|folder| self.links_in(key, folder))
+    }
+
+    /// Refuses what lies below the home folder of the user, where runners, interpreters and shells keep code.
+    fn packages_of_the_user(&self, program: &Program<'_>, bases: Bases<'_>) -> Result<(), Refusal> {
+        let key = "the variable HOME";
+        let mut prefixes: Vec<PathBuf> =
+            self.search.iter().filter_map(|folder| folder.parent()).map(Path::to_owned).collect();
+        if let Some(home) = bases.user_home {
+            for place in HOME_PLACES.iter().chain(&START_UP_FILES) {
+                self.place(key, &home.join(place))?;
+            }
+            for link in links::links_of(home).iter().filter(|link| is_hidden(link)) {
+                self.path(key, link)?;
+            }
+            self.packages_below(key, &home.join(".local"))?;
+            for path in links::values_of_npm(home).iter().flat_map(|value| paths_in(value, bases)) {
+                self.place("a line of ~/.npmrc", &path)?;
+                prefixes.push(path);
+            }
+            for path in links::values_of_git(home).iter().flat_map(|value| paths_in(value, bases)) {
+                self.path("a line of the user's configuration of Git", &path)?;
+            }
         }
-        for version in std::fs::read_dir(home.join(".local/lib")).into_iter().flatten().flatten() {
-            self.links_in("the variable HOME", &version.path().join("site-packages"))?;
+        // Packages that all users of a runner share: one that is linked to a project counts for the server that names it.
+        let words: Vec<&str> =
+            std::iter::once(program.command).chain(program.args.iter().map(String::as_str)).collect();
+        for prefix in prefixes {
+            for link in links::leading_out(&prefix.join("lib/node_modules")) {
+                let name = link.file_name().unwrap_or_default().to_string_lossy();
+                if words.iter().any(|word| word.contains(&*name)) {
+                    self.path("`args`", &link)?;
+                }
+            }
         }
         Ok(())
     }
 
     /// Returns the program by its whole path.
-    fn program(
-        &self,
-        program: &Program<'_>,
-        path: Option<&OsString>,
-        cwd: &Path,
-        dropped: usize,
-    ) -> Result<PathBuf, Refusal> {
+    fn program(&self, program: &Program<'_>, cwd: &Path, dropped: usize) -> Result<PathBuf, Refusal> {
         let command = Path::new(program.command);
         let found = if command.is_absolute() {
             command.to_owned()
@@ -291,9 +442,7 @@ impl Look<'_> {
             }
             plain(&cwd.join(command))
         } else {
-            let folders = path.map(std::env::split_paths).into_iter().flatten();
-            let mut candidates = folders.map(|folder| cwd.join(folder).join(command));
-            candidates.find(|candidate| is_executable(candidate)).ok_or_else(|| Refusal::NotFound {
+            self.find_program(program.command).ok_or_else(|| Refusal::NotFound {
                 command: program.command.to_owned(),
                 hint: match dropped {
                     0 => " in PATH".to_owned(),
@@ -303,18 +452,37 @@ impl Look<'_> {
                 },
             })?
         };
-        let mut next = Some(found.clone());
+        self.started("`command`", &found)?;
+        Ok(found)
+    }
+
+    /// Refuses a program that commands could have replaced, its interpreter, and what they load.
+    fn started(&self, key: &str, program: &Path) -> Result<(), Refusal> {
+        if self.ground.writable.is_empty() {
+            return Ok(());
+        }
+        let mut next = Some(program.to_owned());
         for _ in 0..MAX_SHEBANGS {
             let Some(program) = next.take() else { break };
-            self.path("`command`", &program)?;
-            self.places_above("`command`", &program)?;
+            self.path(key, &program)?;
+            self.code_at(key, &program)?;
+            self.places_above(key, &program)?;
             let named = interpreter(&program);
-            for path in &named {
-                self.path("the first line of `command`", path)?;
+            let first_line = format!("the first line of {key}");
+            for path in &named.paths {
+                self.path(&first_line, path)?;
             }
-            next = named.into_iter().next();
+            next = named.paths.into_iter().next();
+            if let Some(found) = named.looked_up.and_then(|name| self.find_program(&name)) {
+                self.path(&first_line, &found)?;
+                next = Some(found);
+            }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    fn find_program(&self, name: &str) -> Option<PathBuf> {
+        self.search.iter().map(|folder| folder.join(name)).find(|candidate| is_executable(candidate))
     }
 }
 
@@ -328,24 +496,52 @@ fn data_folders(program: &Program<'_>, ground: &Ground, user_home: Option<&Path>
 }
 
 /// Tells whether a path names data: a folder with data or one in it, something there that is not made yet, or a file of a kind that
-/// is never run.
-fn is_data(path: &Path, data: &[PathBuf]) -> bool {
+/// is never run. `words` are those in which the path stands, and the one before.
+fn is_data(path: &Path, data: &[PathBuf], words: &[&str]) -> bool {
     let path = plain(path);
     let is_inside = data.iter().any(|folder| path.starts_with(folder)) && !path.iter().any(|part| part == "..");
-    let has_ending = |ending: &OsStr| DATA_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
-    is_inside && (path.is_dir() || !path.exists() || path.extension().is_some_and(has_ending))
+    is_inside && (path.is_dir() || !path.exists() || has_data_ending(&path) || is_data_in_json(&path, words))
 }
 
-fn is_socket(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
+fn has_data_ending(path: &Path) -> bool {
+    let has_ending = |ending: &OsStr| DATA_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    path.extension().is_some_and(has_ending)
+}
+
+/// Tells whether a file of JSON is data. Runners and servers keep settings in such files as well, which say what is run: those have known
+/// names, or are said to be settings where they are named.
+fn is_data_in_json(path: &Path, words: &[&str]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let says_settings = |text: &str| ["conf", "cfg", "setting"].iter().any(|part| text.contains(part));
+    let is_known = name.starts_with('.')
+        || ["package", "mcp"].iter().any(|part| name.contains(part))
+        || ABOVE.contains(&name.as_str());
+    let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    // The folder of the file may have any name.
+    let is_named = |word: &&str| *word == "-c" || says_settings(&word.replace(&folder, "").to_ascii_lowercase());
+    is_json && !is_known && !says_settings(&name) && !words.iter().any(is_named)
+}
+
+/// Tells whether the last name of a path begins with a dot.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
 }
 
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns the paths in the first line of a script: its interpreter, and what that is told.
-fn interpreter(program: &Path) -> Vec<PathBuf> {
+/// What the first line of a script names.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Interpreter {
+    /// Its interpreter, and what that is told.
+    paths: Vec<PathBuf>,
+    /// The name that `env` looks up.
+    looked_up: Option<String>,
+}
+
+fn interpreter(program: &Path) -> Interpreter {
     let mut begin = Vec::new();
     // A pipe would hold whoever opens it.
     if is_executable(program)
@@ -355,10 +551,14 @@ fn interpreter(program: &Path) -> Vec<PathBuf> {
         let _ = file.take(SHEBANG_BYTES).read_to_end(&mut begin);
     }
     let Some(line) = begin.strip_prefix(b"#!").and_then(|rest| rest.split(|byte| *byte == b'\n').next()) else {
-        return Vec::new();
+        return Interpreter::default();
     };
-    let words = line.split(u8::is_ascii_whitespace).filter(|word| word.starts_with(b"/"));
-    words.map(|word| PathBuf::from(OsStr::from_bytes(word))).collect()
+    let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let paths = words().filter(|word| word.starts_with(b"/")).map(|word| PathBuf::from(OsStr::from_bytes(word)));
+    let is_env = words().next().is_some_and(|word| word.ends_with(b"/env"));
+    let mut names = words().skip(1).filter(|word| !word.starts_with(b"-") && !word.contains(&b'='));
+    let looked_up = names.next().filter(|name| is_env && !name.contains(&b'/'));
+    Interpreter { paths: paths.collect(), looked_up: looked_up.map(|name| String::from_utf8_lossy(name).into_owned()) }
 }
 
 /// Says that a word names something in the folder in which servers were started once.

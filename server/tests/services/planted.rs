@@ -73,6 +73,9 @@ const EVIL: &str = "#!/bin/sh\n: > \"{mark}\"\n";
 const EVIL_JS: &str = "require('fs').writeFileSync('{mark}', '')\n";
 const EVIL_PY: &str = "open('{mark}', 'w').close()\n";
 
+/// A line of a `.pth` file that Python runs.
+const PTH: &str = "import sys; sys.path.insert(0, '{work}'); import docs_server\n";
+
 /// What `npx` does first: it looks for the package in the working folder and above it.
 const NPX: &str = "#!/bin/sh\nfor word; do last=$word; done\nat=$PWD\n\
     while :; do\n  [ -x \"$at/node_modules/.bin/${last##*/}\" ] && exec \"$at/node_modules/.bin/${last##*/}\"\n\
@@ -524,7 +527,7 @@ const ATTEMPTS: &[Attempt] = &[
         links: &[("project/server.sh", "{work}/server.sh")],
         left: &[("server.sh", EVIL)],
         control: "",
-        told: Told::Refused("`args` names"),
+        told: Told::Refused("`cwd` names"),
         ..NOTHING
     },
     Attempt {
@@ -535,7 +538,7 @@ const ATTEMPTS: &[Attempt] = &[
         links: &[("project/lib", "{work}")],
         left: &[("docs.py", EVIL_PY)],
         control: "",
-        told: Told::Refused("`env.PYTHONPATH` names"),
+        told: Told::Refused("`cwd` names"),
         ..NOTHING
     },
     Attempt {
@@ -597,6 +600,204 @@ const ATTEMPTS: &[Attempt] = &[
         roots: &["{safe}/c++"],
         left: &[("{safe}/c++/docs.py", EVIL_PY)],
         told: Told::Refused("`env.PYTHONPATH` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module below the working folder",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'src.server']\ncwd = '{safe}/project'",
+        own: &[("project/src/__init__.py", "")],
+        roots: &["{safe}/project/src"],
+        left: &[("{safe}/project/src/server.py", EVIL_PY)],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "the main file below a folder that is a word",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['{safe}/project']",
+        own: &[("project/package.json", "{\"main\":\"dist/index.js\"}"), ("project/dist/x", "")],
+        roots: &["{safe}/project/dist"],
+        left: &[("{safe}/project/dist/index.js", EVIL_JS)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module below the folder of a script",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['{safe}/project/server.js']",
+        own: &[("project/server.js", "require('./lib/docs')\n"), ("project/lib/x", "")],
+        roots: &["{safe}/project/lib"],
+        left: &[("{safe}/project/lib/docs.js", EVIL_JS)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script below the folder of a program",
+        server: "command = '{safe}/project/server'",
+        own: &[("project/server", "#!/bin/sh\nexec sh \"${0%/*}/src/run.sh\"\n"), ("project/src/x", "")],
+        roots: &["{safe}/project/src"],
+        left: &[("{safe}/project/src/run.sh", EVIL)],
+        told: Told::Refused("`command` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script in the project of a program",
+        server: "command = '{safe}/project/bin/server'",
+        own: &[
+            ("project/package.json", "{}"),
+            ("project/bin/server", "#!/bin/sh\nexec sh \"${0%/*}/../src/run.sh\"\n"),
+            ("project/src/x", ""),
+        ],
+        roots: &["{safe}/project/src"],
+        left: &[("{safe}/project/src/run.sh", EVIL)],
+        told: Told::Refused("`command` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a Makefile below the folder of another",
+        needs: &["make"],
+        server: "command = 'make'\nargs = ['-C', '{safe}/project']",
+        own: &[("project/Makefile", "all:\n\t$(MAKE) -C sub\n"), ("project/sub/x", "")],
+        roots: &["{safe}/project/sub"],
+        left: &[("{safe}/project/sub/Makefile", "all:\n\t: > {mark}\n")],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a link beside a script",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['{safe}/project/server.py']",
+        own: &[("project/server.py", "import docs\n")],
+        links: &[("project/docs.py", "{work}/docs.py")],
+        left: &[("docs.py", EVIL_PY)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "packages of a folder to install into",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs_server']\nenv = { PYTHONUSERBASE = '{safe}/base' }",
+        own: &[
+            ("base/lib/python3.8/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.9/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.10/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.11/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.12/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.13/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.14/site-packages/docs.pth", "{work}\n"),
+            ("base/lib/python3.15/site-packages/docs.pth", "{work}\n"),
+        ],
+        left: &[("docs_server.py", EVIL_PY)],
+        told: Told::Refused("`env.PYTHONUSERBASE` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a line of code among the packages of the user",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-c', '0']",
+        own: &[
+            ("user/.local/lib/python3.8/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.9/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.10/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.11/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.12/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.13/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.14/site-packages/docs.pth", PTH),
+            ("user/.local/lib/python3.15/site-packages/docs.pth", PTH),
+        ],
+        left: &[("docs_server.py", EVIL_PY)],
+        told: Told::Refused("the variable HOME names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a link in PATH that another program starts",
+        server: "command = 'env'\nargs = ['A=1', 'docs-server']\nenv = { PATH = '{safe}/bin:/usr/bin:/bin' }",
+        own: &[("bin/x", "")],
+        links: &[("bin/docs-server", "{work}/docs-server")],
+        left: &[("docs-server", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program that env looks up for a script",
+        server: "command = 'docs'\nenv = { PATH = '{safe}/bin:/usr/bin:/bin' }",
+        own: &[("bin/docs", "#!/usr/bin/env docs-runner\n")],
+        links: &[("bin/docs-runner", "{work}/docs-runner")],
+        left: &[("docs-runner", EVIL)],
+        told: Told::Refused("the first line of `command` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a linked package that all projects share",
+        needs: &["npx", "node"],
+        server: "command = 'npx'\nargs = ['docs-server']\nenv = { npm_config_offline = 'true' }",
+        own: &[("user/.npmrc", "prefix={safe}/global\n"), ("global/lib/node_modules/x", ""), ("global/bin/x", "")],
+        links: &[
+            ("global/lib/node_modules/docs-server", "{work}"),
+            ("global/bin/docs-server", "../lib/node_modules/docs-server/run.sh"),
+        ],
+        left: &[
+            ("package.json", "{\"name\":\"docs-server\",\"version\":\"1.0.0\",\"bin\":{\"docs-server\":\"run.sh\"}}"),
+            ("run.sh", EVIL),
+        ],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a shell that the user's configuration of npm names",
+        needs: &["npx", "node"],
+        server: "command = 'npx'\nargs = ['-c', 'true']\nenv = { npm_config_offline = 'true' }",
+        own: &[("user/.npmrc", "script-shell={work}/shell\n")],
+        left: &[("shell", EVIL)],
+        told: Told::Refused("a line of ~/.npmrc names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a file that the user's configuration of Git includes",
+        needs: &["git"],
+        server: "command = 'git'\nargs = ['docs']",
+        own: &[("user/.gitconfig", "[include]\npath = {work}/more\n")],
+        left: &[("more", "[alias]\ndocs = !touch {mark}\n")],
+        told: Told::Refused("a line of the user's configuration of Git names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "the programs of a version manager",
+        server: "command = '{safe}/shims/python'",
+        own: &[("shims/python", "#!/bin/sh\nexec sh ~/.rye/self\n"), ("user/.rye/x", "")],
+        roots: &["{safe}/user/.rye"],
+        left: &[("{safe}/user/.rye/self", EVIL)],
+        told: Told::Refused("the variable HOME names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script by a pattern",
+        server: "command = 'sh'\nargs = ['-c', 'exec sh {safe}/op?n/s*.sh']",
+        own: &[("open/x", "")],
+        roots: &["{safe}/open"],
+        left: &[("{safe}/open/server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script by braces",
+        server: "command = '/bin/bash'\nargs = ['-c', 'exec sh {safe}/{open,x}/server.sh']",
+        own: &[("open/x", "")],
+        roots: &["{safe}/open"],
+        left: &[("{safe}/open/server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script as an encoded address",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['--import', 'file://{safe}/op%65n/evil.mjs', '-e', '0']",
+        own: &[("open/x", "")],
+        roots: &["{safe}/open"],
+        left: &[("{safe}/open/evil.mjs", "import fs from 'fs'; fs.writeFileSync('{mark}', '')\n")],
+        told: Told::Refused("`args` names"),
         ..NOTHING
     },
     Attempt {
@@ -791,12 +992,34 @@ async fn a_folder_with_data_is_named_by_a_word() {
                  env = { ALLOWED_DIR = '{work}' }",
         ..OWN
     };
+    static JSON: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['{safe}/server.sh', '{work}/sub/memory.json']\n\
+                 env = { MEMORY_FILE_PATH = '{work}/sub/memory.json', XDG_DOWNLOAD_DIR = '{work}' }",
+        own: &[("server.sh", ": > '{mark}'\n")],
+        left: &[("sub/memory.json", "{}")],
+        ..NOTHING
+    };
+    static SETTINGS: Attempt =
+        Attempt { server: "command = 'sh'\nargs = ['{safe}/server.sh', '--config', '{work}/sub/memory.json']", ..JSON };
+    static BELOW: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['{safe}/project/server.sh']\ncwd = '{safe}/project'",
+        own: &[("project/server.sh", ": > '{mark}'\n"), ("project/files/x", "")],
+        roots: &["{safe}/project/files"],
+        ..NOTHING
+    };
     static SCRIPT: Attempt = Attempt { server: "command = 'sh'\nargs = ['{work}/sub/script.sh']", ..OWN };
     for (attempt, more, expected) in [
         (&OWN, "data_folders = ['{work}']", Ok(())),
         (&OWN, "data_folders = ['.']", Ok(())),
         (&FORMS, "data_folders = ['{work}']", Ok(())),
         (&OWN, "", Err("data_folders")),
+        (&JSON, "data_folders = ['{work}']", Ok(())),
+        (&JSON, "", Err("`env.MEMORY_FILE_PATH` names")),
+        (&SETTINGS, "data_folders = ['{work}']", Err("`args` names")),
+        // A program takes nothing from a folder with data that lies beside it.
+        (&BELOW, "data_folders = ['{safe}/project/files']", Ok(())),
+        (&BELOW, "trusted_writable_folders = ['{safe}/project/files']", Ok(())),
+        (&BELOW, "", Err("data_folders")),
         (&OWN, "data_folders = ['{work}/sub']", Err("`args` names")),
         // A file is no folder with data, and the program and its folder are never data.
         (&SCRIPT, "data_folders = ['{work}']", Err("`args` names")),
@@ -826,4 +1049,21 @@ async fn what_lies_where_nobody_writes_is_started() {
     let own = scene.at("home/mcp");
     assert!(lines.len() == 2 && lines.iter().all(|line| Path::new(line).starts_with(&own)), "{said}");
     assert_eq!(fs::read_dir(own).expect("a folder").count(), 0, "its folder goes with it");
+}
+
+#[tokio::test]
+async fn what_names_no_code_is_passed_over() {
+    // A socket is only connected to, the working folder of the server is not the one of its servers, and projects lie in a home.
+    static OWN: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['-c', 'echo \"$PWD\" > \"$HOME\"/../../mark']\nenv_vars = ['SSH_AUTH_SOCK', 'PWD', 'OLDPWD']\n\
+                 env = { DOCKER_HOST = 'unix://{work}/docker.sock' }",
+        own: &[("user/project/x", ""), ("user/.gitconfig", "[safe]\n\tdirectory = {work}\n")],
+        roots: &["{safe}/user/project"],
+        variables: &[("SSH_AUTH_SOCK", "{work}/agent"), ("PWD", "{work}"), ("OLDPWD", "{work}")],
+        ..NOTHING
+    };
+    let scene = Scene::new(&OWN);
+    let why = scene.start("workspace-write", "").await;
+    let said = fs::read_to_string(scene.at("mark")).unwrap_or_else(|_| panic!("it was not started: {why}"));
+    assert!(Path::new(said.trim()).starts_with(scene.at("home/mcp")), "{said}");
 }

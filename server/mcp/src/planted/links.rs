@@ -22,13 +22,74 @@ pub(super) fn leading_out(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Returns the links that lie directly in a folder.
+pub(super) fn links_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES).flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path()).collect()
+}
+
 /// Returns the folders of packages that belong to a virtual environment, by the folder that holds its `pyvenv.cfg`.
 pub(super) fn packages_of_environment(environment: &Path) -> Vec<PathBuf> {
-    if !environment.join("pyvenv.cfg").is_file() {
-        return Vec::new();
+    match environment.join("pyvenv.cfg").is_file() {
+        true => site_packages(environment),
+        false => Vec::new(),
     }
-    let versions = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    versions.map(|version| version.path().join("site-packages")).filter(|packages| packages.is_dir()).collect()
+}
+
+/// Returns the folders of packages and programs below one that packages are installed into.
+pub(super) fn packages_below(base: &Path) -> Vec<PathBuf> {
+    let others = ["bin", "lib/node_modules", "node_modules"].map(|name| base.join(name));
+    site_packages(base).into_iter().chain(others.into_iter().filter(|folder| folder.is_dir())).collect()
+}
+
+fn site_packages(base: &Path) -> Vec<PathBuf> {
+    let libraries = ["lib", "lib64"].map(|name| base.join(name));
+    let versions = libraries.iter().flat_map(|library| fs::read_dir(library).into_iter().flatten().flatten());
+    let packages =
+        versions.flat_map(|version| ["site-packages", "dist-packages"].map(|name| version.path().join(name)));
+    packages.filter(|packages| packages.is_dir()).collect()
+}
+
+/// Returns what the lines of the user's configuration of npm set: folders of packages, programs and caches.
+pub(super) fn values_of_npm(home: &Path) -> Vec<String> {
+    values_of(&home.join(".npmrc"), |_, _| true)
+}
+
+/// Keys of Git that name programs, or files that do. Others name repositories, and those may be open.
+const GIT_KEYS: &[&str] = &[
+    "askpass",
+    "clean",
+    "cmd",
+    "command",
+    "driver",
+    "editor",
+    "external",
+    "fsmonitor",
+    "gitproxy",
+    "helper",
+    "hookspath",
+    "pager",
+    "path",
+    "process",
+    "program",
+    "smudge",
+    "sshcommand",
+    "textconv",
+];
+
+/// Returns what the lines of the user's configuration of Git include and run.
+pub(super) fn values_of_git(home: &Path) -> Vec<String> {
+    let files = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
+    let is_meant =
+        |key: &str, value: &str| GIT_KEYS.contains(&key.to_ascii_lowercase().as_str()) || value.contains('!');
+    files.iter().flat_map(|file| values_of(file, is_meant)).collect()
+}
+
+fn values_of(file: &Path, is_meant: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let text = beginning(file);
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with([';', '#']));
+    let settings = lines.filter_map(|line| line.split_once('=')).map(|(key, value)| (key.trim(), value.trim()));
+    settings.filter(|(key, value)| is_meant(key, value)).map(|(_, value)| value.to_owned()).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,17 +134,20 @@ fn beginning(file: &Path) -> String {
 /// Returns the whole paths between quotes in a file, also as addresses of files: the modules that a package installed for editing has,
 /// and where it came from.
 fn quoted_paths_in(file: &Path) -> Vec<PathBuf> {
-    let text = beginning(file);
+    quoted_paths(&beginning(file))
+}
+
+fn quoted_paths(text: &str) -> Vec<PathBuf> {
     let quoted = text.split(['"', '\'']).map(|part| part.strip_prefix("file://").unwrap_or(part));
     quoted.filter(|part| part.starts_with('/') && !part.contains('\n')).map(PathBuf::from).collect()
 }
 
-/// Returns the folders that the lines of a file name.
+/// Returns the folders that the lines of a file name. Lines that Python runs name them in quotes.
 fn folders_in(file: &Path, beside: &Path) -> Vec<PathBuf> {
     let text = beginning(file);
-    let is_code = |line: &&str| line.starts_with("import ") || line.starts_with("import\t");
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#') && !is_code(line));
-    lines.map(|line| beside.join(line)).collect()
+    let is_code = |line: &str| line.starts_with("import ") || line.starts_with("import\t");
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.flat_map(|line| if is_code(line) { quoted_paths(line) } else { vec![beside.join(line)] }).collect()
 }
 
 #[cfg(test)]
@@ -102,7 +166,8 @@ mod tests {
         for link in ["package", "@scope/package", ".bin/program", "plain/deep/not-looked-at"] {
             symlink("/elsewhere", at(link)).expect("a link");
         }
-        fs::write(at("__editable__.pth"), "# a comment\nimport os\n/project/src\nbeside\n").expect("writes");
+        fs::write(at("__editable__.pth"), "# a comment\nimport os; x = '/of/code'\n/project/src\nbeside\n")
+            .expect("writes");
         fs::write(at("docs.egg-link"), "/docs\n.").expect("writes");
         fs::write(at("__editable___x_finder.py"), "MAPPING = {'x': '/finder/x'}\n").expect("writes");
         fs::create_dir(at("x-1.dist-info")).expect("a folder");
@@ -114,6 +179,7 @@ mod tests {
             at(".bin/program"),
             at("@scope/package"),
             at("package"),
+            "/of/code".into(),
             "/project/src".into(),
             at("beside"),
             "/docs".into(),
@@ -143,5 +209,30 @@ mod tests {
         assert!(packages_of_environment(folder.path()).is_empty());
         fs::write(folder.path().join("pyvenv.cfg"), "").expect("writes");
         assert_eq!(packages_of_environment(folder.path()), [packages]);
+    }
+
+    #[test]
+    fn packages_below_a_folder_to_install_into_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["lib/python3.12/site-packages", "lib64/python3.12/site-packages", "lib/node_modules", "bin", "src"]
+        {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        let expected =
+            ["lib/python3.12/site-packages", "lib64/python3.12/site-packages", "bin", "lib/node_modules"].map(at);
+        assert_eq!(packages_below(folder.path()), expected);
+    }
+
+    #[test]
+    fn what_npm_and_git_are_told_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(values_of_npm(folder.path()).is_empty() && values_of_git(folder.path()).is_empty());
+        fs::write(folder.path().join(".npmrc"), "; x=/a\n#x=/b\nprefix = ~/global\ncache=/c\nloglevel\n")
+            .expect("writes");
+        assert_eq!(values_of_npm(folder.path()), ["~/global", "/c"]);
+        let git = "[include]\n\tpath = ~/more\n[safe]\n\tdirectory = /project\n[alias]\n\tx = !/y/z\n[core]\n\thooksPath=/h\n";
+        fs::write(folder.path().join(".gitconfig"), git).expect("writes");
+        assert_eq!(values_of_git(folder.path()), ["~/more", "!/y/z", "/h"]);
     }
 }

@@ -1,10 +1,20 @@
 //! The paths that a configuration names in the words of a command line, as people write them.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// What stands between paths in a word.
 const BETWEEN: &[char] =
     &[' ', '\t', '\n', '"', '\'', '`', ',', ';', ':', '=', '|', '&', '<', '>', '(', ')', '[', ']', '@', '!', '%', '+'];
+
+/// What parts the words of a line for a shell. Other signs may be part of a pattern.
+const BETWEEN_WORDS: &[char] = &[' ', '\t', '\n', '"', '\'', '`', ';', ':', '=', '|', '&', '<', '>', '(', ')'];
+
+/// Signs for which a shell puts something else.
+const PATTERN_SIGNS: &[char] = &['*', '?', '[', '{', '$'];
+
+/// Longest name of a file.
+const MAX_NAME_BYTES: usize = 255;
 
 /// Most folders from which relative paths of one word are read, since each of them may be the one that a `cd` leads to.
 pub(super) const MAX_BASES: usize = 32;
@@ -22,10 +32,8 @@ pub(super) struct Bases<'a> {
 /// for a shell. A line that changes the folder is read from each folder that it may change to.
 pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
     let mut paths = paths_from(word, bases);
-    let unquoted = unquoted(word);
-    if unquoted != word {
-        paths.extend(paths_from(&unquoted, bases));
-    }
+    let others = [unquoted(word), decoded(word)];
+    paths.extend(others.iter().filter(|other| *other != word).flat_map(|other| paths_from(other, bases)));
     if changes_folder(word) {
         let mut folders: Vec<PathBuf> = bases.user_home.map(Path::to_owned).into_iter().collect();
         folders.extend(paths.iter().cloned());
@@ -65,6 +73,43 @@ pub(super) fn mentions(text: &str, folder: &Path, user_home: Option<&Path>) -> V
     found
 }
 
+/// Returns the words that could name programs: those without `/`, with and without the quotes and backslashes of a shell.
+pub(super) fn names_in(word: &str) -> BTreeSet<String> {
+    let unquoted = unquoted(word);
+    let names = tokens(word).chain(tokens(&unquoted)).chain([word]);
+    let is_name = |name: &&str| !name.is_empty() && !name.contains('/') && !name.starts_with('-');
+    names.filter(is_name).filter(|name| name.len() <= MAX_NAME_BYTES).map(str::to_owned).collect()
+}
+
+/// Tells whether a path with signs for which a shell puts something else can become one of a folder, one in it, or one that holds it. Each
+/// sign stands for anything here.
+pub(super) fn may_lead_to(pattern: &Path, folder: &Path) -> bool {
+    let names = |path: &Path| path.iter().skip(1).map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    if !pattern.is_absolute() {
+        return false;
+    }
+    let mut has_signs = false;
+    for (at, (pattern, name)) in names(pattern).iter().zip(names(folder)).enumerate() {
+        let Some(first) = pattern.find(PATTERN_SIGNS) else {
+            if *pattern != name {
+                return false;
+            }
+            continue;
+        };
+        has_signs |= at > 0;
+        let (begin, rest) = pattern.split_at(first);
+        // What stands in braces may hold several names.
+        if rest.starts_with('{') || rest.starts_with("**") || rest.starts_with('$') {
+            return has_signs && name.starts_with(begin);
+        }
+        let end = &rest[rest.rfind(['*', '?', ']', '}', '$', '[', '{']).map_or(0, |last| last + 1)..];
+        if !name.starts_with(begin) || !name.ends_with(end) {
+            return false;
+        }
+    }
+    has_signs
+}
+
 /// Returns a path without `.`, and with `..` kept for whoever follows links.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
@@ -73,6 +118,24 @@ pub(super) fn plain(path: &Path) -> PathBuf {
 /// Returns a text without the quotes and backslashes of a shell.
 fn unquoted(text: &str) -> String {
     text.replace(['"', '\'', '\\'], "")
+}
+
+/// Returns a text with the address of a file without the `%` signs of addresses.
+fn decoded(text: &str) -> String {
+    if !text.contains("file:") {
+        return text.to_owned();
+    }
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.extend(code);
+        bytes.extend(match code {
+            Some(_) => &part.as_bytes()[2..],
+            None => part.as_bytes(),
+        });
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Tells whether a word is a line for a shell that changes the folder.
@@ -113,6 +176,7 @@ fn paths_from(word: &str, Bases { cwd, user_home }: Bases<'_>) -> Vec<PathBuf> {
     let whole = [Some(word), word.split_once('=').map(|(_, value)| value)];
     paths.extend(whole.into_iter().flatten().filter(|text| text.starts_with(['/', '~'])).filter_map(named));
     paths.extend(tokens(word).filter_map(named));
+    paths.extend(word.split(BETWEEN_WORDS).filter(|part| part.contains('[') && part.contains('/')).filter_map(named));
     paths
 }
 
@@ -130,6 +194,7 @@ mod tests {
             ("-I/a/b", &["/a/b"]),
             ("/a:/b,/c", &["/a:/b,/c", "/a", "/b", "/c"]),
             ("file:///a/b.mjs", &["///a/b.mjs"]),
+            ("file:///a/%62.mjs", &["///a/", "///a/b.mjs"]),
             ("test \"/a/b\" && exec './c/d'", &["/a/b", "/cwd/c/d"]),
             ("cd && node ../x/y", &["/cwd/../x/y", "/home/../x/y"]),
             ("cd /a; exec ./b/c", &["/a", "/cwd/b/c", "/home/b/c", "/a/b/c", "/cwd/b/c/b/c"]),
@@ -153,6 +218,42 @@ mod tests {
             let is_expected = |found: &PathBuf| expected.iter().any(|path| found.starts_with(path));
             assert!(found.iter().all(is_expected), "{word}: {found:?}");
         }
+    }
+
+    #[test]
+    fn patterns_lead_where_a_shell_could_take_them() {
+        let open = Path::new("/base/work");
+        for pattern in [
+            "/base/w*/s.sh",
+            "/base/*/s.sh",
+            "/base/?ork",
+            "/base/wor?",
+            "/base/{work",
+            "/base/{x/y",
+            "/base/wor[k]/s.sh",
+            "/base/$NAME/s.sh",
+            "/base/**/s.sh",
+            "/base/$",
+        ] {
+            assert!(may_lead_to(Path::new(pattern), open), "{pattern}");
+        }
+        for pattern in
+            ["/base/work/s.sh", "/base/x*/s.sh", "/base/*.js", "/other/*/x", "/base/work2/*", "base/*", "/*", "/**"]
+        {
+            assert!(!may_lead_to(Path::new(pattern), open), "{pattern}");
+        }
+        assert!(may_lead_to(Path::new("/base/*"), Path::new("/base/work/deep")));
+        let bases = Bases { cwd: Path::new("/cwd"), user_home: None };
+        assert!(paths_in("sh /base/wor[k]/s.sh", bases).contains(&"/base/wor[k]/s.sh".into()));
+    }
+
+    #[test]
+    fn names_of_programs_are_found_in_a_word() {
+        let names = |word: &str| names_in(word).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(names("docs-server"), "docs-server");
+        let found = names_in("exec \"do\"cs --x; a|b /c/d @e/f");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a", "b", "cs", "do", "docs", "exec"]);
+        assert_eq!(names("--option"), "");
     }
 
     #[test]
