@@ -13,10 +13,29 @@ pub fn look_alike(c: char) -> Option<String> {
     let mut text = [0; 4];
     let text = &*c.encode_utf8(&mut text);
     let is_form = matches!(c, '\u{fe50}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}');
-    let alike: String = if is_form { text.nfkc().collect() } else { unicode_security::skeleton(text).collect() };
-    // An ellipsis and ligatures do not deceive: a reader takes them for the same text.
+    let alike: String =
+        if is_form { text.nfkc().collect() } else { unicode_security::skeleton(text).map(stroke).collect() };
+    // An ellipsis, long dashes and ligatures are read as what they are.
     let is_ligature = c.is_alphabetic() && alike.chars().count() > 1;
-    (alike.is_ascii() && !alike.is_empty() && !is_ligature && c != '…').then_some(alike)
+    (alike.is_ascii() && !alike.is_empty() && !is_ligature && !matches!(c, '…' | '—' | '―')).then_some(alike)
+}
+
+/// Returns the sign of ASCII that a stroke looks like. The tables have some strokes in classes of their own, although they look like a
+/// dash, a bar, a comma and quotes.
+fn stroke(c: char) -> char {
+    match c {
+        '\u{30fc}' | '\u{23af}' => '-',
+        '\u{4e28}' | '\u{2758}'..='\u{275a}' => '|',
+        '\u{275b}' | '\u{275c}' => '\'',
+        '\u{275d}' | '\u{275e}' => '"',
+        '\u{2cf}' => ',',
+        c => c,
+    }
+}
+
+/// Says whether a character is a part of a Korean letter, which stands alone only where no word is written.
+pub(crate) fn is_jamo(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}' | '\u{d7b0}'..='\u{d7fb}')
 }
 
 /// Says whether a character belongs to a script with letters that look like Latin ones and with words that contain no
@@ -58,6 +77,7 @@ mod tests {
             .map(|c| look_alike(c).unwrap_or_else(|| panic!("{c} has no look-alike")))
             .collect();
         insta::assert_snapshot!(alike.join(" "), @"a e o i s h d A o ; / & | ; / / - - ' '' a r i , ; l ;");
+        assert_eq!("ー一─⎯丨ㅣ❘͵❛❞".chars().filter_map(look_alike).collect::<String>(), "----|||,'\"");
         assert!("éüñøßжЯщ漢字あいنس한글🦀…æœ".chars().all(|c| look_alike(c).is_none()));
     }
 }

@@ -2,7 +2,7 @@
 
 use unicode_script::{Script, UnicodeScript};
 
-use crate::look_alike::{is_east_asian, is_of_other_alphabet, is_right_to_left, look_alike};
+use crate::look_alike::{is_east_asian, is_jamo, is_of_other_alphabet, is_right_to_left, look_alike};
 use crate::oddity::{
     MAX_MARKS, Oddity, always, is_invisible, is_mark, is_overlay, is_picture, is_sign, is_space, is_unassigned,
     is_variation_selector,
@@ -10,6 +10,9 @@ use crate::oddity::{
 
 /// Longest word that is judged as a whole, in characters. A longer one counts as several words.
 pub const MAX_WORD_CHARS: usize = 256;
+
+/// What stands for something that is no text. Fonts decide what it looks like.
+const OBJECT: char = '\u{fffc}';
 
 /// The purpose of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +143,7 @@ impl Scan<'_> {
         if is_command && is_space(c) {
             return Some(Oddity::Space);
         }
-        if is_command && is_unassigned(c) {
+        if is_command && (is_unassigned(c) || c == OBJECT) {
             return Some(Oddity::Unassigned);
         }
         self.deceives(c).then_some(Oddity::LookAlike)
@@ -194,7 +197,21 @@ impl Scan<'_> {
                 Usage::Prose => self.word.has_ascii_letter && look_alike(c).is_some(),
             };
         }
-        if is_right_to_left(c) || is_picture(c) && !is_command {
+        let beside = |is_meant: fn(char) -> bool| {
+            [self.before, self.rest[c.len_utf8()..].chars().next()].into_iter().flatten().any(is_meant)
+        };
+        if is_command && self.word.has_ascii_letter && is_jamo(c) && !beside(is_east_asian) {
+            return true;
+        }
+        if is_right_to_left(c) {
+            // Its words do not look like a word of ASCII, but a letter or a sign among others does.
+            let is_at_home = match c.is_alphanumeric() {
+                true => !self.word.has_ascii_letter,
+                false => beside(is_right_to_left),
+            };
+            return is_command && !is_at_home && look_alike(c).is_some();
+        }
+        if is_picture(c) && !is_command {
             return false;
         }
         let after = || self.rest[c.len_utf8()..].chars().find(|c| *c != ' ');
@@ -210,9 +227,14 @@ impl Scan<'_> {
             let is_suspect = is_command && self.word.is_ascii_alike || is_formula && self.word.has_ascii_letter;
             return is_suspect && look_alike(c).is_some();
         }
-        let is_large_picture = matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1ffff}');
-        is_command && !is_large_picture && !self.is_drawn(c) && look_alike(c).is_some()
+        is_command && !is_large_picture(c) && !self.is_drawn(c) && look_alike(c).is_some()
     }
+}
+
+/// Says whether a character is a picture that is larger than a sign. Bars, quotes and brackets among the ornaments are not.
+fn is_large_picture(c: char) -> bool {
+    let is_ornament = matches!(c, '\u{2758}'..='\u{275e}');
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1ffff}') && is_picture(c) && !is_ornament
 }
 
 /// Says whether a character is a part of a drawn box.

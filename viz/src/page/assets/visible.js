@@ -32,7 +32,11 @@ const WIDE = /[\uff01-\uff5e]/u;
 const FORM = /[\ufe50-\ufe6f\uff01-\uff5e\u{1d400}-\u{1d7ff}]/u;
 const FORMULA = /[\u2100-\u218b\u{1d400}-\u{1d7ff}]/u;
 const BOX = /[\u2500-\u257f]/u;
-const LARGE_PICTURE = /[\u2600-\u27bf\u{1f000}-\u{1ffff}]/u;
+const LARGE_PICTURE = /[\u2600-\u2757\u275f-\u27bf\u{1f000}-\u{1ffff}]/u;
+const JAMO = /[\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb]/u;
+
+/** What stands for something that is no text. */
+const OBJECT = "\ufffc";
 
 const alike = new Map();
 for (const [ascii, points] of Object.entries(LOOK_ALIKES)) {
@@ -120,7 +124,7 @@ function isOddChar(scene) {
     const hasLetter = before !== "" && (before > "\x7f" || /[A-Za-z0-9]/.test(before));
     return !isKeycap && (marks > MAX_MARKS || !hasLetter || (isCommand && OVERLAY.test(char)));
   }
-  if (isCommand && (/[\u23ce\u2409\u240d\u2420]/.test(char) || /\p{Zs}/u.test(char) || UNASSIGNED.test(char))) return true;
+  if (isCommand && (/[\u23ce\u2409\u240d\u2420]/.test(char) || /\p{Zs}/u.test(char) || UNASSIGNED.test(char) || char === OBJECT)) return true;
   return deceives(scene);
 }
 
@@ -146,7 +150,13 @@ function deceives({ char, at, chars, before, word, isCommand }) {
   if (isLetter && !SHARED_SCRIPT.test(char) && !isEastAsian && !isRightToLeft) {
     return isCommand ? word.hasAsciiLetter || word.isAsciiAlike : word.hasAsciiLetter && lookAlike(char) !== "";
   }
-  if (isRightToLeft || (SYMBOL.test(char) && !isCommand)) return false;
+  const isBeside = (kind) => kind.test(before) || kind.test(chars[at + 1] ?? "");
+  if (isCommand && word.hasAsciiLetter && JAMO.test(char) && !isBeside(EAST_ASIAN)) return true;
+  if (isRightToLeft) {
+    const isAtHome = isLetter ? !word.hasAsciiLetter : isBeside(RIGHT_TO_LEFT);
+    return isCommand && !isAtHome && lookAlike(char) !== "";
+  }
+  if (SYMBOL.test(char) && !isCommand) return false;
   if (isEastAsian || WIDE.test(char)) {
     let next = at + 1;
     while (chars[next] === " ") next += 1;
@@ -154,7 +164,8 @@ function deceives({ char, at, chars, before, word, isCommand }) {
     return !isAtHome && (isCommand || word.hasAsciiLetter) && lookAlike(char) !== "";
   }
   if (isLetter) return ((isCommand && word.isAsciiAlike) || (FORMULA.test(char) && word.hasAsciiLetter)) && lookAlike(char) !== "";
-  return isCommand && !LARGE_PICTURE.test(char) && !isDrawn(char, before, chars[at + 1]) && lookAlike(char) !== "";
+  const isLargePicture = LARGE_PICTURE.test(char) && SYMBOL.test(char);
+  return isCommand && !isLargePicture && !isDrawn(char, before, chars[at + 1]) && lookAlike(char) !== "";
 }
 
 /**
