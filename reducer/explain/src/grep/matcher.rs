@@ -200,7 +200,7 @@ mod tests {
         };
         assert!(refused(r"(?:\w{1000}){1000}").contains("size limit"));
         assert!(refused("a)(b").contains("unopened group"));
-        assert!(refused("a\nb").contains("line end"));
+        assert!(refused("a\nb").contains("line feed"));
         let long = "x".repeat(MAX_PATTERN_BYTES + 1);
         assert!(refused(&long).contains("65537 bytes"));
         assert!(Matcher::new(&["x"], Syntax::Regex, CaseRule::Exact, WholeWords::No).is_ok());
