@@ -89,15 +89,13 @@ pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
 /// at elsewhere.
 fn belongs_to_git(repository: &Path, name: &OsStr, is_folder: bool, marks: &Marks) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
-    if ["hooks", "objects"].iter().any(|known| is(&known)) {
+    if ["hooks", "objects"].iter().any(is) {
         return false;
     }
     // A bare repository may have work trees in it, and a folder of sources may look like a repository.
     let is_git_folder = repository.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
     let is_shouted = |name: &str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    is_git_folder
-        || OF_GIT.iter().any(|known| is(&known))
-        || !is_folder && (marks.head || name.to_str().is_some_and(is_shouted))
+    is_git_folder || OF_GIT.iter().any(is) || !is_folder && (marks.head || name.to_str().is_some_and(is_shouted))
 }
 
 /// Tells whether a folder holds objects of Git or of an extension, by hashes. Names of branches may contain the word.

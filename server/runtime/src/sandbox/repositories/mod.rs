@@ -165,12 +165,12 @@ impl Repositories {
             let mut before = match kept {
                 Kept::Whole(before) => *before,
                 Kept::Folders(folders) => {
-                    folders.iter().for_each(|folder| report.is_unknown(&folder.display().to_string()));
+                    folders.iter().for_each(|folder| report.unknown(&folder.display().to_string()));
                     record.remove();
                     continue;
                 }
                 Kept::Nothing => {
-                    report.is_unknown("any folder in which its commands worked");
+                    report.unknown("any folder in which its commands worked");
                     record.remove();
                     continue;
                 }
@@ -221,7 +221,7 @@ impl Repositories {
         let record = match self.records.as_ref().map(|records| records.write(&before)) {
             Some(Err(error)) => {
                 tracing::warn!(%error, "repositories will not be looked at if the server is killed");
-                late.is_unknown(&format!("(only if the server is killed while this command runs: {error})"));
+                late.unknown(&format!("(only if the server is killed while this command runs: {error})"));
                 None
             }
             written => written.and_then(Result::ok),

@@ -40,7 +40,7 @@ impl Report {
     }
 
     /// Takes note of folders of which nobody knows what was in them before.
-    pub(super) fn is_unknown(&mut self, what: &str) {
+    pub(super) fn unknown(&mut self, what: &str) {
         self.unknown.push(safe(what));
     }
 
@@ -125,7 +125,7 @@ mod tests {
         report.took(&format!("{name}: x"), Ok("done".to_owned()));
         report.took(&format!("{name}: x"), Err(name.to_owned()));
         report.could_not_search(name);
-        report.is_unknown(name);
+        report.unknown(name);
         let words = report.in_words();
         assert!(words.contains("/ä: x; done") && words.contains("\\u{1b}]0;x\\u{7}"), "{words}");
         assert!(!words.chars().any(|char| char.is_control() && char != '\n' || char == '\u{202e}'), "{words:?}");

@@ -305,7 +305,6 @@ fn child_of_root(path: &Path, depth: usize) -> PathBuf {
 
 /// The names by which Git knows a repository.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a name that is there or not")]
 pub(super) struct Marks {
     pub(super) head: bool,
     pub(super) objects: bool,
