@@ -484,7 +484,8 @@ fn change(
     };
     let mut edits = examiner.document(document, &structure::read(document), look, health);
     if let Some(of_streams) = streams.get(&number) {
-        edits.extend(of_streams.iter().cloned());
+        // A piece in base64 changes as a whole, and the stream knows more of it than the piece itself.
+        edits.splice(..0, of_streams.iter().cloned());
         edits = merge(edits);
     }
     edits

@@ -14,6 +14,7 @@ use super::names::{PASSWORD, SECRET, sensitive_name, weak_name};
 use super::plausible::is_plausible_password;
 use super::quotes::outer_quote;
 use super::search::{Case, Search};
+use super::sentences::is_user;
 use super::shell::{Quoting, Word, words};
 
 /// A group of programs and where their secrets stand. In a rule, `-p*` is an option with its value attached, `-p_` one with
@@ -230,7 +231,23 @@ static PROGRAMS: &[Programs] = &[
         ],
         &["login/-p_", "--certificate-key_"],
     ),
-    programs(&["az"], &["login/-p_", "--value_!", "--secret-value_"]),
+    programs(
+        &["az"],
+        &[
+            "login/-p_",
+            "sql/-p_",
+            "mysql/-p_",
+            "postgres/-p_",
+            "mariadb/-p_",
+            "acr/-p_",
+            "vm/-p_!",
+            "vmss/-p_!",
+            "--value_!",
+            "--secret-value_",
+        ],
+    ),
+    programs(&["cf"], &["login/-p_", "auth/@3"]),
+    programs(&["sqlpackage"], &["/sp:*", "/tp:*"]),
     programs(
         &["aws", "aws-vault", "saml2aws", "eksctl", "sam", "cdk"],
         &["secret/--secret-string_", "--secret-string_", "--private-key_!"],
@@ -639,9 +656,17 @@ fn look(words: &[Word], rules: &[Rule], standing: Standing, push: &mut dyn FnMut
                 // Subcommands come first.
                 if let Some(word) = operands.get(index)
                     && (index > 0 || rule.look == Look::Key)
-                    && accepts(word, 0..word.value.len(), rule.look)
                 {
-                    push(word, 0..word.value.len(), PASSWORD);
+                    if accepts(word, 0..word.value.len(), rule.look) {
+                        push(word, 0..word.value.len(), PASSWORD);
+                    } else if let Some((user, _)) = word.value.split_once(':')
+                        && rule.look == Look::Key
+                        && is_user(user)
+                        && accepts(word, user.len() + 1..word.value.len(), Look::Key)
+                    {
+                        // `joe:...`, as settings have both.
+                        push(word, user.len() + 1..word.value.len(), PASSWORD);
+                    }
                 }
             }
             Place::Behind | Place::BehindPrefix(_) => {

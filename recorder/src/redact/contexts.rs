@@ -66,7 +66,7 @@ const fn context(kind: Kind, words: &'static [&'static str], look: Look, pattern
 /// A value in quotes of either sort, or up to what ends a word of a shell.
 macro_rules! value {
     () => {
-        r#"(?:"((?:[^"\\\n]|\\.){3,})"|'((?:[^'\\\n]|'\\''|''|\\[^'\n]|\\.){3,})'|([^\s"'`\\;|&<>()\[\]]{3,}))"#
+        r#"(?:"((?:[^"\\\n]|\\.){3,})"|'((?:[^'\\\n]|'\\''|''|\\[^'\n]|\\.){3,})'|([^\s\x1b"'`\\;|&<>()\[\]]{3,}))"#
     };
 }
 
@@ -260,7 +260,19 @@ static CONTEXTS: &[Context] = &[
         ),
     ),
     context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]user[ ][\w.$-]+[ ]", value!(), r"(?:[ ]/|\s|$)")),
-    context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]use[ ][^\n]+?/user:\S+[ ]", value!())),
+    context(
+        PASSWORD,
+        &["net u"],
+        Look::Any,
+        r#"(?i)\bnet[ ]use[ ][^\n]+?/user:\S+[ ]{1,4}(?:"([^"\n]{3,})"|'([^'\n]{3,})'|([^\s"'`|&;<>/*][^\s"'`|&;<>]{2,}))"#,
+    ),
+    // The password may stand before the user, and nothing but a path before it.
+    context(
+        PASSWORD,
+        &["net u"],
+        Look::Any,
+        r#"(?i)\bnet[ ]use[ ](?:[A-Z*]:?[ ]{1,4})?["']?\\{1,8}[^\s"']+["']?[ ]{1,4}(?:"([^"\n]{3,})"|([^\s"'`|&;<>/*][^\s"'`|&;<>]{2,}))[ ]{1,4}/user:"#,
+    ),
     context(
         PASSWORD,
         &["lftp", "snmp"],
@@ -297,7 +309,7 @@ static CONTEXTS: &[Context] = &[
         &["set ", "setenv", "setx", "put ", "secret ", "config ", "env ", "_param ", "add ", "[environment]"],
         Look::Named,
         concat!(
-            r"(?im)\b(?:set|set-secret|setenv|setx|put|put-value|config|add|create|ENV|ARG|secrets?|variables?|fastcgi_param|uwsgi_param|--name|-n)[ \t]{1,4}(?:(?:-{1,2}[\w-]{1,20}|--global|-gx|secret|key|kv)[ \t]{1,4}){0,3}(?P<name>[A-Za-z_][\w./:-]{2,})[ \t]{1,4}(?:(?:--value|--body|--data|--secret-string|-v|-b)[ =])?",
+            r"(?im)(?:^|[^\w.-]|\s--?)(?:set|set-secret|setenv|setx|put|put-value|config|add|create|ENV|ARG|secrets?|variables?|fastcgi_param|uwsgi_param|--name|-n)[ \t]{1,4}(?:(?:-{1,2}[\w-]{1,20}|--global|-gx|secret|key|kv)[ \t]{1,4}){0,3}(?P<name>[A-Za-z_][\w./:-]{2,})[ \t]{1,4}(?:(?:--value|--body|--data|--secret-string|-v|-b)[ =])?",
             value!()
         ),
     ),
@@ -628,6 +640,89 @@ static CONTEXTS: &[Context] = &[
         r"(?im)^(?:SQL>[ ]?)?conn(?:ect)?[ ][\w$]+/(\S{3,}?)(?:@\S+)?[ ]*;?[ ]*\r?$",
     ),
     context(PASSWORD, &["user "], Look::Announced, r"(?im)^(?:ftp>[ ]?)?user[ ]\S{1,60}[ ](\S{6,200})[ \t]*\r?$"),
+    // Formats that write how long a string is, and replies of servers in numbered lines.
+    context(
+        SECRET,
+        &["\";s:"],
+        Look::Named,
+        r#"\bs:[0-9]{1,4}:\\*"(?:[^"\n]{0,60}?[^\w"\n.-])?(?P<name>[\w.-]{2,})\\*";s:[0-9]{1,6}:\\*"([^\n]{3,}?)\\*";"#,
+    ),
+    context(SECRET, &["|s:"], Look::Named, r#"(?:^|[^\w.-])(?P<name>[\w.-]{2,})\|s:[0-9]{1,6}:\\*"([^\n]{3,}?)\\*";"#),
+    context(
+        SECRET,
+        &["\r\n$", "\n$", "\\r\\n$"],
+        Look::Named,
+        r"\$[0-9]{1,6}(?:\\r\\n|\r?\n)(?P<name>[\w.-]{2,})(?:\\r\\n|\r?\n)\$[0-9]{1,6}(?:\\r\\n|\r?\n)([^\r\n\\]{3,})",
+    ),
+    context(
+        SECRET,
+        &[") \""],
+        Look::Named,
+        r#"\b[0-9]{1,4}\)[ ]"(?P<name>[\w.-]{2,})"\s{1,40}(?:[0-9]{1,4}\)[ ]){1,3}"((?:[^"\\\n]|\\.){3,})""#,
+    ),
+    context(
+        SECRET,
+        &["hset", "hmset", "config\" \"set"],
+        Look::Named,
+        r#"(?i)\b(?:hm?set|hsetnx)['\x22]?[ ]{1,4}\S+[ ]{1,4}(?:\S+[ ]{1,4}\S+[ ]{1,4}){0,6}?['\x22]?(?P<name>[\w.-]{2,})['\x22]?[ ]{1,4}['\x22]?([^\s'\x22]{3,})"#,
+    ),
+    context(
+        SECRET,
+        &["'\np", "'\ns"],
+        Look::Named,
+        r"(?m)^[SVsaut(dp0-9]{0,6}[SV]'?(?P<name>[\w.-]{2,})'?\n(?:p[0-9]{1,4}\n)?[SV]'?([^'\n]{3,})'?$",
+    ),
+    // What a tag says to be no hash.
+    context(
+        PASSWORD,
+        &["{plain", "{clear", "{noop"],
+        Look::Announced,
+        r#"(?i)\{(?:plain|clear|cleartext|clear-text|plaintext|noop)(?:\.[a-z0-9]{1,8})?\}([^\s:'\x22`]{6,})"#,
+    ),
+    // Resources whose type tells that they are secrets.
+    context(
+        PASSWORD,
+        &["random_password"],
+        Look::Announced,
+        r#"\bresource[ ]\\*"random_password\\*"[^{}]{0,80}\{[^{}]*?\bresult[ ]{0,20}=[ ]{0,4}\\*"([^"\\\n]{6,})"#,
+    ),
+    context(
+        PASSWORD,
+        &["bundle_"],
+        Look::Announced,
+        r#"\bBUNDLE_[A-Z0-9_]{2,80}['\x22]?(?:=|:[ ]?)['\x22]?[\w.@+-]{2,40}:([^\s'\x22`@/]{8,})"#,
+    ),
+    context(
+        PHRASE,
+        &["mnemonic", "phrase", "seed words"],
+        Look::Any,
+        r"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?(?:phrase|words))[^\n]*\n(?:[^\n]*\n){0,4}?[ \t>|]*((?-i:[a-z]{3,8}[ ]{1,2}){11,23}(?-i:[a-z]{3,8}))[ \t|]*\r?(?:\n|$)",
+    ),
+    context(
+        PHRASE,
+        &["mnemonic", "phrase", "seed words"],
+        Look::Any,
+        r"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?(?:phrase|words))[^\n]*\n(?:[^\n]*\n){0,4}?[ \t>|]*((?:[0-9]{1,2}[.):][ ]{0,2}[a-z]{3,8}[\s,|]{1,8}){11,23}[0-9]{1,2}[.):][ ]{0,2}[a-z]{3,8})\b",
+    ),
+    // A question, and the line of another who answers.
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passcode", "token", "secret", "key", "credential"],
+        Look::Announced,
+        r#"(?i)\b(?:password|passphrase|passcode|token|secret|(?:api|access|secret|private|license)[ _-]?key|credentials?)\b[^\n?]*\?[^\n\w]*\n[ \t]*\r?\n?[ \t>*\x22']{0,6}(?:[\w .@-]{1,30}[:>][*]{0,2}[ ]{1,4})?(?:(?:sure|yes|ok|okay|here|it'?s|it is|use)[,:.]?[ ]){0,2}['\x22`*]{0,3}([^\s'\x22`]{8,})['\x22`*.]{0,3}[ \t]*\r?(?:\n|$)"#,
+    ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passcode", "token", "secret", "api key", "credential", " pwd", " pw "],
+        Look::Announced,
+        r#"(?im)^(?:\[[^\]\n]{3,25}\][ ]?|[0-9:]{4,8}[ ])?(?:<[\w.-]{1,30}>|[\w.-]{1,30}:)[ ][^\n]*\b(?:password|passphrase|passcode|token|secret|api key|credentials?|pwd|pw)\b[^\n]*\n(?:\[[^\]\n]{3,25}\][ ]?|[0-9:]{4,8}[ ])?(?:<[\w.-]{1,30}>[ ]|[\w-]{1,30}:[ ](?:(?:sure|yes|ok|okay|here|it'?s|it is|use)[,:.]?[ ]){1,2})['\x22`*]{0,3}([^\s'\x22`]{8,})['\x22`*]{0,3}[ \t]*\r?(?:\n|$)"#,
+    ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passcode", "token", "secret", "api key", "credential", " pwd", " pw "],
+        Look::Announced,
+        r#"(?im)^(?:\[[^\]\n]{3,25}\][ ]?|[0-9:]{4,8}[ ])?[\w.-]{1,30}:[ ](?:[^\n]*\b(?:what|send|give|share|tell|paste|please|pls|plz|need)\b)[^\n]*\b(?:password|passphrase|passcode|token|secret|api key|credentials?|pwd|pw)\b[^\n]*\n(?:\[[^\]\n]{3,25}\][ ]?|[0-9:]{4,8}[ ])?[\w.-]{1,30}:[ ]['\x22`*]{0,3}([^\s'\x22`]{8,})['\x22`*]{0,3}[ \t]*\r?(?:\n|$)"#,
+    ),
     // Headers and cookies.
     context(
         TOKEN,
@@ -882,9 +977,10 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         URL_PASSWORD,
-        &["://", ":\\/"],
+        // In paths of files there is one stroke.
+        &["://", ":\\/", "tp:/", "tps:/", "sh:/", "it:/"],
         Look::Any,
-        r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/\\?/[^\s/?#:@'\x22<>`\\]*:([^\s'\x22<>`\\]+)@(?:[\w-]+(?:\.[\w-]+){0,8}|\[[0-9a-f:]{2,}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,
+        r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/(?:\\?/)?[^\s/?#:@'\x22<>`\\]*:([^\s'\x22<>`\\]+)@(?:[\w-]+(?:\.[\w-]+){0,8}|\[[0-9a-f:]{2,}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,
     ),
     context(
         URL_PASSWORD,
@@ -1328,11 +1424,37 @@ mod tests {
             "smbclient -U 'app%SECRETVALUE' //x/y",
             "app:SECRETVALUE@tcp(db:3306)/shop",
             "postgres://app:SECRETVALUE@db:5432/shop",
+            "mirror/https:/app:SECRETVALUE@git.example.com/x.git",
+            "a:1:{s:8:\"password\";s:12:\"SECRETVALUE\";}",
+            "*2\r\n$8\r\npassword\r\n$12\r\nSECRETVALUE\r\n",
+            "3) \"password\"\n4) \"SECRETVALUE\"",
+            "HSET app:mail password SECRETVALUE",
+            "S'password'\np1\nS'SECRETVALUE'\np2",
+            "me@example.com:{PLAIN}SECRETVALUE:5000:5000::/home/me",
+            "net use Z: \\\\host\\share SECRETVALUE /user:CORP\\me /persistent:yes",
+            "BUNDLE_GEMS__EXAMPLE__DEV: \"api:SECRETVALUE\"",
+            "alice: What is the root password?\nbob: SECRETVALUE\n",
         ] {
             let text = text.replace("SECRETVALUE", SECRET);
             let mut found = Vec::new();
             find(&text, &mut found);
             assert!(found.iter().any(|found| &text[found.span.clone()] == SECRET), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn look_alikes_of_statements_and_commands_are_left() {
+        for text in [
+            ".PHONY: rotate-secrets check-token password-reset\nrotate-secrets:\n\t./rotate --env $(ENV)",
+            "\u{1b}[32mrotate-secrets check-token red-blue\u{1b}[m\nx --env y",
+            "net use Z: \\\\host\\share /user:CORP\\me /persistent:yes",
+            "f\"{plain}{suffix}\"",
+            "a:1:{s:8:\"password\";s:0:\"\";}",
+            "Write the recovery phrase down.\nIt is shown once, and never again after this page was closed.\n",
+        ] {
+            let mut found = Vec::new();
+            find(text, &mut found);
+            assert!(found.is_empty(), "{text}: {found:?}");
         }
     }
 }

@@ -23,6 +23,7 @@ use super::literal::is_secret;
 use super::names::{PASSWORD, SECRET, is_session_name, sensitive_name, weak_name, words};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
+use super::sentences;
 use super::shell::Word;
 use super::streams::{Streams, look_at_list};
 use super::strings::StringPlace;
@@ -58,6 +59,8 @@ pub(crate) enum Sense {
     Opaque,
     /// A cookie header.
     Cookies,
+    /// What a user answers when asked for a secret.
+    Answer,
     /// The value of a secret's name.
     Sensitive(Kind, String),
     /// The value of a name that is one of a secret if the value cannot be anything else.
@@ -387,6 +390,10 @@ impl Examiner<'_> {
             Sense::Opaque | Sense::Structural => found.retain(|found| found.evidence < Evidence::Context),
             Sense::Free => find_in_context(found),
             Sense::Cookies => find_cookies(text, 0, text, found),
+            Sense::Answer => {
+                find_in_context(found);
+                sentences::find_in_answer(text, found);
+            }
             Sense::Weak(kind) => {
                 let value = text.trim();
                 if contexts::is_strong(value) {
@@ -422,7 +429,7 @@ impl Examiner<'_> {
         let plain = layers.text(text);
         let mut found = Vec::new();
         self.rules.find_unmistakable(plain, &mut found);
-        if matches!(sense, Sense::Free | Sense::Sensitive(..) | Sense::Weak(_)) {
+        if matches!(sense, Sense::Free | Sense::Answer | Sense::Sensitive(..) | Sense::Weak(_)) {
             Rules::find_in_context(plain, window.needs, &mut found);
         }
         let start = window.span.start;
@@ -618,6 +625,10 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
             }
             Some(Relation::Password) => {
                 visit(&password, inner);
+                continue;
+            }
+            Some(Relation::Answer) => {
+                visit(&Sense::Answer, inner);
                 continue;
             }
             Some(Relation::KeyPart) => {
@@ -839,6 +850,27 @@ mod tests {
         insta::assert_snapshot!(redacted(&rules, r#"{"env":[{"name":"DB_PASSWORD","value":"hunter2"},{"name":"X","value":"hunter2"}]}"#), @r#"
         {"env":[{"name":"DB_PASSWORD","value":"[redacted:password:7bb76b8b]"},{"name":"X","value":"hunter2"}]}
         "#);
+    }
+
+    #[test]
+    fn types_and_questions_around_a_value_tell_what_it_is() {
+        let rules = Rules::default();
+        let resource = |kind: &str| {
+            format!(
+                r#"{{"resources":[{{"type":"{kind}","name":"db","instances":[{{"attributes":{{"id":"none","result":"walnut-lantern-47"}}}}]}},{{"type":"random_pet","instances":[{{"attributes":{{"result":"clever-otter-12"}}}}]}}]}}"#
+            )
+        };
+        let of_secret = redacted(&rules, &resource("random_password"));
+        assert!(!of_secret.contains("walnut") && of_secret.contains("clever-otter-12"), "{of_secret}");
+        assert_eq!(redacted(&rules, &resource("random_pet")), resource("random_pet"));
+        let dialogue = |question: &str| {
+            format!(
+                r#"[{{"role":"assistant","content":[{{"text":"{question}"}}]}},{{"role":"user","content":[{{"text":"sure, Vq7xR2mKp9LwTz4Bn8"}}]}}]"#
+            )
+        };
+        assert!(!redacted(&rules, &dialogue("Thanks. What is the password of db.example.com?")).contains("Vq7xR2"));
+        let other = dialogue("Which branch do you want?");
+        assert_eq!(redacted(&rules, &other), other);
     }
 
     #[test]

@@ -166,7 +166,17 @@ fn is_literal(value: &str, name: &str) -> bool {
         && !is_expression(value)
         && !is_file(&lower)
         && !repeats_name(value, name)
+        && !is_task(value)
         && !is_prose(&lower)
+}
+
+/// Says whether a value is the name of something that is done to a secret: `password-reset`, `rotate_token`.
+fn is_task(value: &str) -> bool {
+    const DONE: &[&str] = &["rotate", "check", "refresh", "renew", "rotation", "policy", "service", "handler"];
+    value.contains(['-', '_'])
+        && value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_'))
+        && names_a_secret(value)
+        && words(value).iter().any(|part| is_among(ACTIONS, part) || DONE.contains(&part.as_str()))
 }
 
 /// Says whether a value of words is one that a password may have, and no label, name or rule.

@@ -104,6 +104,7 @@ fn tag(subject: Subject<'_>) -> u64 {
         Sense::Structural => 2 << 56,
         Sense::Opaque => 3 << 56,
         Sense::Cookies => 4 << 56,
+        Sense::Answer => 8 << 56,
         // The kind is only told apart by the name of its placeholder.
         Sense::Weak(kind) => xxh3_128_with_seed(kind.as_str().as_bytes(), 7) as u64,
         // The name decides, and with it the kind.

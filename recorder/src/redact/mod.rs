@@ -23,6 +23,7 @@ mod headers;
 mod hexdump;
 mod kind;
 mod known;
+mod lists;
 mod literal;
 mod marks;
 mod memory;

@@ -280,6 +280,24 @@ fn kind_of_name(name: &str) -> Option<Kind> {
         "id" if previous == Some("secret") => Some(SECRET),
         "data" if previous == Some("key") => Some(API_KEY),
         "macaroon" => Some(TOKEN),
+        "pepper" => previous
+            .is_some_and(|word| {
+                matches!(
+                    word,
+                    "password"
+                        | "passwords"
+                        | "auth"
+                        | "devise"
+                        | "user"
+                        | "app"
+                        | "hash"
+                        | "secret"
+                        | "token"
+                        | "login"
+                )
+            })
+            .then_some(SECRET),
+        "cookie" if previous == Some("erlang") => Some(SECRET),
         "oauth" if previous.is_some() => Some(TOKEN),
         "phrase" => previous
             .is_some_and(|word| matches!(word, "seed" | "recovery" | "secret" | "backup" | "pass"))
@@ -445,7 +463,8 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
             Some(TOKEN)
         }
         "material" if previous == Some("key") => Some(API_KEY),
-        _ if last.ends_with("salt") => Some(SECRET),
+        _ if last.ends_with("salt") || last.ends_with("pepper") => Some(SECRET),
+        "verifier" if matches!(previous, Some("code" | "pkce" | "oauth")) => Some(TOKEN),
         "seed" if before.is_empty() => Some(SECRET),
         "code" => previous
             .is_some_and(|word| {
@@ -543,6 +562,9 @@ pub(crate) const NAME_PARTS: &[&str] = &[
     "wif",
     "seed",
     "_code",
+    "pepper",
+    "erlang",
+    "verifier",
 ];
 
 /// What names of secrets have in them.

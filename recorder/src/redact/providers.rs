@@ -151,7 +151,7 @@ pub(crate) const SHAPES: &[Shape] = &[
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     ),
     shape("discord-webhook", &["/api/webhooks/"], r"/api/webhooks/[0-9]{15,21}/([A-Za-z0-9_-]{60,80})"),
-    shape("telegram-token", &[":AA"], r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    shape("telegram-token", &[":AA"], r"(?:bot)?([0-9]{8,10}:AA[A-Za-z0-9_-]{33})"),
     shape("sendgrid-key", &["SG."], r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     shape("mailgun-key", &["key-"], r"key-[0-9a-f]{32}"),
     shape("mailchimp-key", &["-us"], r"[0-9a-f]{32}-us[0-9]{1,2}"),

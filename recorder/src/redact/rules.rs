@@ -19,8 +19,8 @@ use super::random::{distinct, is_generated, words_percent};
 use super::search::{Case, Search};
 use super::triggers::Needs;
 use super::{
-    assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, sentences,
-    siblings, tables, wallets,
+    assignments, blocks, calls, commands, connection, contexts, embedded, headers, lists, outputs, private_key,
+    sentences, siblings, tables, wallets,
 };
 
 /// Largest compiled form of a pattern that a user gives.
@@ -149,6 +149,7 @@ impl Rules {
         if marks.has(Mark::Login) || marks.has(Mark::Password) {
             sentences::find(text, found);
         }
+        lists::find(text, found);
         siblings::find(text, marks, found);
         blocks::find(text, marks, found);
         blocks::find_in_groups(text, &names, found);

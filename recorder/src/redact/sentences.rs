@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::contexts::{is_mixed, is_password, is_random, is_strong};
+use super::contexts::{is_announced, is_mixed, is_password, is_random, is_strong};
 use super::found::{Evidence, Found};
 use super::literal::stands_in;
 use super::names::PASSWORD;
@@ -120,6 +120,33 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     }
 }
 
+/// Most words of an answer that is no more than the secret that was asked for.
+const MAX_ANSWER_WORDS: usize = 12;
+
+/// Finds the secret in what a user answers when asked for one: `sure, ...`.
+pub(crate) fn find_in_answer(text: &str, found: &mut Vec<Found>) {
+    if text.split_ascii_whitespace().nth(MAX_ANSWER_WORDS).is_some() {
+        return;
+    }
+    let is_short = text.split_ascii_whitespace().nth(4).is_none();
+    let is_quote = |c: char| matches!(c, '"' | '\'' | '`' | '*' | '(' | ')' | ',');
+    for word in text.split_ascii_whitespace() {
+        let value = word.trim_matches(is_quote);
+        // A mark at the end may be a part of it where nothing else is said.
+        let is_whole = value.len() == text.trim().len();
+        let value = if is_whole { value } else { value.trim_end_matches(['.', ';', '!']).trim_matches(is_quote) };
+        // Among several words a digest names what it is of.
+        let is_digest =
+            !is_short && matches!(value.len(), 40 | 64) && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_place =
+            is_digest || value.contains("://") || value.starts_with(['/', '~', '<', '$']) || value.starts_with("./");
+        if !is_place && !stands_in(value) && (is_announced(value) || is_password(value)) {
+            let start = value.as_ptr() as usize - text.as_ptr() as usize;
+            found.push(Found::new(start..start + value.len(), PASSWORD, Evidence::Context));
+        }
+    }
+}
+
 /// Says whether a word announces what stands behind it.
 fn leads(word: &[u8], is_of_login: bool) -> bool {
     if matches!(word.last(), Some(b':' | b'=' | b'/')) || word.ends_with("→".as_bytes()) || word.ends_with(b"->") {
@@ -134,7 +161,7 @@ fn leads(word: &[u8], is_of_login: bool) -> bool {
 }
 
 /// Says whether a text is spelt as names of users are.
-fn is_user(text: &str) -> bool {
+pub(crate) fn is_user(text: &str) -> bool {
     (2..=32).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@'))
 }
@@ -161,6 +188,25 @@ fn is_random_word(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_a_secret_if_it_is_nothing_else() {
+        for text in ["Vq7#xR2!mKp9", "sure, 7f3a9c1e5b2d8046af91c3e7d5b80246", "it's `walnut-lantern-4711`."] {
+            let mut found = Vec::new();
+            find_in_answer(text, &mut found);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+        }
+        for text in [
+            "no",
+            "use the one in ~/.config/app2/key.pem",
+            "I do not have it",
+            "see https://example.com/a1B2c3D4e5F6g7H8",
+        ] {
+            let mut found = Vec::new();
+            find_in_answer(text, &mut found);
+            assert!(found.is_empty(), "{text}: {found:?}");
+        }
+    }
 
     #[test]
     fn passwords_among_words_are_found() {

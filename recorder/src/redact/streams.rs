@@ -83,6 +83,13 @@ enum Finds {
     All,
 }
 
+impl Finds {
+    /// Returns what counts in a stream. A piece in base64 changes as a whole, so its edit has to hold all that is in it.
+    fn of(chunks: &[Chunk]) -> Self {
+        if chunks.iter().any(|chunk| chunk.form == Form::Base64) { Self::All } else { Self::Spanning }
+    }
+}
+
 /// The source of a string, and how its text becomes a part of the text around it.
 #[derive(Debug, Clone)]
 struct Layer {
@@ -264,7 +271,7 @@ impl Streams {
     }
 
     fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
-        let spanning = self.streams.values().flat_map(|chunks| parts(chunks)).map(|part| (part, Finds::Spanning));
+        let spanning = self.streams.values().flat_map(|chunks| parts(chunks)).map(|part| (part, Finds::of(part)));
         let all = self.dialogues.values().flat_map(|chunks| parts(chunks)).map(|part| (part, Finds::All));
         spanning.chain(all).map(|(part, finds)| Joined::of(part, Joint::Nothing, finds))
     }
@@ -293,7 +300,7 @@ pub(crate) fn look_at_list(text: &[u8], list: &List, rules: Option<&Rules>, know
     settle_form(&mut chunks);
     let (mut secrets, mut edits) = (Vec::new(), Vec::new());
     for part in parts(&chunks) {
-        let finds = if joint == Joint::Line { Finds::All } else { Finds::Spanning };
+        let finds = if joint == Joint::Line { Finds::All } else { Finds::of(part) };
         let joined = Joined::of(part, joint, finds);
         let found = rules.map(|rules| joined.found(rules).into_iter().map(|found| (rules, found)).collect::<Vec<_>>());
         let found: Vec<_> = found.into_iter().flatten().collect();
@@ -530,6 +537,9 @@ impl<'a> Joined<'a> {
 
     /// Returns the parts of the text around the places where pieces meet, in order and apart.
     fn windows(&self) -> Vec<Range<usize>> {
+        if self.chunks.iter().any(|chunk| chunk.form == Form::Base64) {
+            return std::iter::once(0..self.text.len()).collect();
+        }
         let mut windows: Vec<Range<usize>> = Vec::new();
         for at in &self.starts[1..] {
             let mut window = at.saturating_sub(MAX_REACH_BYTES)..self.text.len().min(at + MAX_REACH_BYTES);

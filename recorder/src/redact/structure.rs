@@ -123,6 +123,8 @@ pub(crate) enum Relation {
     KeyPart,
     /// A value of a secret of Kubernetes, under its own name.
     Kubernetes(Range<usize>),
+    /// What a user answers when asked for a secret.
+    Answer,
 }
 
 /// A piece of a stream.
@@ -222,6 +224,7 @@ pub(crate) fn read(text: &[u8]) -> Structure {
         deeper: 0,
         members: Vec::new(),
         data: Vec::new(),
+        results: Vec::new(),
         arrays: 0,
     };
     let mut at = 0;
@@ -250,7 +253,122 @@ pub(crate) fn read(text: &[u8]) -> Structure {
     while !reader.open.is_empty() {
         reader.close();
     }
-    reader.structure
+    let mut structure = reader.structure;
+    answers(text, &mut structure);
+    structure
+}
+
+/// Longest end of a message that is read for a question, and longest answer.
+const MAX_ASKED_BYTES: usize = 600;
+const MAX_ANSWER_BYTES: usize = 400;
+
+/// Finds the messages in which a user answers a question for a secret.
+fn answers(text: &[u8], structure: &mut Structure) {
+    let (mut is_user, mut is_assistant) = (false, false);
+    let mut last: Option<Range<usize>> = None;
+    for string in &structure.strings {
+        let Some(key) = string.place.key() else { continue };
+        let inner = string.inner.clone();
+        match &text[key.clone()] {
+            b"role" | b"author" | b"sender" | b"from" => {
+                let role = &text[inner];
+                is_user = matches!(role, b"user" | b"human" | b"User" | b"Human");
+                is_assistant = matches!(role, b"assistant" | b"model" | b"ai" | b"bot" | b"Assistant");
+            }
+            b"text" | b"content" | b"message" | b"value" => {
+                if is_assistant {
+                    last = Some(inner);
+                } else if is_user
+                    && let Some(question) = last.take()
+                    && inner.len() <= MAX_ANSWER_BYTES
+                    && asks_for_secret(
+                        &text[question.start.max(question.end.saturating_sub(MAX_ASKED_BYTES))..question.end],
+                    )
+                {
+                    structure.relations.entry(inner.start).or_insert(Relation::Answer);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Says whether a message asks for a secret.
+fn asks_for_secret(message: &[u8]) -> bool {
+    const WORDS: &[&[u8]] = &[
+        b"password",
+        b"passwd",
+        b"passphrase",
+        b"passcode",
+        b"secret",
+        b"token",
+        b"api key",
+        b"apikey",
+        b"api-key",
+        b"access key",
+        b"secret key",
+        b"private key",
+        b"license key",
+        b"encryption key",
+        b"signing key",
+        b"credential",
+        b"passwort",
+        b"kennwort",
+        b"contrase",
+        b"senha",
+        b"mot de passe",
+        b"wachtwoord",
+    ];
+    const REQUESTS: &[&[u8]] = &[
+        b"?",
+        b"please",
+        b"paste",
+        b"provide",
+        b"enter",
+        b"share",
+        b"send",
+        b"tell me",
+        b"give me",
+        b"need",
+        b"type ",
+        b"bitte",
+        b"por favor",
+    ];
+    let lower = message.to_ascii_lowercase();
+    // Ends of sentences and of lines, which are escaped here.
+    let is_end = |at: &usize| match lower[*at] {
+        b'\\' | b'!' => true,
+        b'.' => lower.get(at + 1) == Some(&b' '),
+        _ => false,
+    };
+    let mut start = 0;
+    (0..lower.len()).filter(is_end).chain([lower.len()]).any(|end| {
+        let sentence = &lower[std::mem::replace(&mut start, end)..end];
+        let has = |parts: &[&[u8]]| parts.iter().any(|part| memchr::memmem::find(sentence, part).is_some());
+        has(WORDS) && has(REQUESTS)
+    })
+}
+
+/// Most values that are held against the types around them.
+const MAX_RESULTS: usize = 4096;
+
+/// Says whether a key is that of what a resource was made with, or of what came out.
+fn is_result(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"result"
+            | b"value"
+            | b"secret"
+            | b"secret_string"
+            | b"secret_data"
+            | b"plaintext"
+            | b"hex"
+            | b"b64_std"
+            | b"content"
+            | b"data"
+            | b"output"
+            | b"SecretString"
+    )
 }
 
 struct Reader<'a> {
@@ -262,6 +380,9 @@ struct Reader<'a> {
     members: Vec<Member>,
     /// Values below `data` of an object that is still open, by the depth of that object.
     data: Vec<(usize, Member)>,
+    /// Where values stand that the type of an object around them may tell to be secrets, by the depth of the object that they
+    /// are in.
+    results: Vec<(usize, usize)>,
     arrays: u64,
 }
 
@@ -319,6 +440,9 @@ impl Reader<'_> {
         {
             parent.objects += 1;
         }
+        if open.is_object {
+            self.typed(open.first);
+        }
         let first = open.first.min(self.members.len());
         let says = self.members[first..].iter().fold(0, |says, member| says | member.roles);
         let is_silent = open.is_object && says == 0 && open.key.is_none();
@@ -330,6 +454,37 @@ impl Reader<'_> {
         }
         let members = self.members.split_off(first);
         if open.is_object { self.object(&open, &members) } else { self.array(open, &members) }
+    }
+
+    /// Takes the values in the objects below one whose type is that of a secret: `"type": "random_password"`.
+    fn typed(&mut self, first: usize) {
+        let depth = self.open.len();
+        let members = self.members.get(first..).unwrap_or_default();
+        let kind = members.iter().find(|member| {
+            let key = member.key.as_ref().map_or(&b""[..], |key| &self.text[key.clone()]);
+            let value = &self.text[member.value.clone()];
+            matches!(key, b"type" | b"Type" | b"resource_type" | b"resourceType")
+                && value.iter().any(|byte| matches!(byte, b'_' | b':' | b'.' | b'-'))
+                && sensitive(value)
+        });
+        if let Some(kind) = kind.map(|kind| kind.value.clone()) {
+            for (_, start) in self.results.iter().filter(|(at, _)| *at > depth) {
+                self.structure.relations.entry(*start).or_insert(Relation::ValueOf(kind.clone()));
+            }
+            self.results.retain(|(at, _)| *at <= depth);
+        }
+        // What is in this object is in the one around it, and no more in the next beside it.
+        for (at, _) in self.results.iter_mut().rev().take_while(|(at, _)| *at > depth) {
+            *at = depth;
+        }
+        let members = self.members.get(first..).unwrap_or_default();
+        let results =
+            members.iter().filter(|member| member.key.as_ref().is_some_and(|key| is_result(&self.text[key.clone()])));
+        let results: Vec<(usize, usize)> = results.map(|member| (depth, member.value.start)).collect();
+        if depth == 0 || self.results.len() + results.len() > MAX_RESULTS {
+            self.results.clear();
+        }
+        self.results.extend(results);
     }
 
     fn bytes(&self, range: &Range<usize>) -> &[u8] {

@@ -449,9 +449,34 @@ static JOINERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(["join", "concat", "implode", "strcat", "sprint(", "reduce("])
+        .build(["join", "concat", "implode", "strcat", "sprint(", "reduce(", "format(", "printf("])
         .expect("a few short texts")
 });
+
+/// How many of [`JOINERS`] put strings together whatever their first argument is.
+const SURE_JOINERS: usize = 6;
+
+/// Returns where the first piece begins of strings that a call puts together, if a separator or a format stands before them
+/// that adds nothing: `join("", ["ab", "cd"])`, `format("%s%s", "ab", "cd")`. `at` is the end of the word for the call.
+fn behind_format(bytes: &[u8], at: usize) -> Option<usize> {
+    let skip = |from: usize, test: fn(&u8) -> bool| {
+        from + bytes[from.min(bytes.len())..].iter().take(MAX_JOINT_GAP_BYTES).take_while(|byte| test(byte)).count()
+    };
+    let opening: fn(&u8) -> bool = |byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'[' | b':');
+    let opened = skip(at, opening);
+    let quote = *bytes.get(opened).filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let format = opened + 1..opened + 1 + memchr::memchr(quote, bytes.get(opened + 1..bytes.len().min(opened + 40))?)?;
+    let written = std::str::from_utf8(&bytes[format.clone()]).ok()?;
+    if !written.replace("%s", "").replace("%v", "").replace("{}", "").is_empty() {
+        return None;
+    }
+    let comma = skip(format.end + 1, |byte| byte.is_ascii_whitespace());
+    let first = (bytes.get(comma) == Some(&b',')).then_some(comma + 1)?;
+    let word = skip(first, |byte| {
+        byte.is_ascii_whitespace() || byte.is_ascii_lowercase() || matches!(byte, b'[' | b'(' | b'{' | b']')
+    });
+    matches!(bytes.get(word), Some(b'"' | b'\'')).then_some(word)
+}
 
 /// Longest list of strings that are put together.
 const MAX_LIST_BYTES: usize = 600;
@@ -471,7 +496,11 @@ fn lists(bytes: &[u8]) -> Vec<Range<usize>> {
             }
             _ => {
                 let rest = &bytes[joiner.end()..bytes.len().min(joiner.end() + MAX_LIST_BYTES)];
-                let opened = rest.iter().take(8).any(|byte| matches!(byte, b'(' | b'[' | b'@'));
+                let is_sure = joiner.pattern().as_usize() < SURE_JOINERS;
+                if !is_sure && behind_format(bytes, joiner.end() - 1).is_none() {
+                    continue;
+                }
+                let opened = !is_sure || rest.iter().take(8).any(|byte| matches!(byte, b'(' | b'[' | b'@'));
                 let end = memchr::memchr(b';', rest).unwrap_or(rest.len());
                 if !opened {
                     continue;
@@ -504,7 +533,25 @@ fn join(text: &str) -> Option<View> {
     let mut copied = 0;
     let mut is_changed = memchr::memmem::find(bytes, b"\\\n").is_some();
     let lists = lists(bytes);
+    // What stands before the first piece is left out, so that the name before it has a value.
+    let mut heads = JOINERS
+        .find_iter(bytes)
+        .filter_map(|joiner| {
+            Some((joiner.start(), behind_format(bytes, joiner.start() + name_bytes(&bytes[joiner.range()]))?))
+        })
+        .peekable();
     for quote in memchr::memchr3_iter(b'"', b'\'', b'`', bytes) {
+        if let Some((start, first)) = heads.next_if(|(start, _)| *start < quote)
+            && start >= copied
+        {
+            let word = bytes[copied..start].iter().rev().take(MAX_JOINT_GAP_BYTES);
+            let word =
+                word.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'!'));
+            let start = start - word.count();
+            copy_joined_lines(text, copied..start, &mut view);
+            copied = first;
+            is_changed = true;
+        }
         if quote < copied {
             continue;
         }
@@ -522,11 +569,24 @@ fn join(text: &str) -> Option<View> {
     is_changed.then_some(view)
 }
 
+/// Returns the length of the word of a joiner, without the bracket that may end it.
+fn name_bytes(joiner: &[u8]) -> usize {
+    joiner.len() - usize::from(joiner.ends_with(b"("))
+}
+
 fn copy_joined_lines(text: &str, range: Range<usize>, view: &mut View) {
+    let bytes = text.as_bytes();
     let mut start = range.start;
-    while let Some(at) = memchr::memmem::find(&text.as_bytes()[start..range.end], b"\\\n") {
+    while let Some(at) = memchr::memmem::find(&bytes[start..range.end], b"\\\n") {
         view.copy(text, start..start + at);
+        let line = &bytes[memchr::memrchr(b'\n', &bytes[..start + at]).map_or(0, |end| end + 1)..start + at];
         start += at + 2;
+        // In a string of YAML the indentation of the next line is no part of it, and no password has blanks in it.
+        let is_open = line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        if is_open && line.last().is_some_and(u8::is_ascii_graphic) {
+            let blanks = bytes[start..range.end].iter().take(MAX_JOINT_GAP_BYTES);
+            start += blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        }
     }
     view.copy(text, start..range.end);
 }
@@ -599,6 +659,18 @@ mod tests {
         assert!(!decode(&text).is_empty());
         text.push_str(&"b".repeat(MAX_DECODED_BYTES));
         assert!(decode(&text).is_empty());
+    }
+
+    #[test]
+    fn what_stands_before_the_first_string_of_a_call_is_left_out() {
+        for (written, joined) in [
+            ("k = join(\"\", [\"ab\", \"cd\"])", "k = \"abcd\"])"),
+            ("k = format(\"%s%s\", \"ab\", \"cd\")", "k = \"abcd\")"),
+            ("k: \"ab\\\n   cd\"", "k: \"abcd\""),
+        ] {
+            assert_eq!(last(written), joined, "{written}");
+        }
+        assert_eq!(last("f(\"user %s\", \"ab\", \"cd\")"), "f(\"user %s\", \"ab\", \"cd\")");
     }
 
     #[test]

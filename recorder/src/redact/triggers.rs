@@ -45,6 +45,12 @@ const WORDS: &[&str] = &[
     "_session",
     "connect.sid",
     "machine ",
+    "kty\"",
+    "kty:",
+    "kty=",
+    "\";s:",
+    "|s:",
+    "chpasswd:",
 ];
 
 /// Words around which a wide place is looked at.
@@ -76,6 +82,8 @@ static HINTS: LazyLock<(Search, Vec<Hint>)> = LazyLock::new(|| {
     texts.extend(NAME_PARTS.iter().map(|part| ((*part).to_owned(), Hint::Name)));
     texts.push(("://".to_owned(), Hint::Url));
     texts.push((":\\/\\/".to_owned(), Hint::Url));
+    // Paths of files that were made of addresses have one stroke.
+    texts.extend(["tp:/", "tps:/", "sh:/", "it:/"].map(|scheme| (scheme.to_owned(), Hint::Url)));
     texts.extend(WORDS.iter().map(|word| ((*word).to_owned(), Hint::Word)));
     texts.extend(contexts::trigger_words().map(|(word, strength)| {
         let hint = if strength == Strength::Sure { Hint::Word } else { Hint::Candidate };
