@@ -137,7 +137,7 @@ fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>
     client
         .say(&json!({"id": name, "method": "command/exec", "params": {
             "command": [program, "attacker", "--exact", "--nocapture"], "cwd": work, "env": environment,
-            "sandboxPolicy": policy, "timeoutMs": 50_000,
+            "sandboxPolicy": policy, "timeoutMs": 300_000,
         }}))
         .expect("the server reads");
 }
@@ -335,7 +335,7 @@ fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
         let command = ["sh", "-c", "touch started; while ! [ -e stop ]; do sleep 0.01; done"];
         client
             .say(&json!({"id": format!("{id}-command"), "method": "command/exec", "params": {
-                "command": command, "cwd": server.path("work"), "sandboxPolicy": policy, "timeoutMs": 50_000,
+                "command": command, "cwd": server.path("work"), "sandboxPolicy": policy, "timeoutMs": 300_000,
             }}))
             .expect("it reads");
         let (started, stop) = (server.path("work/started"), server.path("work/stop"));

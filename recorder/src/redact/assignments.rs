@@ -286,8 +286,8 @@ fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         && !written.starts_with(['/', '~', '.'])
         && (is_announced(written) || is_memorable(written))
         && !bytes[start..start + length].contains(&b'<')
-        && !(bytes[start..start + length].contains(&b'|')
-            && !bytes[start..start + length].windows(2).any(|pair| pair == b"||"));
+        && (!bytes[start..start + length].contains(&b'|')
+            || bytes[start..start + length].windows(2).any(|pair| pair == b"||"));
     is_value.then_some(value)
 }
 

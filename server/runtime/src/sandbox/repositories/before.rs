@@ -226,7 +226,7 @@ impl Before {
             search.repository(path, was.get(path).map(PathBuf::as_path));
         }
         let was = |common: &Path| Some(was.get(common).map_or(common, PathBuf::as_path).to_owned());
-        found.pointers.keys().filter(|path| !self.was_closed(path)).for_each(|path| search.pointer(path, &was));
+        found.pointers.keys().filter(|path| !self.was_closed(path)).for_each(|path| search.pointer(path, was));
         around(&mut search, &roots);
         for (configuration, _) in search.unreadable() {
             if self.told.insert(configuration.into()) {
@@ -254,8 +254,7 @@ impl Before {
         let known = self.pointers.get(&identity);
         let is_as_before = known.is_some_and(|known| (&known.says, &known.led) == (&pointer.says, &pointer.led));
         let leads_inside = pointer.led.as_ref().is_some_and(|led| is_inside(Path::new(led)));
-        if !is_as_before
-            && !(leads_inside && names::leads_by(path, is_inside))
+        if !(is_as_before || leads_inside && names::leads_by(path, is_inside))
             && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
         {
             let what = match pointer.led {
