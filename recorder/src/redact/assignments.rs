@@ -285,9 +285,8 @@ fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         && !is_rooted_path(&written.to_lowercase())
         && !written.starts_with(['/', '~', '.'])
         && (is_announced(written) || is_memorable(written))
-        && !bytes[start..start + length].contains(&b'<')
-        && (!bytes[start..start + length].contains(&b'|')
-            || bytes[start..start + length].windows(2).any(|pair| pair == b"||"));
+        && !gap[..length].contains(&b'<')
+        && (!gap[..length].contains(&b'|') || memchr::memmem::find(&gap[..length], b"||").is_some());
     is_value.then_some(value)
 }
 

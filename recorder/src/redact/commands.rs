@@ -582,6 +582,11 @@ fn is_program(bytes: &[u8], name: Range<usize>) -> bool {
     is_apart && is_ended
 }
 
+/// Says whether a command can begin where the name of a program stands.
+pub(crate) fn is_command(bytes: &[u8], start: usize) -> bool {
+    standing(bytes, start) == Standing::Command
+}
+
 fn standing(bytes: &[u8], start: usize) -> Standing {
     const LEADS: &[&[u8]] = &[
         b"sudo",

@@ -170,7 +170,7 @@ static CONTEXTS: &[Context] = &[
     // What is piped into anything that has a word for a secret in it, and what is written to a file that has.
     context(
         SECRET,
-        &["secret", "token", "passw", "credential", "login", "auth", "key "],
+        &["echo ", "printf "],
         Look::Announced,
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
@@ -180,7 +180,7 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         PASSWORD,
-        &["pass", "secret", "token", "cred", "key", "auth", "pw"],
+        &["echo ", "printf "],
         Look::Announced,
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
@@ -815,12 +815,7 @@ static CONTEXTS: &[Context] = &[
             r"\s{0,4}[,)]"
         ),
     ),
-    context(
-        PASSWORD,
-        &["login -", " login "],
-        Look::Any,
-        concat!(r"\b(?:login|bw[ ]login)\b[^\n]*?[ \t]-p[ ]", value!()),
-    ),
+    context(PASSWORD, &["login -"], Look::Any, concat!(r"\b(?:login|bw[ ]login)\b[^\n]*?[ \t]-p[ ]", value!())),
     context(
         PASSWORD,
         &["snmp-server", "rocommunity", "rwcommunity"],
@@ -1089,7 +1084,12 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = (&'static str, Strength)> 
         "credentials(",
         "credential(",
         "password ",
+        "password '",
+        "password=",
+        "password = ",
         "passphrase ",
+        "passcode ",
+        "secret ",
         "passwd ",
         "pwd ",
     ];
@@ -1265,12 +1265,27 @@ fn find_in(context: &Context, index: usize, text: &str, window: Range<usize>, fo
         };
         // What follows the value may begin the next one.
         at = (value.0 + value.1.len()).max(whole.start() + 1);
+        if context.look == Look::Announced && is_id(&text[..value.0], value.1) {
+            continue;
+        }
         let name = name_group.and_then(|group| captures.get(group)).and_then(|name| text.get(name.range()));
         let written = trimmed(value.1);
         if let Some(kind) = kind_of(context, name, written) {
             found.push(Found::new(value.0..value.0 + written.len(), kind, Evidence::Context));
         }
     }
+}
+
+/// Says whether a value is a UUID behind the name of an id that is not one of a secret.
+fn is_id(before: &str, value: &str) -> bool {
+    let name = before.trim_end_matches([' ', '\t', '"', '\'', ':', '=']);
+    let start = name.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map_or(0, |at| at + 1);
+    // What stands before the name ends with a character, which may be long.
+    let name = name.get(start..).unwrap_or_default();
+    value.len() == 36
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && name.to_ascii_lowercase().ends_with("id")
+        && sensitive_name(name).is_none()
 }
 
 /// Leaves out an escaped line end behind a value.

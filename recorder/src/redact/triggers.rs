@@ -299,6 +299,7 @@ fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
         Some([b' ', next]) => next.is_ascii_alphanumeric(),
         Some([b'.' | b',' | b')' | b']', next]) => next.is_ascii_whitespace(),
         Some([b'/', next]) => next.is_ascii_alphanumeric(),
+        Some([b'\n', _]) => name.start > 0 && bytes[name.start - 1] == b'/',
         _ => false,
     };
     is_word && begins && ends
@@ -334,13 +335,16 @@ fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
             || (byte == b'-' && is_mark_of_line())
             || ends_sequence(&bytes[..name.start])
     });
-    is_apart
-        && (line.starts_with(b"-")
-            || line.starts_with(b"/")
-            || memchr::memmem::find(line, b" -").is_some()
-            || memchr::memmem::find(line, b" /").is_some()
-            || memchr::memchr(b'=', line).is_some()
-            || (memchr::memchr(b' ', line).is_some() && line.iter().any(u8::is_ascii_digit)))
+    let has_option = line.starts_with(b"-")
+        || line.starts_with(b"/")
+        || memchr::memmem::find(line, b" -").is_some()
+        || memchr::memmem::find(line, b" /").is_some();
+    // A program is also a word of sentences and logs, where members and numbers stand behind it as well.
+    let may_have_member = || {
+        memchr::memchr(b'=', line).is_some()
+            || (memchr::memchr(b' ', line).is_some() && line.iter().any(u8::is_ascii_digit))
+    };
+    is_apart && (has_option || (may_have_member() && commands::is_command(bytes, name.start)))
 }
 
 /// Says whether what stands at a place is a part of a command behind a prompt.
