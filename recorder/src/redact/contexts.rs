@@ -205,7 +205,7 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         PASSWORD,
-        &["assword", "assphrase"],
+        &["send \"", "send '", "send -- ", "send \\", "send(", "sendline"],
         Look::Any,
         r#"(?i)expect\b[^\n]*(?:assword|assphrase)[^\n]*(?:\n[^\n]*?)?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,}?)(?:\\+[rn])*\\*['\x22]"#,
     ),

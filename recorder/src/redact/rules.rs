@@ -294,7 +294,7 @@ fn ends_word(text: &[u8], at: usize) -> bool {
 }
 
 /// Kinds whose shape begins like words that stand in longer names.
-const LOOSE: &[&str] = &[
+pub(crate) const LOOSE: &[&str] = &[
     "prefixed-token",
     "sk-key",
     "mailgun-key",

@@ -8,6 +8,7 @@ use super::contexts::Strength;
 use super::control_sequence::ends_sequence;
 use super::names::{NAME_PARTS, is_session_name, names_a_key, sensitive_name, weak_name};
 use super::providers::SHAPES;
+use super::rules::LOOSE;
 use super::search::{Case, Search};
 use super::{calls, commands, contexts, outputs};
 
@@ -93,7 +94,7 @@ static HINTS: LazyLock<(Search, Vec<Hint>)> = LazyLock::new(|| {
     texts.extend(outputs::trigger_words().map(|word| (word.to_owned(), Hint::Output)));
     texts.extend(commands::trigger_words().map(|word| (format!("{word} "), Hint::Program)));
     // Anchors that words do not have, so that a token is found that something stands in the middle of.
-    let anchors = SHAPES.iter().filter(|shape| shape.kind.as_str() != "prefixed-token").flat_map(|shape| shape.anchors);
+    let anchors = SHAPES.iter().filter(|shape| !LOOSE.contains(&shape.kind.as_str())).flat_map(|shape| shape.anchors);
     texts.extend(
         anchors
             .filter(|anchor| is_telling(anchor) && !anchor.starts_with('_'))
