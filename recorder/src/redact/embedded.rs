@@ -120,8 +120,8 @@ mod tests {
     fn a_document_may_end_behind_the_window() {
         let text = "x {\"a\": \"bcdefgh\"} {\"i\": \"jklmnop\"} y";
         let listed = |end| documents(text, 0..end);
-        assert_eq!(listed(4), [2..18]);
-        assert_eq!((listed(2), listed(text.len())), (vec![], vec![2..18, 19..35]));
+        assert_eq!((listed(2).len(), listed(4).len()), (0, 1));
+        assert_eq!(listed(text.len()), [2..18, 19..35]);
     }
 
     #[test]
