@@ -345,7 +345,7 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     }
     set(0o644);
     // That of a repository names what lies in its work tree.
-    fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0)).expect("a mode");
+    fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0o000)).expect("a mode");
     let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
     assert!(!confinement.allows_writing_at(&place.at("work/lib/x")), "{confinement:?}");
     assert!(confinement.allows_writing_at(&place.at("work/x")), "{confinement:?}");
