@@ -6,13 +6,12 @@ use serde::de::IgnoredAny;
 
 use super::commands;
 use super::contexts::{is_random, is_strong};
-use super::examine::is_value_key;
 use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
 use super::literal::{is_secret, stands_in};
 use super::marks::{Mark, Marks};
-use super::names::{PASSWORD, SECRET, sensitive_name, weak_name};
+use super::names::{PASSWORD, SECRET, is_value_key, sensitive_name, weak_name};
 use super::plausible::Form;
 use super::shell::Word;
 use super::structure::{self, ListSort, Relation};

@@ -20,7 +20,7 @@ use super::headers::find_cookies;
 use super::kind::Kind;
 use super::known::{Known, Secret};
 use super::literal::is_secret;
-use super::names::{PASSWORD, SECRET, is_session_name, sensitive_name, weak_name, words};
+use super::names::{PASSWORD, SECRET, is_session_name, is_value_key, sensitive_name, weak_name, words};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
 use super::sentences;
@@ -726,31 +726,6 @@ fn is_ciphertext(text: &[u8]) -> bool {
 /// Says whether the name of a value says nothing of it, so that what it is in decides.
 fn name_is_silent(text: &[u8], place: &StringPlace) -> bool {
     place.key().is_some_and(|key| matches!(sense_of(&text[key.clone()]), Sense::Free))
-}
-
-/// Says whether a key is that of the value of something that is an object.
-pub(crate) fn is_value_key(key: &[u8]) -> bool {
-    matches!(
-        key,
-        b"value"
-            | b"val"
-            | b"Value"
-            | b"data"
-            | b"content"
-            | b"text"
-            | b"plaintext"
-            | b"plain"
-            | b"default"
-            | b"current"
-            | b"raw"
-            | b"string"
-            | b"stringValue"
-            | b"_value"
-            | b"$value"
-            | b"#text"
-            | b"_"
-            | b"$t"
-    )
 }
 
 /// Returns what a value is by the name that stands beside it.

@@ -615,6 +615,31 @@ fn split(name: &str) -> (String, Vec<Range<usize>>) {
     (name.to_ascii_lowercase(), places)
 }
 
+/// Tells whether a key is that of the value of something that is an object.
+pub(crate) fn is_value_key(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"value"
+            | b"val"
+            | b"Value"
+            | b"data"
+            | b"content"
+            | b"text"
+            | b"plaintext"
+            | b"plain"
+            | b"default"
+            | b"current"
+            | b"raw"
+            | b"string"
+            | b"stringValue"
+            | b"_value"
+            | b"$value"
+            | b"#text"
+            | b"_"
+            | b"$t"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

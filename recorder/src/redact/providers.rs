@@ -423,6 +423,33 @@ pub(crate) const SHAPES: &[Shape] = &[
 /// Words that begin the tokens of many services, and random letters and digits behind them.
 const PREFIXED: &str = r"(?:[a-z]{2,12}_)?(?:sk|rk|pat|tok|token|secret|apikey|api_key|access_token|key)[_-](?:(?:live|test|prod|dev|v[0-9])[_-])?[A-Za-z0-9]{20,80}|[a-z]{2,12}_(?:live|test|secret|token|pat|sk)_[A-Za-z0-9_-]{20,80}";
 
+/// Kinds whose shape begins like words that stand in longer names.
+pub(crate) const LOOSE: &[&str] = &[
+    "prefixed-token",
+    "sk-key",
+    "mailgun-key",
+    "vault-token",
+    "launchdarkly-key",
+    "twilio-key",
+    "resend-key",
+    "elevenlabs-key",
+    "airtable-token",
+    "asana-token",
+    "notion-token",
+    "scaleway-key",
+    "octopus-key",
+    "fireworks-key",
+    "cohere-key",
+    "voyage-key",
+    "mandrill-key",
+    "brave-key",
+    "statsig-key",
+    "salesforce-token",
+    "backblaze-key",
+    "phabricator-token",
+    "rancher-token",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use super::kind::Kind;
 use super::marks::{Mark, Marks};
 use super::placeholder::Placeholder;
 use super::plausible::is_wordlike;
-use super::providers::{SHAPES, Shape};
+use super::providers::{LOOSE, SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
 use super::search::{Case, Search};
 use super::triggers::Needs;
@@ -292,33 +292,6 @@ fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
 fn ends_word(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }
-
-/// Kinds whose shape begins like words that stand in longer names.
-pub(crate) const LOOSE: &[&str] = &[
-    "prefixed-token",
-    "sk-key",
-    "mailgun-key",
-    "vault-token",
-    "launchdarkly-key",
-    "twilio-key",
-    "resend-key",
-    "elevenlabs-key",
-    "airtable-token",
-    "asana-token",
-    "notion-token",
-    "scaleway-key",
-    "octopus-key",
-    "fireworks-key",
-    "cohere-key",
-    "voyage-key",
-    "mandrill-key",
-    "brave-key",
-    "statsig-key",
-    "salesforce-token",
-    "backblaze-key",
-    "phabricator-token",
-    "rancher-token",
-];
 
 /// Says whether a text of the right shape is more than an example of it.
 fn is_real(kind: &Kind, secret: &str) -> bool {

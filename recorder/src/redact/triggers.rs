@@ -7,8 +7,7 @@ use super::blocks::is_plural;
 use super::contexts::Strength;
 use super::control_sequence::ends_sequence;
 use super::names::{NAME_PARTS, is_session_name, names_a_key, sensitive_name, weak_name};
-use super::providers::SHAPES;
-use super::rules::LOOSE;
+use super::providers::{LOOSE, SHAPES};
 use super::search::{Case, Search};
 use super::{calls, commands, contexts, outputs};
 
