@@ -10,12 +10,14 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::files;
 use super::git::UserGit;
 use super::identity::Identity;
 use super::names::{self, Names, Place, Search, When};
 use super::pairs;
 use super::report::Report;
-use super::risks::{self, Risk, Risks};
+use super::risk::Risk;
+use super::risks::Risks;
 use super::walk::{Found, MAX_FOLDERS_AFTER, MAX_SEARCH_AFTER, Unsearched};
 
 /// Most bytes of configurations that are kept for one command.
@@ -59,7 +61,7 @@ impl Pointer {
     fn of(path: &Path) -> Self {
         let says = match fs::read_link(path) {
             Ok(led) => led.into_os_string().into_encoded_bytes(),
-            Err(_) => risks::read_plain(path).unwrap_or_default(),
+            Err(_) => files::read_plain(path).unwrap_or_default(),
         };
         let led = names::target(path).map(PathBuf::into_os_string);
         Self { path: path.into(), says: Sha256::digest(says).to_vec(), led }
@@ -262,7 +264,7 @@ impl Before {
                 Some(_) => "it leads to a repository outside of the open folders",
                 None => "it leads to no repository",
             };
-            let done = risks::aside(folder, name).map_err(|error| error.to_string());
+            let done = files::aside(folder, name).map_err(|error| error.to_string());
             compared.report.took(&format!("{}: {what}", path.display()), done);
             return;
         }

@@ -13,7 +13,8 @@ use std::path::{Component, Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::risks::{FileState, Risk};
+use super::files::{FileState, is_control};
+use super::risk::Risk;
 use super::walk::Marks;
 use crate::sandbox::place::Folder;
 
@@ -108,7 +109,7 @@ fn holds_objects(path: &Path) -> bool {
 
 fn of_link(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
     let is_top = path.components().count() == 1;
-    if is_top && super::risks::is_control(path.as_os_str()) {
+    if is_top && is_control(path.as_os_str()) {
         return None;
     }
     let led = fs::read_link(repository.join(&path)).ok()?;

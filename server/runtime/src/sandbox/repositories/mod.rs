@@ -19,6 +19,7 @@
 mod attempts;
 mod before;
 mod config;
+mod files;
 mod git;
 mod identity;
 mod inside;
@@ -27,6 +28,7 @@ mod pairs;
 mod patches;
 mod record;
 mod report;
+mod risk;
 mod risks;
 mod syntax;
 #[cfg(test)]
@@ -45,7 +47,7 @@ pub use git::UserGit;
 use identity::Identity;
 use record::{Kept, Record, Records};
 pub use report::Report;
-use risks::Risk;
+use risk::Risk;
 use walk::{AFTER, BEFORE, Bounds, Found, Unlistable, Walker};
 pub use walk::{MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_SEARCH, MAX_SEARCH_AFTER, Unsearched};
 

@@ -19,10 +19,10 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::config::{self, Named};
+use super::files::{self, CONFIGURATIONS, FileState};
 use super::git::UserGit;
 use super::pairs;
 use super::report::Report;
-use super::risks::{self, CONFIGURATIONS, FileState};
 use crate::sandbox::git_file;
 
 /// How deep configurations include one another. Git reads as many.
@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
         }
         for entry in fs::read_dir(hooks).into_iter().flatten().flatten().take(MAX_ENTRIES) {
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            if is_link && risks::is_name_of_hook(&entry.file_name()) {
+            if is_link && files::is_name_of_hook(&entry.file_name()) {
                 self.note(&entry.path(), Kind::File);
             }
         }
@@ -335,7 +335,7 @@ fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
 
 /// Returns what a configuration names, or nothing if it cannot be read. One that is missing names nothing, and Git reads no folder.
 fn named_in(path: &Path) -> Option<Rc<[Named]>> {
-    match risks::read_behind_links(path) {
+    match files::read_behind_links(path) {
         Ok(text) => Some(config::named(&text).into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some([].into()),
         Err(_) if path.is_dir() => Some([].into()),
@@ -446,15 +446,15 @@ impl Names {
             }
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let mut took = |folder: &Path, name: &OsStr, what: &str| {
-                let done = risks::aside(folder, name).map_err(|error| error.to_string());
+                let done = files::aside(folder, name).map_err(|error| error.to_string());
                 report.took(&format!("{}: Git runs or reads it, and it {what}", folder.join(name).display()), done);
             };
             match (&before, now) {
                 (State::Hooks(before), State::Hooks(now)) => {
                     for (name, data) in now {
                         let is_new = before.get(&name).is_none_or(|before| *before != data);
-                        let is_run = risks::is_name_of_hook(&name) || before.contains_key(&name);
-                        if is_new && is_run && !risks::is_aside(&name) {
+                        let is_run = files::is_name_of_hook(&name) || before.contains_key(&name);
+                        if is_new && is_run && !files::is_aside(&name) {
                             took(path, &name, if before.contains_key(&name) { "was changed" } else { "is new" });
                         }
                     }
@@ -496,7 +496,7 @@ fn state(path: &Path, kind: Kind) -> State {
 pub(super) fn target(pointer: &Path) -> Option<PathBuf> {
     let folder = pointer.parent()?;
     let led = pointer.canonicalize().ok()?;
-    let named = if led.is_dir() { led } else { git_file::named_folder(&risks::read_plain(&led).ok()?, folder)? };
+    let named = if led.is_dir() { led } else { git_file::named_folder(&files::read_plain(&led).ok()?, folder)? };
     named.canonicalize().ok().filter(|named| named.is_dir())
 }
 
@@ -505,7 +505,7 @@ pub(super) fn leads_by(pointer: &Path, is_inside: impl Fn(&Path) -> bool) -> boo
     let mut is_held = true;
     let mut pass = |path: &Path, is_link: bool| is_held &= !is_link || is_inside(path);
     let file = follow(pointer, &mut pass);
-    let named = pointer.parent().zip(risks::read_plain(&file).ok());
+    let named = pointer.parent().zip(files::read_plain(&file).ok());
     if let Some(named) = named.and_then(|(folder, text)| git_file::named_folder(&text, folder)) {
         follow(&named, &mut pass);
     }
@@ -520,7 +520,7 @@ fn has_extension(word: &str) -> bool {
 
 /// Returns the folder from which the folder of a work tree takes configuration and hooks.
 fn common_folder(repository: &Path) -> PathBuf {
-    let text = risks::read_behind_links(&repository.join("commondir"));
+    let text = files::read_behind_links(&repository.join("commondir"));
     let named = text.map(|text| git_file::common_folder(&text, repository));
     named.map_or_else(|_| repository.to_owned(), |named| named.canonicalize().unwrap_or(named))
 }
@@ -531,5 +531,5 @@ fn is_program(path: &Path) -> bool {
     if !data.is_file() {
         return false;
     }
-    data.permissions().mode() & 0o111 != 0 || risks::read_behind_links(path).is_ok_and(|text| text.starts_with(b"#!"))
+    data.permissions().mode() & 0o111 != 0 || files::read_behind_links(path).is_ok_and(|text| text.starts_with(b"#!"))
 }

@@ -6,8 +6,9 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::Repositories;
+use super::files;
 use super::names::{Names, Search, When};
-use super::risks::{self, Risks};
+use super::risks::Risks;
 use super::walk::{MARKS, Marks};
 use crate::sandbox::confinement::Confinement;
 
@@ -63,9 +64,9 @@ fn is_control(below: &Path) -> bool {
     let mut names = below.components().map(Component::as_os_str);
     let is = |name: Option<&OsStr>, known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
     match (names.next(), names.next(), names.next()) {
-        (first, None, None) => first.is_some_and(risks::is_control),
+        (first, None, None) => first.is_some_and(files::is_control),
         (first, Some(name), None) => {
-            is(first, "hooks") && risks::is_name_of_hook(name) || is(first, "remotes") || is(first, "branches")
+            is(first, "hooks") && files::is_name_of_hook(name) || is(first, "remotes") || is(first, "branches")
         }
         _ => false,
     }

@@ -9,86 +9,20 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use super::config::{self, Risky};
+use super::files::{CONFIGURATIONS, FileState, aside, is_name_of_hook, read_plain};
 use super::report::Report;
+use super::risk::Risk;
 use super::{inside, pairs, syntax, work_tree};
 use crate::sandbox::place::Folder;
-
-/// Largest configuration that is read.
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// Largest configuration that is kept while a command runs, to be written back if nobody can understand it afterwards. Usual ones have a few
 /// hundred bytes.
 const MAX_KEPT_BYTES: usize = 64 * 1024;
 
-/// Largest file of which the content is compared. Larger ones count as changed when they were written anew.
-const MAX_COMPARED_BYTES: u64 = 256 * 1024;
-
 /// Most entries of a folder of hooks that are looked at.
 const MAX_HOOKS: usize = 1024;
-
-/// Configurations of a repository, and of a work tree of it.
-pub(super) const CONFIGURATIONS: [&str; 2] = ["config", "config.worktree"];
-
-/// What is put behind the name of what was put aside.
-const ASIDE: &str = ".untrusted";
-
-/// One thing that is a risk. Two are the same if nothing about them changed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Risk {
-    /// An entry of a configuration.
-    Entry { file: Cow<'static, str>, id: String },
-    /// A program in the folder of hooks.
-    Hook { name: OsString, state: FileState },
-    /// A file or folder of the repository that is not what it is in any usual one.
-    Odd(Cow<'static, str>),
-    /// A symlink in the repository, and where it leads.
-    Link { path: OsString, led: OsString },
-    /// A file of the repository that has a second name.
-    Shared { path: OsString, inode: u64 },
-    /// A file with the address of another repository.
-    Address { path: OsString, state: FileState },
-    /// There is too much in it to be looked at.
-    Crowd,
-}
-
-/// What a file is, for the question whether it is the same as before. Tools write hooks anew with the same content (`npm install`
-/// with Husky), so content counts where it can be read.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum FileState {
-    /// What may be done with a plain file of at most [`MAX_COMPARED_BYTES`] that has one name, and its SHA-256.
-    Content(Rights, Vec<u8>),
-    /// The path that a symlink holds.
-    Link(OsString),
-    /// Any other file: its inode, the time of its last change, and its size.
-    Stamp(u64, (i64, i64), u64),
-}
-
-/// What may be done with a file. Tools write hooks anew under another umask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Rights {
-    can_be_run: bool,
-    can_be_written_by_all: bool,
-}
-
-impl FileState {
-    pub(super) fn of(path: &Path, data: &fs::Metadata) -> Self {
-        let stamp = || Self::Stamp(data.ino(), (data.ctime(), data.ctime_nsec()), data.size());
-        if data.is_symlink() {
-            return fs::read_link(path).map_or_else(|_| stamp(), |led| Self::Link(led.into()));
-        }
-        // By a second name a file can be changed later, where nobody looks.
-        if data.size() > MAX_COMPARED_BYTES || data.nlink() > 1 {
-            return stamp();
-        }
-        let mode = data.mode();
-        let rights = Rights { can_be_run: mode & 0o111 != 0, can_be_written_by_all: mode & 0o002 != 0 };
-        read_plain(path).map_or_else(|_| stamp(), |content| Self::Content(rights, Sha256::digest(content).to_vec()))
-    }
-}
 
 /// What is risky in one repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -252,38 +186,6 @@ impl Risks {
     }
 }
 
-/// Renames something in a folder so that Git does not find it.
-pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
-    let held = Folder::there(folder)?;
-    let from = held.at(Path::new(name));
-    let mut other = name.to_owned();
-    other.push(ASIDE);
-    if held.at(Path::new(&other)).symlink_metadata().is_ok() {
-        other.push(format!("-{}", Uuid::now_v7()));
-    }
-    let to = held.at(Path::new(&other));
-    match fs::rename(&from, &to) {
-        // A command can take the right to write away from its user, who can give it back.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            fs::set_permissions(held.at(Path::new("")), Permissions::from_mode(0o700))?;
-            fs::rename(&from, &to)?;
-        }
-        renamed => renamed?,
-    }
-    Ok(format!("`{}` is now `{}`", Path::new(name).display(), Path::new(&other).display()))
-}
-
-/// Tells whether a name in a repository is that of a file or folder that decides what Git runs.
-pub(super) fn is_control(name: &OsStr) -> bool {
-    CONFIGURATIONS.iter().chain(&["commondir", "hooks"]).any(|known| name.eq_ignore_ascii_case(known))
-}
-
-/// Tells whether a name is that of something that was put aside.
-pub(super) fn is_aside(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.windows(ASIDE.len()).any(|part| part == ASIDE.as_bytes())
-}
-
 /// A folder for a work tree lies in the repository whose configuration it takes.
 fn is_usual_common_folder(repository: &Path) -> bool {
     match read_plain(&repository.join("commondir")) {
@@ -298,11 +200,6 @@ fn is_usual_common_folder(repository: &Path) -> bool {
             text[..end] == *b"../.." && repository.parent().and_then(Path::file_name) == Some(OsStr::new("worktrees"))
         }
     }
-}
-
-/// Tells whether a name can be that of a hook: none has a dot, those of examples and of what was put aside do.
-pub(super) fn is_name_of_hook(name: &OsStr) -> bool {
-    !name.as_encoded_bytes().contains(&b'.')
 }
 
 fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
@@ -322,26 +219,4 @@ fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
         found.push((Risk::Hook { name, state: FileState::of(&path, &data) }, told));
     }
     Ok(found)
-}
-
-/// Reads a file without following a link and without waiting for anybody.
-pub(super) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
-    read(path, libc::O_NOFOLLOW)
-}
-
-/// Reads a file behind links too, without waiting for anybody.
-pub(super) fn read_behind_links(path: &Path) -> io::Result<Vec<u8>> {
-    read(path, 0)
-}
-
-fn read(path: &Path, flags: libc::c_int) -> io::Result<Vec<u8>> {
-    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let data = file.metadata()?;
-    if !data.is_file() || data.len() > MAX_CONFIG_BYTES {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_CONFIG_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
