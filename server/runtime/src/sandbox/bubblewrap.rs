@@ -1,13 +1,14 @@
-//! Bubblewrap around the launcher: views of files, processes and networks of a command's own, beside what Landlock and the
-//! filter refuse.
+//! Bubblewrap around the launcher: namespaces for mounts, processes and networks in addition to Landlock and the seccomp
+//! filter.
 //!
-//! Landlock opens whole folders; mounts can keep a folder inside an open one closed. In a process namespace of its own a command
-//! sees no other process, and all that it started ends when the first process of the namespace is ended, sessions of their own
-//! included. The group that is signalled holds that process.
+//! Landlock makes whole folders writable; mounts can keep a folder inside a writable one read-only. In its own process
+//! namespace a command sees no other process. All its descendants end when the first process of the namespace ends, even
+//! those in other sessions. The process group that receives signals contains that process.
 //!
-//! Bubblewrap mounts by paths, and a command that runs already may exchange what lies on them. So it is held against what was
-//! looked up before ([`Mount`]), from inside, when nothing can be exchanged any more. A mount cannot be renamed: that keeps what is
-//! closed where it is, if all folders between it and the open one around it are mounts too.
+//! Bubblewrap mounts by path, and a running command may replace what lies at a path. So the launcher compares the mounts
+//! from inside with what was found before ([`Mount`]), when nothing can be replaced any more. A mount point cannot be
+//! renamed. That keeps a read-only place at its path, if all folders between it and the writable folder around it are
+//! mounts too.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,25 +27,25 @@ use crate::settings::Network;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bubblewrap {
-    /// Where it is installed and works.
+    /// It is used if it is installed and works.
     #[default]
     Auto,
-    /// It is not.
+    /// It is not used.
     Never,
-    /// It is, or nothing is confined at all.
+    /// It is used; commands that need a sandbox fail without it.
     Require,
 }
 
-/// Where systems have it. A program of this name elsewhere is somebody's own.
+/// Paths where systems install bubblewrap. A program of this name elsewhere was put there by a user and is not used.
 const PLACES: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
 impl Bubblewrap {
-    /// Returns the program if it is to be used. It is tried once: where users may have no namespaces of their own, it is there
-    /// and does not work.
+    /// Returns the path of bubblewrap if it is to be used. Runs it once, because it may be installed and fail where users
+    /// may not create namespaces.
     ///
     /// # Errors
     ///
-    /// When it is required and cannot be used.
+    /// Returns an error if bubblewrap is required and cannot be used.
     pub fn find(self) -> Result<Option<PathBuf>, SandboxError> {
         if self == Self::Never || cfg!(not(target_os = "linux")) && self == Self::Auto {
             return Ok(None);
@@ -75,37 +76,38 @@ fn works(program: &Path) -> Result<(), String> {
         return Ok(());
     }
     let why = String::from_utf8_lossy(&told.stderr);
-    Err(format!("{} does not work here: {}", program.display(), why.lines().next().unwrap_or("it does not say why")))
+    Err(format!("{} does not work here: {}", program.display(), why.lines().next().unwrap_or("it gives no reason")))
 }
 
 /// How a command sees a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
-    /// It can be written.
+    /// Writable.
     Open,
-    /// The same for a folder above a closed one, which may be gone before it is mounted, with what is in it.
+    /// Writable; a folder around a read-only place, which may be deleted with its content before it is mounted.
     OpenIfThere,
-    /// It can be read.
+    /// Read-only.
     Closed,
-    /// The same for a repository, which may be gone before it is mounted.
+    /// Read-only; a repository, which may be deleted before it is mounted.
     ClosedIfThere,
-    /// It is empty.
+    /// Empty.
     Hidden(Kind),
 }
 
-/// What is put over a hidden place.
+/// What covers a hidden place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Folder,
     File,
 }
 
-/// Returns what is mounted over everything else, which can be read only: the open folders, what stays closed in them, and what
-/// is hidden. What lies in another one comes behind it.
+/// Returns the mounts over the read-only root: writable folders, read-only places in them, and hidden places. A place
+/// inside another one follows it.
 ///
 /// # Errors
 ///
-/// One of them was there a moment ago and cannot be held now. What should be closed would be open without it.
+/// Returns an error if a place existed a moment ago and cannot be opened now. Without its mount, a read-only place would be
+/// writable.
 pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, SandboxError> {
     let mut views: BTreeMap<PathBuf, View> = BTreeMap::new();
     let open: Vec<PathBuf> = confinement.open();
@@ -113,11 +115,11 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
     let hidden = hidden::within_reach(&confinement.hidden)?;
     let is_closed = |path: &Path| protected.iter().chain(&hidden).any(|closed| path.starts_with(closed));
     for path in open.iter().chain(&protected).chain(&confinement.closed).chain(&hidden) {
-        // Who could rename a folder above it could put another one in its place.
+        // A command that can rename a folder above the place could put another one in its position.
         let above = path.ancestors().skip(1).take_while(|above| open.iter().any(|folder| above.starts_with(folder)));
         views.extend(above.filter(|above| !is_closed(above)).map(|above| (above.to_owned(), View::OpenIfThere)));
     }
-    // A link cannot be mounted over; what it leads to is looked at by itself.
+    // A symlink cannot be a mount point; its target is handled separately.
     let closed = confinement.closed.iter().filter(|path| !path.is_symlink());
     views.extend(closed.map(|path| (path.clone(), View::ClosedIfThere)));
     views.extend(protected.iter().map(|path| (path.clone(), View::Closed)));
@@ -127,7 +129,7 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
     views.extend(open.into_iter().map(|path| (path, View::Open)));
     for path in hidden {
         let kind = if path.is_dir() { Kind::Folder } else { Kind::File };
-        // A hidden folder may itself lie in one that a person named.
+        // A hidden folder may lie in a folder that a user named.
         views.insert(path, View::Hidden(kind));
     }
     let mut mounts = Vec::with_capacity(views.len());
@@ -146,9 +148,9 @@ pub(super) fn exchanged(path: &Path) -> SandboxError {
     SandboxError::Step { step: "mounting folders", reason }
 }
 
-/// Returns the words behind the program that set up the views of one command.
+/// Returns the arguments for bubblewrap that set up the mounts and namespaces of one command.
 pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> Vec<OsString> {
-    // First of all, so that all others lie over it.
+    // The root comes first, so that the other mounts lie over it.
     let mut words: Vec<OsString> = [
         "--ro-bind",
         "/",
@@ -157,7 +159,7 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
         "--unshare-ipc",
         "--unshare-uts",
         "--unshare-cgroup-try",
-        // A server that is killed ends nothing any more.
+        // A server that is killed cannot end its commands itself.
         "--die-with-parent",
     ]
     .map(OsString::from)
@@ -179,7 +181,7 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
             View::Hidden(Kind::File) => words.extend(["--ro-bind".into(), "/dev/null".into(), path()]),
         }
     }
-    // What lies in them is mounted by now.
+    // The mounts inside the empty folders exist by now.
     for (mount, _) in mounts.iter().filter(|(_, view)| *view == View::Hidden(Kind::Folder)) {
         words.extend(["--remount-ro".into(), mount.path.clone().into_os_string()]);
     }
@@ -187,8 +189,9 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
 }
 
 impl Confinement {
-    /// Returns what stays closed inside of open folders, links resolved: what decides which programs are run later on. What is
-    /// open by itself is left out, and so is what a command made and what does not exist. Only bubblewrap can see to it for commands.
+    /// Returns the places in writable folders that stay read-only, with symlinks resolved: those that decide which programs
+    /// run later. Places that are writable by themselves, were created by a command, or do not exist are left out. For
+    /// commands, only bubblewrap enforces this.
     pub fn protected(&self) -> Vec<PathBuf> {
         let open = self.open();
         let mut protected: Vec<PathBuf> = Vec::new();
@@ -209,14 +212,14 @@ impl Confinement {
         protected
     }
 
-    /// Returns the open folders that are there.
+    /// Returns the writable folders that exist.
     pub(super) fn open(&self) -> Vec<PathBuf> {
         self.writable.iter().filter(|folder| place::open(folder).is_ok()).cloned().collect()
     }
 }
 
-/// Returns the folder that a `.git` file names, which work trees and submodules have instead of the folder. `around` is the folder in
-/// which Git finds the file.
+/// Returns the folder that a `.git` file names. Work trees and submodules have such a file instead of a folder. `around` is
+/// the folder in which Git finds the file.
 fn pointed_to(path: &Path, around: &Path) -> Option<PathBuf> {
     if !path.metadata().is_ok_and(|data| data.is_file() && data.len() <= git_file::MAX_GIT_FILE_BYTES) {
         return None;
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(protected(&["work"]), ["work/.git", "work/.trace"]);
         assert_eq!(protected(&["work", "work/.git"]), ["work/.trace"]);
         assert_eq!(protected(&["plain", "missing"]), [""; 0]);
-        // What is not open need not be closed.
+        // A folder that is not writable needs no read-only mount.
         assert_eq!(protected(&["tree"]), ["tree/.git"]);
         assert_eq!(protected(&["tree", "main"]), ["main/.git", "main/.git/worktrees/tree", "tree/.git"]);
     }
@@ -278,11 +281,11 @@ mod tests {
         for (name, is_left_out) in [("repository", true), ("open", false)] {
             let mut confinement = Confinement::new(vec![path.clone()], Network::Closed);
             if is_left_out {
-                // Its folders above go with it.
+                // The folders around it are deleted too.
                 fs::create_dir_all(path.join("above/it")).expect("a folder");
                 confinement.closed.extend([path.join(name), path.join("above/it/gone")]);
             } else {
-                // Somebody puts a link there between two looks.
+                // The folder is replaced by a symlink between two checks.
                 confinement.hidden.push(crate::sandbox::HiddenPlace::new(&path));
                 fs::rename(&path, path.with_extension("was")).expect("renames");
                 fs::create_dir(&path).expect("a folder");
@@ -353,7 +356,7 @@ mod tests {
         nested[1].1 = View::OpenIfThere;
         assert_eq!(views(&["a", "a/b/c"]), expected(&[&nested[..], &closed].concat()));
         assert_eq!(views(&["a"]), expected(&around[..1]));
-        // A folder that is named by itself is open, whatever is around it; one behind a link is not.
+        // A folder that is named by itself is writable, whatever is around it; one behind a symlink is not.
         let inner = ("a/b/c/.trace/open", View::Open);
         assert_eq!(
             views(&["a/b/c", "a/b/c/.trace/open", "link/d"]),

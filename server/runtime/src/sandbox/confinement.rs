@@ -1,4 +1,4 @@
-//! A policy made concrete for one command.
+//! A sandbox policy applied to one command.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,63 +11,66 @@ use super::paths::{real_path, slash_tmp};
 use super::place;
 use crate::settings::{Network, SandboxPolicy};
 
-/// Processes and threads that one command may have at a time, unless a policy says otherwise. They count for the user as a
-/// whole, so those that there are when the command begins come on top. The kernel does not count those of root.
+/// Default limit of processes and threads that one command may have at a time. The kernel counts all processes of the user,
+/// so the launcher adds the number that exist when the command starts. The kernel does not apply the limit to root.
 pub const MAX_PROCESSES: u32 = 4096;
 
-/// Folders that stay closed for patches in open folders, and for commands at the top of open folders where bubblewrap is used.
-/// Git runs what its folder says (hooks, filters, editors), a server what its configuration says.
+/// Names of folders that stay read-only at the top of writable folders, for patches and, where bubblewrap is used, for
+/// commands. Git executes what its folder contains (hooks, filters, editors), and a server obeys the configuration in
+/// `.trace`.
 pub(super) const PROTECTED_NAMES: [&str; 2] = [".git", ".trace"];
 
-/// Whose the folder `/dev` is that a command sees.
+/// Which folder `/dev` a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Devices {
-    /// The one of the machine.
+    /// The folder of the machine.
     Shared,
-    /// One that bubblewrap made for this command.
+    /// A folder that bubblewrap made for this command.
     Private,
 }
 
-/// What one command may touch.
+/// What one command may access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Folders that it may write to, with all that is in them, by paths without links. Those that are missing are passed over,
-    /// and so are those to which a link leads: a command before this one may have made it.
+    /// Folders that the command may write to recursively, by paths without symlinks. Missing folders and folders behind a
+    /// symlink are skipped: an earlier command may have made the symlink.
     pub writable: Vec<PathBuf>,
-    /// Those of them that are for temporary files and that no person named. Other programs make and remove repositories there all
-    /// the time, so repositories in them are not looked for.
+    /// The folders of `writable` that are for temporary files and were not named by a user. Other programs create and
+    /// delete repositories there all the time, so these folders are not searched for repositories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub temporary: Vec<PathBuf>,
-    /// Folders and files that it may not read, with all that is in them.
+    /// Folders and files that the command may not read, recursively.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<HiddenPlace>,
-    /// Folders in hidden ones that it may read all the same, since a person named them.
+    /// Folders in hidden places that the command may read nevertheless, because a user named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visible: Vec<PathBuf>,
-    /// What stays closed in open folders beside `.git` and `.trace` at their top: repositories, and what was not searched for them.
-    /// Patches heed it, and commands where bubblewrap is used.
+    /// Places in writable folders that stay read-only, beside `.git` and `.trace` at their top: repositories, and folders
+    /// that were not searched for repositories. Patches respect them, and commands do where bubblewrap is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<PathBuf>,
-    /// The `.git` folders at the top of open folders that commands of this server made. They stay open.
+    /// The `.git` folders at the top of writable folders that commands of this server created. They stay writable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<PathBuf>,
-    /// Whether it reaches the network.
+    /// Whether the command may use the network.
     pub network: Network,
-    /// How many processes and threads it may have at a time, beside those that there are; see [`MAX_PROCESSES`].
+    /// Number of processes and threads that the command may have at a time, in addition to those that exist when it starts;
+    /// see [`MAX_PROCESSES`].
     pub processes: u32,
-    /// The control group that it joins, if it has one.
+    /// The control group that the command joins, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<PathBuf>,
 }
 
 impl Confinement {
-    /// Returns a confinement to some folders, in which nothing is hidden.
+    /// Returns a confinement with these writable folders and without hidden places.
     pub fn new(writable: Vec<PathBuf>, network: Network) -> Self {
         let (temporary, hidden, visible, closed, made) = Default::default();
         Self { writable, temporary, hidden, visible, closed, made, network, processes: MAX_PROCESSES, group: None }
     }
 
-    /// Hides places. A folder in a hidden one that a person named can be read; the hidden one itself cannot, whoever names it.
+    /// Adds hidden places. A folder below a hidden place becomes visible if a user named it as the working folder or as a
+    /// writable folder. Naming the hidden place itself has no effect.
     pub(super) fn hide(&mut self, hidden: &[HiddenPlace], cwd: &Path) {
         hidden.clone_into(&mut self.hidden);
         let is_hidden = |folder: &Path| hidden.iter().any(|place| place.path() == folder);
@@ -79,7 +82,8 @@ impl Confinement {
         self.visible.dedup();
     }
 
-    /// Returns what a policy opens, with nothing hidden.
+    /// Returns the confinement that a policy asks for, without hidden places. `None` if the policy does not confine
+    /// commands.
     pub(super) fn opening(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
         match policy {
             SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
@@ -98,34 +102,34 @@ impl Confinement {
                 writable.extend(temporary.iter().cloned());
                 let mut seen = HashSet::new();
                 writable.retain(|folder| seen.insert(folder.clone()));
-                // A policy is handed over as text. A folder that is none stays closed.
+                // A policy is passed as text, so a folder whose name is not UTF-8 cannot be in it and is not writable.
                 writable.retain(|folder| folder.to_str().is_some());
                 Some(Self { temporary, ..Self::new(writable, *network) })
             }
         }
     }
 
-    /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` or `.trace`
-    /// of it. The file need not exist.
+    /// Returns whether a file lies in a writable folder after resolving symlinks, and not in a `.git` or `.trace` folder of
+    /// it. The file need not exist.
     pub fn allows_writing(&self, path: &Path) -> bool {
         real_path(path).is_some_and(|real| self.allows_writing_at(&real))
     }
 
-    /// Tells the same of a path without links.
+    /// Returns the same as [`Self::allows_writing`] for a path without symlinks.
     pub(crate) fn allows_writing_at(&self, real: &Path) -> bool {
         !self.hides(real)
             && !self.closed.iter().any(|closed| real.starts_with(closed))
             && self.writable.iter().any(|root| {
                 real.strip_prefix(root).is_ok_and(|below| {
-                    // Some file systems do not tell capital letters from small ones.
+                    // Some file systems do not distinguish upper case from lower case.
                     let is_free = |part: &OsStr| PROTECTED_NAMES.iter().all(|name| !part.eq_ignore_ascii_case(name));
                     below.components().all(|part| is_free(part.as_os_str()))
                 })
             })
     }
 
-    /// Tells whether a path without links lies in a hidden place, also if that is reached by another mount. If another folder lies where a
-    /// hidden one was, everything counts as hidden: the first one may lie anywhere.
+    /// Returns whether a path without symlinks lies in a hidden place, possibly reached by another mount. Returns `true`
+    /// for every path if a hidden folder was replaced: the original may be anywhere.
     pub(crate) fn hides(&self, real: &Path) -> bool {
         let is_in = |place: &Path| {
             real.starts_with(place)
@@ -135,13 +139,13 @@ impl Confinement {
             || hidden::within_reach(&self.hidden).map_or(true, |paths| paths.iter().any(|path| is_in(path)))
     }
 
-    /// Tells whether a hidden place lies below a folder.
+    /// Returns whether a folder contains a hidden place.
     pub(crate) fn hides_below(&self, folder: &Path) -> bool {
         self.hidden.iter().any(|place| place.path().starts_with(folder))
     }
 
-    /// Returns folders that stay closed although they should be open: a link leads to them, and whoever made it could open
-    /// any folder by it.
+    /// Returns writable folders of the policy that are not writable because a symlink leads to them: whoever can replace
+    /// the symlink could make any folder writable.
     pub fn behind_links(&self) -> Vec<&Path> {
         self.writable.iter().map(PathBuf::as_path).filter(|folder| place::is_behind_a_link(folder)).collect()
     }
@@ -206,12 +210,12 @@ mod tests {
             ("other", "other", false),
             ("", "home/traces/x", true),
             ("", "x", false),
-            // A folder in the home that a person names, and what lies beside it.
+            // A folder in the home that a user names, and its siblings.
             ("home/work", "home/work/x", false),
             ("home/work", "home/config.toml", true),
             ("home/traces/work", "home/traces/work/x", false),
             ("home/traces/work", "home/traces/x", true),
-            // The hidden folders themselves are named in vain.
+            // Naming a hidden folder itself has no effect.
             ("home", "home/x", true),
             ("home/traces", "home/traces/x", true),
         ] {
@@ -222,7 +226,7 @@ mod tests {
         assert_eq!(of("home").writable, [PathBuf::from("/data")]);
     }
 
-    /// Mounts made by root in a view of files of its own: the whole hidden folder, a part of it, and one around it.
+    /// Root can mount a hidden folder, a part of it, or a folder around it in a mount namespace of its own.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_is_hidden_is_hidden_by_other_mounts_too() {

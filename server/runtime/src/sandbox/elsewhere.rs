@@ -1,57 +1,57 @@
-//! Systems without a way to shut a process in.
+//! The sandbox on systems that cannot confine a process.
 
 use super::confinement::{Confinement, Devices};
 use super::error::SandboxError;
 
-/// Tells that commands cannot be shut in here.
+/// Returns an error: commands cannot be confined on this system.
 ///
 /// # Errors
 ///
-/// Always.
+/// Always returns an error.
 pub fn availability() -> Result<(), SandboxError> {
     Err(SandboxError::Unavailable { what: "this system has no Landlock".to_owned() })
 }
 
-/// Tells that the process cannot be shut in here.
+/// Returns an error: the process cannot be confined on this system.
 ///
 /// # Errors
 ///
-/// Always.
+/// Always returns an error.
 pub(super) fn confine_self(_confinement: &Confinement, _devices: Devices) -> Result<(), SandboxError> {
     availability()
 }
 
-/// Does something that writes files. No command is confined here, so none can lead the work elsewhere.
+/// Runs `work` unconfined. No command is confined on this system, so none gains anything by redirecting the work.
 ///
 /// # Errors
 ///
-/// Never; elsewhere a system may refuse.
+/// Never returns an error; the Linux version does.
 pub(crate) fn within<T: Send>(_confinement: &Confinement, work: impl FnOnce() -> T + Send) -> Result<T, SandboxError> {
     Ok(work())
 }
 
-/// Does nothing: nothing is started afterwards.
+/// Does nothing, because no command is started afterwards.
 pub(super) fn keep_standard_streams_only() {}
 
-/// Does nothing: nothing is started afterwards.
+/// Does nothing, because no command is started afterwards.
 pub(super) fn hear_all_signals() {}
 
-/// Returns nothing: bubblewrap starts nothing here.
+/// Returns `None`, because bubblewrap is not used on this system.
 pub(super) fn running_program() -> Option<String> {
     None
 }
 
-/// Does nothing: nothing is started afterwards.
+/// Does nothing, because no command is started afterwards.
 pub(super) fn end_with_parent() {}
 
-/// Tells that the process cannot be shut in here.
+/// Returns an error: the process cannot be confined on this system.
 ///
 /// # Errors
 ///
-/// Always.
+/// Always returns an error.
 pub(super) fn give_up(_confinement: &Confinement) -> Result<(), SandboxError> {
     availability()
 }
 
-/// Entries that rules open one by one; there are no rules here.
+/// Most entries that get a Landlock rule of their own; this system has no such rules.
 pub const MAX_BESIDE: usize = 0;

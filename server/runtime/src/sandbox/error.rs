@@ -1,62 +1,62 @@
-//! Why a command cannot be shut in.
+//! Errors of the sandbox.
 
 use std::path::PathBuf;
 
-/// Why a command cannot be shut in.
+/// Why a command cannot be confined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// The system cannot do it.
+    /// The system lacks support.
     #[error(
         "commands cannot be confined on this system: {what}; choose a policy with full access or run inside a container"
     )]
     Unavailable {
-        /// What is missing.
+        /// What the system lacks.
         what: String,
     },
-    /// The system refused a step that it should know.
+    /// The system refused a step that it supports.
     #[error("cannot confine the process: {step} failed: {reason}")]
     Step {
-        /// The step.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// Another folder lies where one was that commands must not read.
+    /// A hidden folder was replaced by another folder since the server started.
     #[error(
-        "{path} is not the folder that it was when the server started; commands could read what was in it. Start the server again",
+        "{path} is not the folder that it was when the server started; commands could read its former content; restart the server",
         path = path.display()
     )]
     Moved {
-        /// Where it was.
+        /// Path of the hidden folder.
         path: PathBuf,
     },
-    /// A folder around a hidden place has too many entries to open each of them.
+    /// A folder around a hidden place has too many entries to allow each of them by a rule of its own.
     #[error(
-        "{folder} has more than {most} entries beside what commands must not read; move the server's home or the file with its token to another folder, or install bubblewrap",
+        "{folder} has more than {most} entries beside a hidden place; move the server's home or the file with its token to another folder, or install bubblewrap",
         folder = folder.display()
     )]
     TooManyBeside {
-        /// The folder.
+        /// The folder around the hidden place.
         folder: PathBuf,
-        /// How many can be opened.
+        /// The limit of entries.
         most: usize,
     },
-    /// The policy that was handed over is none.
-    #[error("cannot read the policy of a confined command: {reason}; it is JSON made by the server itself")]
+    /// The policy that was passed to the launcher is invalid.
+    #[error("cannot parse the policy of a confined command: {reason}; only the server writes such policies")]
     Policy {
-        /// What is wrong.
+        /// Why the policy is invalid.
         reason: String,
     },
-    /// There is no command to run.
-    #[error("no command to confine; put it behind `--`")]
+    /// The launcher was called without a command.
+    #[error("no command to confine; pass it after `--`")]
     NoCommand,
-    /// The command did not start.
+    /// The program of the command cannot be started.
     #[error("cannot start {program}: {reason}", program = program.display())]
     Start {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: std::io::Error,
     },
 }

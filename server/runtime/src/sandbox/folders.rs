@@ -1,8 +1,8 @@
-//! Where the folders lie that a person names: links are resolved once, when they are named.
+//! Resolves the folders that users name. Symlinks are resolved once, when a folder is named.
 //!
-//! What commands may write to is opened by its path for each of them, and by then a command may have put a link into the path.
-//! So links are followed only when a person names a folder, and even then none that a command could have made. Whatever leads
-//! through a link later is closed.
+//! Each command opens its writable folders by path, and by then an earlier command may have put a symlink into the path. So
+//! symlinks are followed only when a user names a folder, and never if a command could have made them. A path that leads
+//! through a symlink later is not writable.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
@@ -14,22 +14,23 @@ use super::paths::slash_tmp;
 use super::writable::WritableFolders;
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 
-/// Links on the way to one folder. The system gives up after as many.
+/// Most symlinks on the way to one folder. It is the limit of the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Most folders that a server keeps in mind as open. Once there are more, no link is followed any more.
+/// Most folders that a server remembers as writable. Once there are more, it follows no symlinks at all.
 pub const MAX_OPEN_FOLDERS: usize = 16 * 1024;
 
-/// The folders that commands of one server were allowed to write to since it began, whatever thread they belong to, and whether
-/// that thread still works with them: links in there may be made by commands.
+/// The folders that commands of one server were ever allowed to write to, in all threads, including threads that have
+/// ended: symlinks in them may have been made by commands.
 #[derive(Debug)]
 pub struct OpenFolders {
-    /// Open from the beginning to the end.
+    /// Folders for temporary files. They count as writable all the time.
     temporary: Vec<PathBuf>,
-    /// The folder for temporary files, where the system names one.
+    /// The folder for temporary files, if the system names one.
     tmpdir: Option<PathBuf>,
     ever: Mutex<BTreeSet<PathBuf>>,
-    /// Those for temporary files that a policy opened. Links in there are never followed; this is about what lies there.
+    /// Temporary folders that a policy made writable. Symlinks in them are never followed; the set is used to judge files
+    /// in them.
     ever_temporary: Mutex<BTreeSet<PathBuf>>,
 }
 
@@ -40,14 +41,15 @@ impl Default for OpenFolders {
 }
 
 impl OpenFolders {
-    /// Returns the folders of a server that begins, with the folder for temporary files, where the system names one.
+    /// Returns the set of a starting server. `tmpdir` is the folder for temporary files, if the system names one.
     #[must_use]
     pub fn new(tmpdir: Option<PathBuf>) -> Self {
         Self { temporary: temporary(tmpdir.clone()), tmpdir, ever: Mutex::default(), ever_temporary: Mutex::default() }
     }
 
-    /// Returns settings whose folders are named by paths without links, and keeps in mind what they open. Folders that `before`
-    /// has as well stay as they are, since they were resolved when they were first named, unless a person names them again.
+    /// Returns the settings with symlinks in their folders resolved, and remembers the writable ones. A folder that is also
+    /// in `before` stays as it is, because it was resolved when it was first named, unless it is `named_again`, which means
+    /// that a user named it again.
     #[must_use]
     pub fn resolved(&self, mut settings: Settings, before: Option<&Settings>, named_again: Option<&Path>) -> Settings {
         let mut known = before.map(folders_of).unwrap_or_default();
@@ -63,7 +65,7 @@ impl OpenFolders {
         settings
     }
 
-    /// Does the same for changes of settings.
+    /// Does the same as [`Self::resolved`] for changed settings.
     #[must_use]
     pub fn resolved_change(&self, mut change: SettingsChange, before: &Settings) -> SettingsChange {
         if change.cwd.is_none() && change.sandbox.is_none() {
@@ -75,7 +77,7 @@ impl OpenFolders {
         change
     }
 
-    /// Does the same for what one command is started with.
+    /// Does the same as [`Self::resolved`] for the folder and policy of a single command.
     #[must_use]
     pub fn resolved_policy(&self, cwd: &Path, policy: &SandboxPolicy) -> (PathBuf, SandboxPolicy) {
         let mut policy = policy.clone();
@@ -86,9 +88,9 @@ impl OpenFolders {
         (cwd, policy)
     }
 
-    /// Returns the folders in which commands may have left something that must not be started without a sandbox by a thread
-    /// with this policy: those that the policy opens, and those that were open before. A policy that binds nobody opens none, but
-    /// commands of other threads may have been bound.
+    /// Returns the folders in which commands may have left files that a thread with this policy must not start without a
+    /// sandbox: those that the policy makes writable, and those that were writable before. A policy without a sandbox adds
+    /// none, but confined commands of other threads may have left files in theirs.
     #[must_use]
     pub fn writable(&self, cwd: &Path, policy: &SandboxPolicy) -> WritableFolders {
         let confinement = Confinement::opening(policy, cwd, self.tmpdir.as_deref());
@@ -99,7 +101,7 @@ impl OpenFolders {
         WritableFolders::new(opened.chain(ever).chain(temporary).chain(everything))
     }
 
-    /// Keeps in mind what a policy opens: by the names of the folders, and by where they lead now.
+    /// Remembers the folders that a policy makes writable, by the paths in the policy and by their real paths.
     fn open(&self, cwd: &Path, policy: &SandboxPolicy) {
         if !matches!(policy, SandboxPolicy::WorkspaceWrite { .. }) {
             return;
@@ -117,7 +119,7 @@ impl OpenFolders {
         }
     }
 
-    /// Returns what follows links, but none in these folders and all others that are or were open.
+    /// Returns a resolver that follows no symlinks in `around` and in the folders that are or were writable.
     fn resolver(&self, around: Vec<PathBuf>) -> Resolver {
         let mut open = with_real_ones(around);
         open.extend(self.temporary.iter().cloned());
@@ -130,15 +132,15 @@ impl OpenFolders {
     }
 }
 
-/// Returns the folder for temporary files by a path without links; `None` if a link is on the way that a command may have made,
-/// perhaps one of a server before this one.
+/// Returns the folder for temporary files by a path without symlinks. `None` if a symlink on the way may have been made by
+/// a command, possibly a command of an earlier server.
 #[must_use]
 pub fn resolved_tmpdir(named: &Path) -> Option<PathBuf> {
     let named = std::path::absolute(named).ok()?;
     let followed = Resolver { open: temporary(None) }.follow(&named);
     if followed.is_none() {
-        let why = "a link in a folder that everybody may write to is on the way";
-        tracing::warn!(folder = %named.display(), "the folder for temporary files stays closed to commands: {why}");
+        let why = "its path has a symlink in a folder that all users may write to";
+        tracing::warn!(folder = %named.display(), "commands may not write to the folder for temporary files: {why}");
     }
     followed
 }
@@ -155,14 +157,15 @@ fn folders(cwd: &Path, policy: &SandboxPolicy) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the folders for temporary files: other threads may have them open, whatever the policy of this one.
+/// Returns the folders for temporary files. Other threads may write to them even if the policy of this one does not allow
+/// it.
 fn temporary(tmpdir: Option<PathBuf>) -> Vec<PathBuf> {
     let mut folders = vec![slash_tmp().to_owned(), PathBuf::from("/tmp")];
     folders.extend(tmpdir);
     with_real_ones(folders)
 }
 
-/// Returns folders by their names, and by where they lead now.
+/// Returns the folders and their real paths.
 fn with_real_ones(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     folders.extend(real);
@@ -182,7 +185,7 @@ impl Resolver {
         }
     }
 
-    /// Returns the path without links, or the path as it is if a link is one that a command may have made.
+    /// Returns the path with symlinks resolved. Returns it unchanged if a command may have made one of the symlinks.
     fn resolve(&self, path: &Path, known: &[PathBuf]) -> PathBuf {
         if known.iter().any(|known| known == path) || !path.is_absolute() {
             return path.to_owned();
@@ -200,7 +203,7 @@ impl Resolver {
                 continue;
             }
             let Ok(target) = std::fs::read_link(real.join(&part)) else {
-                // No link, or nothing is there yet.
+                // Not a symlink, or missing.
                 real.push(part);
                 continue;
             };
@@ -234,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    /// A resolver for a place where some folders are open to commands, and only those.
+    /// Returns a resolver for which only `open` is writable.
     fn resolver(open: &[PathBuf]) -> Resolver {
         Resolver { open: open.to_vec() }
     }
@@ -259,7 +262,7 @@ mod tests {
             ("home/twice/new/er", "data/project/new/er"),
             ("home/twice/../project", "data/project"),
             ("home/to-shared/mine", "shared/mine"),
-            // What cannot be resolved stays, and is closed when it is to be opened.
+            // A path that cannot be resolved stays unchanged and is refused when it is opened.
             ("shared/exchanged", "shared/exchanged"),
             ("shared/exchanged/link", "shared/exchanged/link"),
             ("home/to-shared/exchanged", "home/to-shared/exchanged"),
@@ -267,7 +270,7 @@ mod tests {
         ] {
             assert_eq!(resolver.resolve(&at(named), &[]), at(real), "{named}");
         }
-        // What was resolved before is not looked at again.
+        // A path that was resolved before is not resolved again.
         assert_eq!(resolver.resolve(&at("home/twice"), &[at("home/twice")]), at("home/twice"));
     }
 
@@ -282,13 +285,13 @@ mod tests {
         let mut changed = policy(&["link", "stored", "new"]);
         resolver(&[]).resolve_policy(&mut changed, &[at("stored")]);
         assert_eq!(changed, policy(&["real", "stored", "new"]));
-        // Temporary folders are open to commands, whatever the policy of this thread.
+        // Temporary folders count as writable, whatever the policy of this thread.
         let folders = OpenFolders::new(Some(at("")));
         assert_eq!(folders.resolved_policy(&at("link"), &policy(&[])).0, at("link"));
         assert!(with_real_ones(vec![at("link")]).contains(&at("real")));
         assert!(temporary(None).contains(&PathBuf::from("/tmp")));
     }
-    /// What is known where no folder is for temporary files; tests work in one.
+    /// Returns a set without temporary folders, because the tests work in one.
     fn without_temporary() -> OpenFolders {
         OpenFolders { temporary: Vec::new(), ..OpenFolders::default() }
     }
@@ -309,16 +312,16 @@ mod tests {
         let roots = policy(&["a/cache"]);
         let folders = without_temporary();
         assert_eq!(folders.resolved_policy(&at("a"), &roots), (at("a"), roots.clone()));
-        // A command in the first folder makes a link, and another thread elsewhere is to have the same folder.
+        // A command in the first folder makes a symlink, and another thread elsewhere is given the same folder.
         symlink(at("secret"), at("a/cache")).expect("a link");
         assert_eq!(folders.resolved_policy(&at("b"), &roots), (at("b"), roots.clone()));
         assert_eq!(folders.resolved_policy(&at("a/cache"), &policy(&[])).0, at("a/cache"));
-        // Nobody had that open where the server did not run, and what is only read does not count.
+        // On another server the folder was never writable, and read-only policies do not count.
         let others = without_temporary();
         let reading = SandboxPolicy::ReadOnly { network: crate::settings::Network::Closed };
         assert_eq!(others.resolved_policy(&at("a"), &reading).0, at("a"));
         assert_eq!(others.resolved_policy(&at("b"), &roots), (at("b"), policy(&["secret"])));
-        // With too many nothing is followed.
+        // With too many folders no symlink is followed.
         symlink(at("b"), at("link")).expect("a link");
         assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("b"));
         others.ever.lock().expect("whole").extend((0..MAX_OPEN_FOLDERS).map(|number| at(&format!("c/{number}"))));
@@ -346,11 +349,11 @@ mod tests {
         assert!(is_writable(&folders, &closed, "a/x") && !is_writable(&folders, &closed, "b/x"));
         assert!(!is_writable(&folders, &reading, "a/x") && !is_writable(&folders, &SandboxPolicy::FullAccess, "a/x"));
         assert!(is_writable(&folders, &workspace(true, false), "tmp/x") && !is_writable(&folders, &closed, "tmp/x"));
-        // Another thread opens more, and later ones remember.
+        // Another thread makes more folders writable, and later calls include them.
         let _ = folders.resolved_policy(&at("b"), &workspace(true, false));
         assert!(is_writable(&folders, &reading, "b/x") && is_writable(&folders, &closed, "tmp/x"));
         assert!(!is_writable(&folders, &closed, "x"));
-        // What a bound command left is not started by a thread that nobody binds.
+        // A thread without a sandbox must not start files that a confined command left.
         assert!(is_writable(&folders, &SandboxPolicy::FullAccess, "b/x"));
         assert!(!is_writable(&folders, &SandboxPolicy::FullAccess, "a/x"));
         let _ = folders.resolved_policy(&at("b"), &workspace(false, true));
@@ -395,7 +398,7 @@ mod tests {
         let resolved = |named_again| folders.resolved(stored.clone(), Some(&stored), named_again).cwd;
         assert_eq!(resolved(None), at("stored"));
         assert_eq!(resolved(Some(again.as_path())), at("real"));
-        // Not where commands may have made the link.
+        // A symlink that a command may have made is not followed.
         assert_eq!(folders.resolved_policy(&at(""), &workspace(Vec::new())).0, at(""));
         assert_eq!(resolved(Some(again.as_path())), at("stored"));
     }

@@ -1,17 +1,17 @@
-//! What a `.git` file says: the folder of the repository, as Git reads it.
+//! Parses `.git` files, which name the folder of a repository, as Git does.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Largest `.git` file that Git reads.
+/// Size of the largest `.git` file that Git reads.
 pub(super) const MAX_GIT_FILE_BYTES: u64 = 1 << 20;
 
-/// What the file starts with. Git takes nothing else, not even other spaces.
+/// Prefix of the file. Git accepts no variation, not even in white space.
 const START: &[u8] = b"gitdir: ";
 
-/// Returns the folder that the text of a `.git` file in a folder names, or nothing if Git refuses the text. A file that is reached
-/// by a link counts for the folder of the link.
+/// Returns the folder that the text of a `.git` file in `folder` names. `None` if Git rejects the text. A file that is
+/// reached through a symlink is resolved relative to the folder of the symlink.
 pub(super) fn named_folder(text: &[u8], folder: &Path) -> Option<PathBuf> {
     let named = path_in(text.strip_prefix(START)?);
     (!named.as_os_str().is_empty()).then(|| folder.join(named))
@@ -22,7 +22,7 @@ pub(super) fn common_folder(text: &[u8], repository: &Path) -> PathBuf {
     repository.join(path_in(text))
 }
 
-/// Git takes away line ends at the end and nothing else, and a path ends at the first zero byte.
+/// Strips line ends at the end, as Git does, and cuts the path at the first zero byte.
 fn path_in(text: &[u8]) -> &Path {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
     let path = text[..end].split(|byte| *byte == 0).next().unwrap_or_default();
@@ -39,10 +39,10 @@ mod tests {
         for (text, folder) in [
             (&b"gitdir: ../x"[..], &b"/w/../x"[..]),
             (b"gitdir: x\r\n\n", b"/w/x"),
-            // Spaces belong to the name.
+            // Spaces are part of the name.
             (b"gitdir:  x \n", b"/w/ x "),
             (b"gitdir: x\t", b"/w/x\t"),
-            // A line end within it, bytes that are no text, and what lies behind a zero byte.
+            // A line end in the middle, bytes that are not UTF-8, and text after a zero byte.
             (b"gitdir: x\ny\n", b"/w/x\ny"),
             (b"gitdir: \xff\n", b"/w/\xff"),
             (b"gitdir: x\0y\n", b"/w/x"),

@@ -1,11 +1,12 @@
-//! Control groups of commands: a limit on processes that holds for root too, and a way to end all that a command left behind.
+//! Control groups of commands: they limit processes even for root and make it possible to kill everything that a command
+//! left behind.
 //!
-//! Where the server may make groups below its own, below the one around it, or below the root of the hierarchy, each command
-//! gets one. The server makes it, the launcher joins it before anything else, and the server ends what is left in it and
-//! takes it away. Groups of servers that were killed are taken away when another one starts, if that can tell that they were: their names
-//! have the process namespace, the number and the start of the server, and groups of other namespaces are left alone. A command
-//! is not moved out of a group that limits something else than processes, such as memory. Where groups cannot be made, commands run
-//! without; nothing fails.
+//! Each command gets a group if the server may create groups below its own group, its parent group, or the root of the
+//! hierarchy. The server creates the group, the launcher joins it before anything else, and the server kills what is left
+//! in it and removes it. A starting server removes groups of killed servers. The name of a group contains the process
+//! namespace, the pid and the start time of its server, so that a server can tell whether another one still runs; groups of
+//! other namespaces are left alone. A command is never moved out of a group that limits anything except processes, such as
+//! memory. If no group can be created, commands run without one and nothing fails.
 
 use std::fs;
 use std::io;
@@ -15,11 +16,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::SandboxError;
 
-/// How names of groups begin. The server follows, as [`Owner`] is written, and a number.
+/// Prefix of group names. The server follows, formatted as [`Owner`], and then a number.
 const PREFIX: &str = "trace-command-";
 
-/// Limits of a group that commands must not escape by a move, with what they read if there is none. Processes are not among them: each
-/// group of a command has a limit of its own on those.
+/// Files with limits that a command must not escape by moving to another group, with their content if no limit is set. The
+/// limit on processes is not among them, because each group of a command has one.
 const LIMITS: [(&str, &str); 9] = [
     ("memory.max", "max"),
     ("memory.high", "max"),
@@ -32,10 +33,10 @@ const LIMITS: [(&str, &str); 9] = [
     ("cpuset.mems", ""),
 ];
 
-/// How often the end of processes that were killed is looked for before a group is left to the next server.
+/// Number of checks whether killed processes have ended, before the group is left to the next server.
 const TRIES: usize = 200;
 
-/// Where groups of commands are made, if they can be.
+/// Creates control groups for commands, where the system permits it.
 #[derive(Debug, Default)]
 pub struct ControlGroups {
     base: Option<PathBuf>,
@@ -43,24 +44,24 @@ pub struct ControlGroups {
     next: AtomicU64,
 }
 
-/// A server, as names of groups have it: `NAMESPACE-PROCESS-START`.
+/// Identifies a server in group names: `NAMESPACE-PROCESS-START`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Owner {
-    /// Number of the process namespace. The kernel has one process with a number in each.
+    /// Number of the process namespace. Pids are unique only within one.
     namespace: u64,
     pid: u32,
-    /// When it started, in ticks since the system did: numbers are given again.
+    /// Start time in clock ticks since boot. It distinguishes processes that got the same pid one after the other.
     start: u64,
 }
 
-/// The group of one command. It ends with what is in it when it is dropped.
+/// The group of one command. Dropping it kills the processes in it and removes the group.
 #[derive(Debug)]
 pub struct ControlGroup {
     path: PathBuf,
 }
 
 impl ControlGroups {
-    /// Finds a place where groups can be made, and takes away what servers left there that were killed.
+    /// Finds a place where groups can be created, and removes groups that killed servers left there.
     #[must_use]
     pub fn find() -> Self {
         let own = if cfg!(target_os = "linux") { Owner::own() } else { None };
@@ -72,13 +73,13 @@ impl ControlGroups {
         Self { base, owner: Some(owner), next: AtomicU64::new(0) }
     }
 
-    /// Tells whether commands have groups.
+    /// Returns whether commands get groups.
     #[must_use]
     pub fn are_there(&self) -> bool {
         self.base.is_some()
     }
 
-    /// Makes a group for a command with a limit on its processes and threads.
+    /// Creates a group for a command that limits its processes and threads.
     #[must_use]
     pub fn make(&self, processes: u32) -> Option<Arc<ControlGroup>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +90,8 @@ impl ControlGroups {
 }
 
 impl Owner {
-    /// Returns this process. `None` if `/proc` shows another process namespace, where its number means nothing.
+    /// Returns the identity of this process. `None` if `/proc` shows another process namespace, where the pid has another
+    /// meaning.
     fn own() -> Option<Self> {
         let pid = std::process::id();
         let seen = fs::read_link("/proc/self").ok()?;
@@ -106,7 +108,7 @@ impl Owner {
         format!("{PREFIX}{namespace}-{pid}-{start}-{number}")
     }
 
-    /// Reads whose group this is.
+    /// Parses the owner from the name of a group.
     fn of(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');
         let owner = Self {
@@ -118,17 +120,17 @@ impl Owner {
         parts.next().is_none().then_some(owner)
     }
 
-    /// Tells whether this is seen to have ended by another one. Nothing is seen of other process namespaces.
+    /// Returns whether this server has ended, as seen by another one. A server cannot see processes of other namespaces.
     fn has_ended(self, seen_by: Self) -> bool {
         self.namespace == seen_by.namespace && start(self.pid) != Some(self.start)
     }
 }
 
-/// Returns when a process started. `None` if there is none.
+/// Returns the start time of a process. `None` if there is no such process.
 fn start(pid: u32) -> Option<u64> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    // The name may hold anything. Behind it come the state, field 3, and much later the start, field 22.
+    // The process name may contain any character. The state, field 3, follows it, and the start time is field 22.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
@@ -140,20 +142,20 @@ fn make(path: PathBuf, processes: u32) -> io::Result<ControlGroup> {
 }
 
 impl ControlGroup {
-    /// Returns where it is.
+    /// Returns the path of the group.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Ends everything that is in it.
+    /// Kills all processes in the group.
     pub fn kill(&self) {
         kill(&self.path);
     }
 }
 
 impl ControlGroup {
-    /// Ends what is in it and waits for that, for about a second at most.
+    /// Kills all processes in the group and waits about a second at most until they have ended.
     fn end(self) {
         for _ in 0..TRIES {
             kill(&self.path);
@@ -170,7 +172,7 @@ impl Drop for ControlGroup {
         if remove(&self.path).is_ok() {
             return;
         }
-        // What was killed takes a moment to end.
+        // Killed processes need a moment to end.
         let path = self.path.clone();
         let patient = move || {
             for _ in 0..TRIES {
@@ -180,7 +182,7 @@ impl Drop for ControlGroup {
                 }
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            tracing::warn!(group = %path.display(), "the control group of a command cannot be taken away");
+            tracing::warn!(group = %path.display(), "cannot remove the control group of a command");
         };
         let _ = std::thread::Builder::new().name("trace-group".to_owned()).spawn(patient);
     }
@@ -190,18 +192,18 @@ impl Drop for ControlGroup {
 ///
 /// # Errors
 ///
-/// The system refuses. The command would have no limit then, so it is not started.
+/// Returns an error if the system refuses. The command must not start then, because it would have no limit.
 pub(super) fn join(group: &Path) -> Result<(), SandboxError> {
     fs::write(group.join("cgroup.procs"), "0")
         .map_err(|error| SandboxError::Step { step: "joining the control group", reason: error.to_string() })
 }
 
 fn kill(path: &Path) {
-    // Linux 5.14, and only in the newer hierarchy.
+    // `cgroup.kill` exists since Linux 5.14, and only in version 2 of the hierarchy.
     if fs::write(path.join("cgroup.kill"), "1").is_ok() {
         return;
     }
-    // Nothing more is started while they are ended one by one.
+    // A limit of 0 keeps the group from growing while its processes are killed one by one.
     let _ = fs::write(path.join("pids.max"), "0");
     let Ok(processes) = fs::read_to_string(path.join("cgroup.procs")) else { return };
     let ids = processes.lines().filter_map(|line| rustix::process::Pid::from_raw(line.parse().ok()?));
@@ -217,7 +219,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away groups of servers that are seen to be no more.
+/// Removes groups of servers that have ended.
 fn sweep(base: &Path, own: Owner) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let owner = entry.file_name().to_str().and_then(Owner::of);
@@ -227,7 +229,7 @@ fn sweep(base: &Path, own: Owner) {
     }
 }
 
-/// Tells whether a group with a limit can be made there, and entered by a child of this process.
+/// Returns whether this process can create a group with a limit there and a child can join it.
 fn works(base: &Path, own: Owner) -> bool {
     let path = base.join(own.group(u64::MAX));
     let Ok(group) = make(path, 1) else { return false };
@@ -238,8 +240,8 @@ fn works(base: &Path, own: Owner) -> bool {
     child.status().is_ok_and(|status| status.success())
 }
 
-/// Returns where groups may be made: below the group of this process, the one around it, and the root, in the hierarchy that
-/// limits processes, as far as commands escape no other limit there.
+/// Returns the places where groups may be created: below the group of this process, its parent group, and the root of the
+/// hierarchy that limits processes, as far as commands escape no other limit there.
 fn bases() -> Vec<PathBuf> {
     let read = |file| fs::read_to_string(file).unwrap_or_default();
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
@@ -258,7 +260,8 @@ fn bases() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Tells whether a process that is moved from a group to one below a base, which is that group or lies around it, escapes no limit.
+/// Returns whether a process that moves from the group `own` to one below `base`, which is `own` or an ancestor, keeps all
+/// its limits.
 fn keeps_limits(own: &Path, base: &Path) -> bool {
     own.ancestors().take_while(|group| *group != base).all(|group| !has_limits(group))
 }
@@ -270,7 +273,7 @@ fn has_limits(group: &Path) -> bool {
     })
 }
 
-/// Returns the hierarchies in which processes can be counted: where they are mounted, and the group of this process.
+/// Returns the hierarchies that can limit processes: their mount points, and the group of this process in each.
 fn hierarchies(groups: &str, mounts: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for line in mounts.lines() {

@@ -1,8 +1,9 @@
-//! Folders and files that confined commands must not read: the home of the server with its keys and threads, recordings, files
+//! Folders and files that confined commands must not read: the server's home with its keys and threads, recordings, files
 //! with tokens.
 //!
-//! A place is resolved once, when the server starts, and its folder is known by more than its path from then on: if another one
-//! lies there later, no command starts, since the first one may lie anywhere. The same folder by another mount is hidden too.
+//! A place is resolved once, when the server starts. From then on its folder is identified by device and inode as well as
+//! by path: if another folder lies at the path later, no command starts, because the original may be anywhere. The same
+//! folder reached by another mount is hidden too.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +17,14 @@ use super::place::Mount;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HiddenPlace {
     path: PathBuf,
-    /// The folder that was there when the place was named. A file may be replaced at any time.
+    /// The folder that existed when the place was named. `None` for a file, which may be replaced at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     folder: Option<Mount>,
 }
 
 impl HiddenPlace {
-    /// Returns what lies at a path now, links followed. A folder should be there; one that is made later is hidden as well,
-    /// but not known again when it is moved.
+    /// Returns the place at `path`, following symlinks. A folder should exist already. A folder that is created later is
+    /// hidden as well, but not recognised after it was moved.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         let path = real_path(path).unwrap_or_else(|| path.to_owned());
@@ -31,19 +32,19 @@ impl HiddenPlace {
         Self { path, folder }
     }
 
-    /// Returns its path without links.
+    /// Returns the path without symlinks.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Returns the paths by which hidden places are within reach now: their own, and those of other mounts. Places that are not
-/// there are left out.
+/// Returns all paths by which hidden places can be reached now: their own paths and those of other mounts. Missing places
+/// are skipped.
 ///
 /// # Errors
 ///
-/// Another folder lies where a hidden one was.
+/// Returns an error if a hidden folder was replaced by another one.
 pub(super) fn within_reach(hidden: &[HiddenPlace]) -> Result<Vec<PathBuf>, SandboxError> {
     let mut paths = Vec::new();
     for place in hidden {
@@ -64,7 +65,7 @@ pub(super) fn within_reach(hidden: &[HiddenPlace]) -> Result<Vec<PathBuf>, Sandb
     Ok(paths)
 }
 
-/// One mount: which file system, which folder of it, and where.
+/// One line of `mountinfo`: which file system is mounted, which folder of it, and where.
 struct Mounted {
     device: String,
     root: PathBuf,
@@ -73,7 +74,7 @@ struct Mounted {
 
 fn by_other_mounts(path: &Path, mountinfo: &str) -> Vec<PathBuf> {
     let mounts: Vec<Mounted> = mountinfo.lines().filter_map(mounted).collect();
-    // The last of those that lie deepest is the one that is seen.
+    // Of several mounts at the deepest mount point, the last one is visible.
     let own = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     let Some(own) = own.max_by_key(|mount| mount.point.components().count()) else { return Vec::new() };
     let Ok(below) = path.strip_prefix(&own.point) else { return Vec::new() };
@@ -81,7 +82,7 @@ fn by_other_mounts(path: &Path, mountinfo: &str) -> Vec<PathBuf> {
     let others = mounts.iter().filter(|mount| mount.device == own.device && mount.point != own.point);
     let reached = others.filter_map(|mount| match in_device.strip_prefix(&mount.root) {
         Ok(below) => Some(mount.point.join(below)),
-        // Only a part of it is mounted there.
+        // The other mount shows only a part of the folder.
         Err(_) => mount.root.starts_with(&in_device).then(|| mount.point.clone()),
     });
     reached.filter(|other| !other.starts_with(path)).map(|other| without_trailing_slash(&other)).collect()
@@ -97,7 +98,7 @@ fn mounted(line: &str) -> Option<Mounted> {
     Some(Mounted { device: device.to_owned(), root: unescaped(root), point: unescaped(point) })
 }
 
-/// Returns a path in which spaces and the like stand as octal numbers.
+/// Decodes octal escapes such as `\040` in a path of `mountinfo`.
 fn unescaped(word: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word.as_bytes();

@@ -1,11 +1,12 @@
 //! The program between the server and a confined command.
 //!
-//! Rules of a process bind it and its children for good, so they cannot be set in the server, and what runs between `fork`
-//! and `exec` is no place for safe code. A small process of its own sets them for itself and then becomes the command. With
-//! bubblewrap it becomes that first, which starts it once more, inside.
+//! Landlock rules and seccomp filters apply to a process and its children for good, so the server cannot set them in its
+//! own process, and safe code cannot run between `fork` and `exec`. A small separate process sets them for itself and then
+//! becomes the command. With bubblewrap it becomes bubblewrap first, which starts it once more inside the new namespaces.
 //!
-//! Until it is shut in, nothing may run in it that a command could have left: its loader is not told of other folders
-//! ([`is_for_loaders`]), and what bubblewrap starts is the running program itself, whatever lies at its path by then.
+//! Until it is confined, the launcher must not run code that a command could have left behind: variables that point its
+//! loader to other folders are withheld from it ([`is_for_loaders`]), and bubblewrap starts the running program itself,
+//! even if the file at its path was replaced.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -27,39 +28,40 @@ use super::privileges;
 use super::repositories::Closing;
 use crate::settings::Network;
 
-/// Whether a command was ever started with an open network.
+/// Whether this process ever started a command with network access.
 static HAS_OPENED_NETWORK: AtomicBool = AtomicBool::new(false);
 
-/// Says whether this process has started a confined command with an open network. As long as it has not, no command of it is at
-/// the other end of any connection.
+/// Returns whether this process has ever started a confined command with network access. As long as it has not, none of its
+/// commands can be at the other end of a connection.
 pub fn has_opened_network() -> bool {
     HAS_OPENED_NETWORK.load(Ordering::Acquire)
 }
 
-/// How the launcher is called. It is given `--policy JSON -- COMMAND...` behind its own words and hands them to
+/// How the launcher is called. `--policy JSON -- COMMAND...` follows its own arguments, and the launcher passes them to
 /// [`become_confined`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxLauncher {
-    /// The program, often the running one.
+    /// Path of the program, usually the running one.
     pub program: PathBuf,
-    /// Its first words.
+    /// First arguments of the program.
     pub args: Vec<String>,
-    /// The program of [`Bubblewrap::find`](super::Bubblewrap::find), if it is used.
+    /// Path of bubblewrap as [`Bubblewrap::find`](super::Bubblewrap::find) returns it, if it is used.
     pub bubblewrap: Option<PathBuf>,
-    /// Variables for loaders that commands get and the program itself must not; see [`is_for_loaders`].
+    /// Variables for loaders that the command gets and the launcher must not get; see [`is_for_loaders`].
     pub environment: Vec<(String, String)>,
 }
 
-/// Variables for loaders beside those whose names begin with `LD_`.
+/// Variables for loaders, in addition to those whose names begin with `LD_`.
 const FOR_LOADERS: [&str; 4] = ["GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH"];
 
-/// Tells whether a variable of the environment says what code is loaded into a program that starts. If it names a folder that
-/// commands may write to, or none, which means the working folder, the launcher would run their code before it is shut in.
+/// Returns whether an environment variable decides which code is loaded into a starting program. If such a variable names a
+/// folder that commands may write to, or is empty, which means the working folder, the launcher would run their code before
+/// it is confined.
 pub fn is_for_loaders(name: &str) -> bool {
     name.starts_with("LD_") || FOR_LOADERS.contains(&name)
 }
 
-/// What the launcher is handed over.
+/// What the server passes to the launcher as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 struct Policy {
     confinement: Confinement,
@@ -68,43 +70,43 @@ struct Policy {
     environment: Vec<(String, String)>,
 }
 
-/// How far the launcher is.
+/// Which step the launcher performs.
 #[derive(Debug, Serialize, Deserialize)]
 enum Stage {
-    /// It becomes bubblewrap.
+    /// The launcher becomes bubblewrap.
     Outside {
-        /// Its program.
+        /// Path of bubblewrap.
         bubblewrap: PathBuf,
-        /// What calls the launcher.
+        /// The words that start the launcher again.
         launcher: Vec<String>,
     },
-    /// Bubblewrap started it. It is in a session of its own already.
+    /// The launcher was started by bubblewrap and is in a new session already.
     Inside {
-        /// What bubblewrap was to mount.
+        /// Places that bubblewrap was to mount.
         mounts: Vec<Mount>,
-        /// Repositories and folders above them, which may have gone before they were mounted.
+        /// Repositories and folders around them, which may have been deleted before they were mounted.
         repositories: Vec<Mount>,
-        /// What it was to cover.
+        /// Hidden places that bubblewrap was to cover.
         hidden: Vec<Mount>,
     },
-    /// It does it all.
+    /// The launcher confines itself without bubblewrap.
     Alone,
 }
 
 impl SandboxLauncher {
-    /// Returns what keeps commands from writing to what is closed in an open folder.
+    /// Returns how read-only places inside writable folders are enforced.
     #[must_use]
     pub fn closing(&self) -> Closing {
         let is_wrapped = self.bubblewrap.is_some() && self.program.to_str().is_some();
         if is_wrapped { Closing::Mounts } else { Closing::Nothing }
     }
 
-    /// Returns the words behind the program that run a command confined.
+    /// Returns the arguments of the launcher that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
         if confinement.network == Network::Open {
             HAS_OPENED_NETWORK.store(true, Ordering::Release);
         }
-        // A name that is no text cannot be handed over. Such a program is not wrapped.
+        // The policy is text and cannot hold a program path that is not UTF-8. Bubblewrap is not used for such a launcher.
         let launcher = self.program.to_str().map(|program| {
             let mut launcher = vec![program.to_owned()];
             launcher.extend_from_slice(&self.args);
@@ -141,14 +143,14 @@ fn policy_words(policy: &Policy) -> [String; 3] {
     ["--policy".to_owned(), policy, "--".to_owned()]
 }
 
-/// Shuts the process in and becomes the command, in a session of its own unless it leads one or a group already: a command
-/// has no business at the terminal of the server. Returns only if that fails; nothing was started then.
+/// Confines the process and becomes the command. The command gets a session of its own, away from the server's terminal,
+/// unless the process already leads a session or a process group. Returns only on failure; nothing was started then.
 ///
-/// The calling thread becomes the command, and it alone is shut in: a process with other threads has no business here.
+/// Only the calling thread is confined and becomes the command, so the process must not have other threads.
 ///
 /// # Errors
 ///
-/// When the policy is none, the system cannot confine, or the command does not start.
+/// Returns an error if the policy is invalid, the system cannot confine a process, or the command cannot be started.
 pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible, SandboxError> {
     let Policy { confinement, stage, environment } =
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
@@ -161,7 +163,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         if let Some(group) = &confinement.group {
             group::join(group)?;
         }
-        // It fails for one that leads a group, which whoever started it wanted.
+        // This fails if the process leads a process group. Its parent wanted that, so the group is kept.
         let _ = rustix::process::setsid();
     }
     let (program, mut process) = match stage {
@@ -171,14 +173,14 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
                 *program = itself;
             }
             let mut process = Command::new(&bubblewrap);
-            // A folder may go between two looks; the next time it is gone for both.
+            // A folder may be deleted while the mounts are collected. A second attempt no longer sees it.
             let mounts = bubblewrap::mounts(&confinement).or_else(|_| bubblewrap::mounts(&confinement))?;
             process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
             let mut inside = confinement.clone();
-            // What bubblewrap saw to need not be said again.
+            // Bubblewrap enforces these already.
             inside.hidden.clear();
             inside.closed.clear();
-            // It is in its group by now.
+            // The process has joined the group already.
             inside.group = None;
             let policy = Policy { confinement: inside, stage: Stage::inside(mounts), environment };
             process.args(policy_words(&policy)).args(command);
@@ -201,7 +203,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
     Err(SandboxError::Start { program, reason: process.exec() })
 }
 
-/// Sees to it that nothing was exchanged while bubblewrap mounted it.
+/// Checks that no folder was replaced while bubblewrap mounted it.
 fn are_in_place(mounts: &[Mount], repositories: &[Mount], hidden: &[Mount]) -> Result<(), SandboxError> {
     let is_gone = |mount: &Mount| mount.path.symlink_metadata().is_err();
     let exchanged = mounts.iter().find(|mount| !mount.is_in_place());
@@ -212,18 +214,18 @@ fn are_in_place(mounts: &[Mount], repositories: &[Mount], hidden: &[Mount]) -> R
     }
 }
 
-/// Makes the command the one that gets what is typed, if it is on a terminal. An interrupt is for the command alone: it would end
-/// bubblewrap, which does not know it, and the command might go on.
+/// Makes the command the foreground process group if it is on a terminal. An interrupt must reach the command only: it
+/// would end bubblewrap, which does not handle it, while the command might continue.
 fn take_terminal() {
     let terminal = std::io::stdin();
     if !rustix::termios::isatty(&terminal) || rustix::process::setpgid(None, None).is_err() {
         return;
     }
-    // A group in the background is stopped when it does this, unless it does not hear of it.
+    // The kernel stops a background group that does this, unless SIGTTOU is blocked.
     let mut stopped = SigSet::empty();
     stopped.add(Signal::SIGTTOU);
     if stopped.thread_block().is_ok() {
-        // Where it fails, the command is one in the background, and reads nothing.
+        // If it fails, the command stays in the background and cannot read from the terminal.
         let _ = rustix::termios::tcsetpgrp(&terminal, rustix::process::getpid());
         let _ = stopped.thread_unblock();
     }

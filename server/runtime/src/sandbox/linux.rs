@@ -1,4 +1,4 @@
-//! Landlock for files, seccomp for the network and for what Landlock does not see.
+//! Landlock for files; seccomp for the network and for what Landlock does not control.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -20,25 +20,25 @@ use super::hidden;
 use super::place;
 use crate::settings::Network;
 
-/// Files that a confined command may write to, since that changes nothing.
+/// Devices that a confined command may write to because writing to them changes nothing.
 pub(super) const OPEN_DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Folders of devices that a command may write to where bubblewrap made them for it alone: shared memory, which
-/// `multiprocessing` of Python needs, and terminals that it makes.
+/// Folders of devices that a command may write to in the private `/dev` of bubblewrap: shared memory, which Python's
+/// `multiprocessing` needs, and pseudo-terminals.
 const PRIVATE_DEVICES: [&str; 2] = ["/dev/shm", "/dev/pts"];
 
-/// The oldest rules that keep all changes of files out: older ones let files be emptied.
+/// The oldest Landlock version that controls all changes of files: before version 3, files could be truncated.
 const NEEDED: ABI = ABI::V3;
 
-/// The newest rules that are asked for where the system knows them.
+/// The newest Landlock version that is requested where the kernel supports it.
 const WANTED: ABI = ABI::V9;
 
-/// Tells whether commands can be shut in here.
+/// Checks whether commands can be confined on this system.
 ///
 /// # Errors
 ///
-/// Says what is missing.
+/// Returns an error that says what the system lacks.
 pub fn availability() -> Result<(), SandboxError> {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     let missing = MISSING.get_or_init(|| {
@@ -56,11 +56,11 @@ pub fn availability() -> Result<(), SandboxError> {
     }
 }
 
-/// Shuts the calling thread and what it becomes or starts in, for good.
+/// Permanently confines the calling thread and the programs that it becomes or starts.
 ///
 /// # Errors
 ///
-/// When the system cannot do it or refuses a step. The thread may then be shut in partly and should end.
+/// Returns an error if the system lacks support or refuses a step. The thread may be partly confined then and should end.
 pub(super) fn confine_self(confinement: &Confinement, devices: Devices) -> Result<(), SandboxError> {
     availability()?;
     restrict(confinement, devices)?;
@@ -72,22 +72,22 @@ pub(super) fn confine_self(confinement: &Confinement, devices: Devices) -> Resul
     Ok(())
 }
 
-/// Does something that writes files only where commands may. Where the system cannot see to that, it is done all the same:
-/// no command is confined there either, so none can lead the work elsewhere.
+/// Runs `work` in a thread that can write files only where commands may. If the system cannot confine a thread, `work` runs
+/// unconfined: no command is confined on such a system either, so none gains anything by redirecting the work.
 ///
 /// # Errors
 ///
-/// When the system refuses a step. Nothing was done then.
+/// Returns an error if the system refuses a step. `work` was not run then.
 ///
 /// # Panics
 ///
-/// If the work does.
+/// Panics if `work` panics.
 pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> T + Send) -> Result<T, SandboxError> {
     if availability().is_err() {
         return Ok(work());
     }
-    // Rules bind a thread for good, so it is one of its own.
-    // What is read here was judged before, and nobody but the server runs in this thread.
+    // Landlock rules apply to a thread for good, so `work` gets a thread of its own. Hidden places need no rules here: the
+    // path was checked before, and only code of the server runs in the thread.
     let confinement = Confinement { hidden: Vec::new(), visible: Vec::new(), ..confinement.clone() };
     let confined = || restrict(&confinement, Devices::Shared).map(|()| work());
     std::thread::scope(|scope| {
@@ -109,7 +109,7 @@ fn restrict(confinement: &Confinement, devices: Devices) -> Result<(), SandboxEr
 fn restrict_files(confinement: &Confinement, reach: &Reach) -> Result<(), RulesetError> {
     let mut handled = AccessFs::from_write(WANTED);
     if confinement.network == Network::Open {
-        // Sockets with a name are a network of this machine: agents for keys, buses.
+        // Named unix sockets count as network access to services of this machine, such as key agents and message buses.
         handled.remove(AccessFs::ResolveUnix);
     }
     if reach.hides_something {
@@ -124,7 +124,7 @@ fn restrict_files(confinement: &Confinement, reach: &Reach) -> Result<(), Rulese
     if confinement.network == Network::Closed {
         ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
     }
-    // A device that is made anew is a way to what lies behind it, whatever folder it is in.
+    // A new device node gives access to its device, whichever folder it is in.
     let below = handled & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     let open = reach.writable.iter().filter_map(|folder| rule(folder, below));
     let readable = reach.readable.iter().filter_map(|path| rule(path, handled & AccessFs::ReadFile));
@@ -136,25 +136,25 @@ fn restrict_files(confinement: &Confinement, reach: &Reach) -> Result<(), Rulese
     Ok(())
 }
 
-/// Returns the rule that opens a place, unless a link leads there or it has gone.
+/// Returns the rule that allows access to a place. `None` if a symlink leads there or it was deleted.
 fn rule(path: &Path, access: BitFlags<AccessFs>) -> Option<Result<PathBeneath<OwnedFd>, RulesetError>> {
     let file = place::open(path).ok()?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).ok()?.st_mode);
     let access = if kind.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
-    // A disk has all files that are on it.
+    // Reading a block device reads all files on it.
     let is_disk = kind == FileType::BlockDevice && !access.intersects(AccessFs::WriteFile);
     (!is_disk && !access.is_empty()).then(|| Ok(PathBeneath::new(file, access)))
 }
 
-/// Most entries beside hidden places that are opened one by one for a command.
+/// Most entries beside hidden places that get a rule of their own for one command.
 pub const MAX_BESIDE: usize = 8192;
 
-/// Devices and folders of devices that can be read where something is hidden, beside [`OPEN_DEVICES`]. Disks and memory have
-/// the content of all files.
+/// Devices and folders of devices that stay readable when something is hidden, in addition to [`OPEN_DEVICES`]. Disks and
+/// memory are not among them: they contain the content of all files.
 const READABLE_DEVICES: [&str; 2] = ["/dev/shm", "/dev/mqueue"];
 
-/// The places that rules open. Rules cannot take back what they opened further up, so a folder with something hidden below it
-/// is not opened itself, but what lies in it, entry by entry.
+/// Places that get a rule. A rule cannot revoke access that a rule for a parent folder granted. So a folder that contains a
+/// hidden place gets no rule, but each of its other entries does.
 #[derive(Debug, Default)]
 struct Reach {
     writable: Vec<PathBuf>,
@@ -165,7 +165,7 @@ struct Reach {
 impl Reach {
     fn of(confinement: &Confinement) -> Result<Self, SandboxError> {
         let mut hidden = hidden::within_reach(&confinement.hidden)?;
-        // What is made later in a folder that is not opened stays closed.
+        // Entries that are created later in a folder without a rule are inaccessible.
         hidden.extend(confinement.hidden.iter().map(|place| place.path().to_owned()));
         let is_around = |folder: &Path| hidden.iter().any(|path| path.starts_with(folder));
         let (around, writable) = confinement.writable.iter().cloned().partition(|folder: &PathBuf| is_around(folder));
@@ -176,7 +176,7 @@ impl Reach {
         Ok(reach)
     }
 
-    /// Opens what is in a folder but for hidden places. What cannot be listed stays closed.
+    /// Adds rules for all entries of a folder except hidden places. Folders that cannot be listed get none.
     fn open_beside(&mut self, folder: &Path, around: &[PathBuf], hidden: &[PathBuf]) -> Result<(), SandboxError> {
         let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
         for entry in entries.flatten() {
@@ -203,42 +203,43 @@ impl Reach {
     }
 }
 
-/// Whether modes, owners, times and attributes of files stay as they are. Landlock lets everybody change those of his files.
+/// Whether commands may change modes, owners, times and attributes of files. Landlock lets every user change those of the
+/// user's own files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Modes {
     Kept,
-    /// Which files are meant a filter cannot see, and commands that write need to.
+    /// A filter cannot see which file a call changes, and commands that write files need these calls.
     Free,
 }
 
-/// Types something into a terminal as if its user did.
+/// Inserts input into a terminal as if the user had typed it.
 const TIOCSTI: u64 = 0x5412;
 
-/// Does the same on the console, among other things.
+/// Does the same on the Linux console, among other functions.
 const TIOCLINUX: u64 = 0x541c;
 
-/// Requests that change attributes of files, subvolumes and labels through a descriptor that is open for reading: Landlock sees
-/// none of them, and for the owner the kernel asks for nothing more.
+/// `ioctl` requests that change attributes of files, subvolumes and labels through a read-only descriptor: Landlock does
+/// not control them, and the kernel requires only ownership.
 const CHANGE_ATTRIBUTES: [u64; 22] = [
-    // Attributes (`chattr`), of 64 and 32 bits, and in the form with a project.
+    // File attributes (`chattr`): 64-bit, 32-bit, and the form with a project id.
     0x4008_6602,
     0x4004_6602,
     0x401c_5820,
-    // Versions, of 64 and 32 bits, also by the number that ext4 has of its own.
+    // File versions: 64-bit, 32-bit, and the request number specific to ext4.
     0x4008_7602,
     0x4004_7602,
     0x4008_6604,
-    // Seals (fs-verity), encryption, its keys (added, removed in two ways).
+    // fs-verity; encryption policy; encryption keys (one request adds, two remove).
     0x4080_6685,
     0x800c_6613,
     0xc050_6617,
     0xc040_6618,
     0xc040_6619,
-    // Another way of keeping the blocks of a file, of ext4.
+    // Migration of a file to extents (ext4).
     0x6609,
-    // Attributes of FAT.
+    // FAT attributes.
     0x4004_7211,
-    // Subvolumes of Btrfs: made, copied (two forms), taken away (two forms), changed, called received (of 64 and 32 bits).
+    // Btrfs subvolumes: create, snapshot (two forms), delete (two forms), flags, received (64-bit and 32-bit).
     0x5000_940e,
     0x5000_9418,
     0x5000_9401,
@@ -250,14 +251,14 @@ const CHANGE_ATTRIBUTES: [u64; 22] = [
     0xc0c0_9425,
 ];
 
-/// Requests by which whoever can read a file makes others wait for it (`F_SETLEASE`, `F_SETDELEG`): for 45 seconds each time, and who
-/// does not wait is refused.
+/// `fcntl` requests that take a lease (`F_SETLEASE`, `F_SETDELEG`). A process that can read a file could block others for
+/// 45 seconds at a time, and non-blocking opens fail.
 const TAKE_LEASES: [u64; 2] = [1024, 1040];
 
-/// Families of sockets that see or forge what other processes send over the network.
+/// Socket families that can see or forge network packets of other processes.
 const PACKETS: [libc::c_int; 2] = [libc::AF_PACKET, libc::AF_XDP];
 
-/// Calls that change what Landlock does not see.
+/// Calls that change metadata, which Landlock does not control.
 const CHANGE_MODES: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -271,12 +272,12 @@ const CHANGE_MODES: &[i64] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
-    // Of newer kernels, with the same numbers everywhere: `setxattrat`, `removexattrat`.
+    // `setxattrat` and `removexattrat` of newer kernels. Their numbers are the same on all architectures.
     463,
     466,
 ];
 
-/// The same in calls of old that not every system has.
+/// Older calls with the same effect, which not every architecture has.
 #[cfg(target_arch = "x86_64")]
 const CHANGE_MODES_OF_OLD: &[i64] =
     &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
@@ -284,17 +285,17 @@ const CHANGE_MODES_OF_OLD: &[i64] =
 #[cfg(not(target_arch = "x86_64"))]
 const CHANGE_MODES_OF_OLD: &[i64] = &[];
 
-/// Calls that no command needs which works on files, and that lead to other processes, or to other views of the system.
+/// Calls that reach other processes or other views of the system. Commands that work on files need none of them.
 const REFUSED: &[i64] = &[
-    // It would do what is refused without being asked.
+    // io_uring would bypass this filter.
     libc::SYS_io_uring_setup,
-    // Memory and descriptors of other processes.
+    // Access to memory and descriptors of other processes.
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_pidfd_getfd,
-    // Files by numbers instead of names.
+    // Opens files by handle instead of by path.
     libc::SYS_open_by_handle_at,
-    // Other views of files and of the system.
+    // Mounts and namespaces.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_pivot_root,
@@ -307,11 +308,11 @@ const REFUSED: &[i64] = &[
     libc::SYS_fsmount,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
-    // Of newer kernels: `open_tree_attr`.
+    // `open_tree_attr` of newer kernels.
     467,
-    // What `chattr` does, by a call of newer kernels: `file_setattr`.
+    // `file_setattr` of newer kernels, which does what `chattr` does.
     469,
-    // The kernel itself.
+    // Kernel internals.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -320,13 +321,14 @@ const REFUSED: &[i64] = &[
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
     libc::SYS_reboot,
-    // Keys of the user.
+    // Keyrings of the user.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
 ];
 
-/// What makes namespaces: with one of their own, commands would be root among things that nobody looks after.
+/// Flags that create namespaces. In a namespace of its own, a command would be root with access to less tested parts of the
+/// kernel.
 const NEW_NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -337,10 +339,10 @@ const NEW_NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-/// The same for clocks, which only `unshare` knows by a flag.
+/// The flag for time namespaces, which only `unshare` accepts.
 const NEW_TIME: u64 = 0x80;
 
-/// Numbers of calls of the x32 way of calling that are others.
+/// Calls whose numbers in the x32 ABI differ from the usual ones.
 const OTHER_IN_X32: [(i64, i64); 5] = [
     (libc::SYS_ioctl, 514),
     (libc::SYS_ptrace, 521),
@@ -349,8 +351,8 @@ const OTHER_IN_X32: [(i64, i64); 5] = [
     (libc::SYS_process_vm_writev, 540),
 ];
 
-/// Returns a filter that keeps a process from everything that no file is; with a closed network it leaves it sockets to its
-/// own children only. Calls that it refuses fail with `EPERM`.
+/// Returns the filter for calls that do not concern files. With a closed network, a process can create sockets only for its
+/// own children. Refused calls fail with `EPERM`.
 fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let condition = |argument, length, operator, value| {
         let condition = SeccompCondition::new(argument, length, operator, value).map_err(no_filter)?;
@@ -359,7 +361,7 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let has = |argument, bits: u64, value: u64| {
         condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), value)
     };
-    // The kernel takes no more of it than 32 bits.
+    // The kernel uses only the lower 32 bits of a request.
     let request = |request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
     let requests = [TIOCSTI, TIOCLINUX].into_iter().chain(CHANGE_ATTRIBUTES).map(request);
     let spaces: Vec<u64> = NEW_NAMESPACES.iter().map(|&flag| u64::from(flag.cast_unsigned())).collect();
@@ -380,7 +382,8 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let leases = TAKE_LEASES.map(request).into_iter().collect::<Result<_, _>>()?;
     refused.push((libc::SYS_fcntl, leases));
     if network == Network::Open {
-        // With these a command of root reads what clients of this server send, tokens included, and writes in their names.
+        // With these socket families a root command could read what clients send to this server, tokens included, and forge
+        // their messages.
         let of_family = |family: libc::c_int| {
             SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, family as u64).map_err(no_filter)
         };
@@ -402,8 +405,8 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     } else {
         let only_unix = || condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64);
         let with_address = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
-        // What has no connection can name another addressee with every message, where a filter does not see it. A raw socket
-        // is the same here.
+        // A connectionless socket can name another address in every message, where a filter cannot see it. A raw socket is
+        // the same in this family.
         let without_connection = || -> Result<_, SandboxError> {
             let kind = |kind: libc::c_int| has(1, SOCKET_KINDS, kind as u64);
             Ok([kind(libc::SOCK_DGRAM)?, kind(libc::SOCK_RAW)?])
@@ -425,10 +428,10 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     program(refused, libc::EPERM)
 }
 
-/// The bits that say what kind of socket is wanted; others are options.
+/// Bits of the socket type; the other bits are options.
 const SOCKET_KINDS: u64 = 0xf;
 
-/// A kind of socket of old that sees all packets.
+/// Obsolete socket type that sees all packets.
 const SOCK_PACKET: libc::c_int = 10;
 
 #[cfg(target_arch = "x86_64")]
@@ -437,8 +440,8 @@ const KEXEC_FILE_LOAD: i64 = libc::SYS_kexec_file_load;
 #[cfg(not(target_arch = "x86_64"))]
 const KEXEC_FILE_LOAD: i64 = 294;
 
-/// Returns a filter for the call whose flags a filter does not see. Programs take it that the kernel is too old for it, and
-/// use the older one.
+/// Returns a filter for `clone3`, whose flags a filter cannot see. It fails as on an old kernel, so that programs fall back
+/// to `clone`.
 fn filter_of_hidden_flags() -> Result<BpfProgram, SandboxError> {
     program(vec![(libc::SYS_clone3, vec![])], libc::ENOSYS)
 }
@@ -447,7 +450,7 @@ fn program(refused: Vec<(i64, Vec<SeccompRule>)>, error: libc::c_int) -> Result<
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (call, conditions) in refused {
         if cfg!(target_arch = "x86_64") {
-            // The same calls by the numbers of the x32 way of calling.
+            // The same calls with the numbers of the x32 ABI.
             let other = OTHER_IN_X32.iter().find(|(usual, _)| *usual == call);
             let number = other.map_or(call, |(_, other)| *other);
             rules.insert(number | 0x4000_0000, conditions.clone());
@@ -460,9 +463,9 @@ fn program(refused: Vec<(i64, Vec<SeccompRule>)>, error: libc::c_int) -> Result<
     BpfProgram::try_from(filter).map_err(no_filter)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the form in which results hand errors over")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes errors by value")]
 fn no_filter(error: seccompiler::BackendError) -> SandboxError {
-    SandboxError::Unavailable { what: format!("no filter for system calls ({error})") }
+    SandboxError::Unavailable { what: format!("cannot build the filter for system calls ({error})") }
 }
 
 #[cfg(test)]

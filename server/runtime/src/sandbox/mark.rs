@@ -1,10 +1,12 @@
-//! A mark by which every process can see that another one is a confined command, or descends from one.
+//! Marks confined commands and their descendants so that any process can recognise them.
 //!
-//! The mark is a limit that the kernel has not looked at since Linux 2.4.25: the number of file locks (`RLIMIT_LOCKS`). Processes that
-//! are started inherit it, it can be lowered but not raised without rights that no command has, and everybody can read it in
-//! `/proc/PID/limits`. So it stays on what a server left running that was killed, when nothing else tells where it comes from.
+//! The mark is a resource limit that the kernel has ignored since Linux 2.4.25: the number of file locks (`RLIMIT_LOCKS`).
+//! Child processes inherit it, raising it again takes a privilege that no command has, and every user can read it in
+//! `/proc/PID/limits`. So the mark also identifies processes that a killed server left behind, when nothing else tells
+//! where they come from.
 //!
-//! A command with an open network has the lower value, so that it cannot pass for one with a closed network.
+//! A command with network access has the lower of two values, so that it cannot lower its limit to pass for a command
+//! without network access.
 
 use std::fs;
 use std::io;
@@ -15,30 +17,31 @@ use super::error::SandboxError;
 use super::resource_limit::limit;
 use crate::settings::Network;
 
-/// The limit of commands with an open network. Any number that nobody else would set serves; this one reads "trac".
+/// Limit for commands with network access. The value is arbitrary, but unlikely to be set by another program: its bytes are
+/// "trac".
 const OPEN: u64 = 0x7472_6163;
 
-/// The limit of commands with a closed network.
+/// Limit for commands without network access.
 const CLOSED: u64 = OPEN + 1;
 
-/// Puts the mark on the calling process.
+/// Marks the calling process.
 ///
 /// # Errors
 ///
-/// Returns an error if the system refuses.
+/// Returns an error if the system refuses the limit.
 pub(super) fn put_on(network: Network) -> Result<(), SandboxError> {
     limit(Resource::Locks, if network == Network::Open { OPEN } else { CLOSED })
 }
 
-/// Returns whether a process bears the mark of a confined command, and whether that may use the network. `None` if it does not bear it,
-/// or if this process bears the same, so that the mark does not tell them apart.
+/// Returns whether the marked process `pid` may use the network. Returns `None` if the process has no mark, or if the
+/// calling process has the same mark and so cannot tell them apart.
 ///
 /// # Errors
 ///
 /// Returns an error of kind [`io::ErrorKind::NotFound`] if there is no such process.
 pub fn marked(pid: u32) -> io::Result<Option<Network>> {
     let limits = fs::read(format!("/proc/{pid}/limits")).map_err(|error| {
-        // A process that ends between opening and reading.
+        // The process ended between opening and reading the file.
         match error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
             true => io::ErrorKind::NotFound.into(),
             false => error,
@@ -56,7 +59,7 @@ fn read(limit: u64, own: u64) -> Option<Network> {
     }
 }
 
-/// Reads the second column of the row about file locks. Without a limit it is no number.
+/// Parses the second column of the row about file locks. Returns `None` if the process has no limit.
 fn hard_limit(limits: &str) -> Option<u64> {
     let row = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
     row.split_ascii_whitespace().nth(1)?.parse().ok()

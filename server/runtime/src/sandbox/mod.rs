@@ -1,20 +1,22 @@
-//! What a command may touch, and how that is enforced.
+//! What a command may access, and how that is enforced.
 //!
-//! A [`Confinement`] is a policy made concrete: which folders are open for writing, whether the network is reachable. A
-//! command is confined by a launcher: a program of ours that shuts **itself** in (`confine_self`) and then becomes the
-//! command ([`become_confined`]). Nothing is confined halfway: where the system cannot do it, [`availability`] says so, and
-//! a launcher that fails starts nothing.
+//! A [`Confinement`] is a policy applied to one command: which folders are writable, which places are hidden, and whether
+//! the network is reachable. A launcher starts the command: a small program that confines **itself** (`confine_self`) and
+//! then becomes the command ([`become_confined`]). A command is confined completely or not started: [`availability`]
+//! returns an error where the system lacks support, and a launcher that fails to confine itself starts nothing.
 //!
-//! On Linux, Landlock keeps writes inside the open folders; a seccomp filter keeps the network closed, and away what reaches
-//! beyond files: other processes, mounts, namespaces, the kernel. Root's capabilities, inherited descriptors and the number of
-//! processes are limited before that. Everything can be read but the places that the server hides ([`HiddenPlace`]). What Landlock cannot say is left to bubblewrap where that
-//! is used ([`Bubblewrap`]): a folder inside an open one stays closed (`.git`), and what a command leaves behind ends with it.
-//! Modes, owners, times and attributes of files that are there can be changed by commands that may write anywhere; commands
-//! that may write nowhere cannot change those either. `docs/security.md` lists attempts to get out, and what stops them.
+//! On Linux, Landlock limits writes to the writable folders. A seccomp filter closes the network and refuses system calls
+//! that reach beyond files: other processes, mounts, namespaces, the kernel. Root's capabilities, inherited descriptors and
+//! the number of processes are limited before that. Commands can read everything except the places that the server hides
+//! ([`HiddenPlace`]). Bubblewrap, where it is used ([`Bubblewrap`]), adds what Landlock cannot express: a read-only folder
+//! (`.git`) inside a writable one, and an end to all processes that a command leaves behind. Commands that may write to any
+//! folder can change modes, owners, times and attributes of all files that the user owns; commands without a writable
+//! folder cannot. `docs/security.md` lists escape attempts and what stops each of them.
 //!
-//! What the server itself writes for a model is bound in the same way (`within`): a path that leads into an open folder when
-//! it is judged may lead out of it a moment later. For the same reason open folders are named by paths without links, which are
-//! resolved when a person names the folder ([`OpenFolders`]); what a link leads to afterwards is closed.
+//! What the server itself writes for a model is limited in the same way (`within`), because a path that leads into a
+//! writable folder when it is checked may lead out of it a moment later. For the same reason writable folders are named by
+//! paths without symlinks. The symlinks are resolved when a user names the folder ([`OpenFolders`]); whatever a symlink
+//! leads to later is not writable.
 
 mod bubblewrap;
 mod confinement;

@@ -1,8 +1,8 @@
-//! Folders and files that are held fast instead of being found by a path: what lies at a path may be exchanged at any time by a
-//! command that runs, a link that leads elsewhere included.
+//! Folders and files that are identified by a descriptor instead of a path: a running command may replace what lies at a
+//! path at any time, for example by a symlink.
 //!
-//! No link is followed here, not even on the way: whoever names a folder has resolved its links before, at a time when nobody
-//! could have put one there (`folders`).
+//! No function here follows a symlink, not even in a parent folder. The caller has resolved the symlinks of a folder
+//! earlier, when no command could have put one there (`folders`).
 
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-/// What is to lie at a path once views of files are set up for a command.
+/// What must lie at a path once the mounts for a command are set up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mount {
     pub(super) path: PathBuf,
@@ -29,25 +29,25 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// Returns what lies at a path now, if no link is on the way.
+    /// Returns what lies at `path` now. `None` if it is missing or behind a symlink.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let (device, inode) = identity(&open(path).ok()?).ok()?;
         Some(Self { path: path.to_owned(), device, inode })
     }
 
-    /// Tells whether something else is mounted there, so that nobody sees it.
+    /// Returns whether something else is mounted over the path and hides it.
     #[cfg(target_os = "linux")]
     pub(super) fn is_covered(&self) -> bool {
         !self.is_in_place() && Self::of(&self.path).is_some_and(|found| found.is_in_place())
     }
 
-    /// Nothing is mounted here.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn is_covered(&self) -> bool {
         false
     }
 
-    /// Tells whether it lies there, mounted. Who mounts follows paths, and what lay there may have been exchanged before.
+    /// Returns whether it is mounted at its path. Mounting follows paths, so something else may have been mounted if the
+    /// path was replaced in between.
     #[cfg(target_os = "linux")]
     pub(super) fn is_in_place(&self) -> bool {
         use rustix::fs::{AtFlags, StatxAttributes, StatxFlags, statx};
@@ -58,7 +58,6 @@ impl Mount {
         is_mounted && identity(&found).is_ok_and(|found| found == (self.device, self.inode))
     }
 
-    /// Nothing is mounted here.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn is_in_place(&self) -> bool {
         false
@@ -72,11 +71,11 @@ fn identity(file: &OwnedFd) -> rustix::io::Result<(u64, u64)> {
     Ok((found.st_dev as u64, found.st_ino as u64))
 }
 
-/// Opens a file or folder to be named by the descriptor, following no link.
+/// Opens a file or folder as a location (`O_PATH`), without following symlinks.
 ///
 /// # Errors
 ///
-/// There is none, or a link is on the way.
+/// Returns an error if the path does not exist or contains a symlink.
 #[cfg(target_os = "linux")]
 pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
     open_in(rustix::fs::CWD, path)
@@ -91,13 +90,13 @@ fn open_in(folder: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     use rustix::io::Errno;
 
     match openat2(&folder, path, HELD, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Linux before 5.6 does not know the call, and filters around the server refuse it.
+        // Linux before 5.6 lacks the call, and seccomp filters around the server may refuse it.
         Err(Errno::NOSYS | Errno::PERM) => walk(&folder, path),
         opened => opened.map_err(io::Error::from),
     }
 }
 
-/// Does the same step by step.
+/// Does the same as [`open_in`] one path component at a time.
 #[cfg(target_os = "linux")]
 fn walk(folder: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::{FileType, fstat, openat};
@@ -121,23 +120,24 @@ fn walk(folder: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(held)
 }
 
-/// Opens a file or folder to be named by the descriptor. No command is confined here that could put a link on the way.
+/// Opens a file or folder as a location. Symlinks are followed: no command is confined on this system, so none needs to be
+/// kept from making one.
 ///
 /// # Errors
 ///
-/// There is none.
+/// Returns an error if the path does not exist.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
     rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(io::Error::from)
 }
 
-/// Tells whether a link is on the way to a path, or it is one.
+/// Returns whether the path is a symlink or has one in a parent folder.
 pub(super) fn is_behind_a_link(path: &Path) -> bool {
     cfg!(target_os = "linux")
         && open(path).is_err_and(|error| error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()))
 }
 
-/// A folder that is held fast.
+/// A folder that is held open.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     file: Arc<OwnedFd>,
@@ -145,7 +145,7 @@ pub(crate) struct Folder {
     path: PathBuf,
 }
 
-/// A folder that was made.
+/// A folder that [`Folder::open`] created.
 #[derive(Debug)]
 pub(crate) struct Made {
     parent: Folder,
@@ -153,11 +153,12 @@ pub(crate) struct Made {
 }
 
 impl Folder {
-    /// Opens a folder, following no link, and makes it and those above it if they are missing.
+    /// Opens a folder without following symlinks. Creates the folder and its parents if they are missing, and adds them to
+    /// `made`.
     ///
     /// # Errors
     ///
-    /// It cannot be made, or a link is on the way.
+    /// Returns an error if the folder cannot be created or the path contains a symlink.
     pub(crate) fn open(path: &Path, made: &mut Vec<Made>) -> io::Result<Self> {
         match open(path) {
             Ok(file) => Ok(Self::held(file, path)),
@@ -179,16 +180,16 @@ impl Folder {
         }
     }
 
-    /// Opens a folder that is there, following no link.
+    /// Opens an existing folder without following symlinks.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is none, or a link is on the way.
+    /// Returns an error if the folder is missing or the path contains a symlink.
     pub(crate) fn there(path: &Path) -> io::Result<Self> {
         open(path).map(|file| Self::held(file, path))
     }
 
-    #[cfg_attr(target_os = "linux", expect(unused_variables, reason = "the descriptor says it all"))]
+    #[cfg_attr(target_os = "linux", expect(unused_variables, reason = "the descriptor is enough"))]
     fn held(file: OwnedFd, path: &Path) -> Self {
         Self {
             file: Arc::new(file),
@@ -197,8 +198,8 @@ impl Folder {
         }
     }
 
-    /// Opens the file that has a name in it for reading, and waits for nobody. A link with that name is followed, since who deletes a link
-    /// compares what it leads to; a link of `/proc` is not.
+    /// Opens the file `name` of the folder for reading, without blocking. A symlink is followed, because a caller that
+    /// deletes a symlink compares the content of its target. A magic link of `/proc` is not followed.
     ///
     /// # Errors
     ///
@@ -211,7 +212,7 @@ impl Folder {
 
             let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
             match openat2(&*self.file, name, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
-                // Linux before 5.6 does not know the call, and filters around the server refuse it.
+                // Linux before 5.6 lacks the call, and seccomp filters around the server may refuse it.
                 Err(Errno::NOSYS | Errno::PERM) => {
                     Ok(File::from(openat(&*self.file, name, flags | OFlags::NOFOLLOW, Mode::empty())?))
                 }
@@ -224,7 +225,7 @@ impl Folder {
         }
     }
 
-    /// Returns a path to what has a name in it. It leads there for as long as the folder is held.
+    /// Returns a path to the entry `name`. The path stays valid as long as the folder is held open.
     pub(crate) fn at(&self, name: &Path) -> PathBuf {
         #[cfg(target_os = "linux")]
         let folder = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
@@ -235,7 +236,7 @@ impl Folder {
 }
 
 impl Made {
-    /// Takes the folder away again, unless somebody has put something into it.
+    /// Removes the folder unless it is no longer empty.
     pub(crate) fn undo(self) {
         let _ = std::fs::remove_dir(self.parent.at(Path::new(&self.name)));
     }
@@ -260,7 +261,7 @@ mod tests {
             assert!(Folder::open(&at(path), &mut Vec::new()).is_err(), "{path}");
         }
         assert!(!is_behind_a_link(&at("missing")));
-        // The walk, for systems without the call that does it at once, finds the same.
+        // The fallback for systems without `openat2` returns the same.
         let base = open(folder.path()).expect("is there");
         for path in [
             "a",

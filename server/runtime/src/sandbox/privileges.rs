@@ -1,4 +1,4 @@
-//! What a confined command takes along from who started it: descriptors, capabilities, and how many processes there may be.
+//! What a confined command inherits from the process that started it: descriptors, capabilities, and limits on processes.
 
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
@@ -16,10 +16,12 @@ use super::error::SandboxError;
 use super::mark;
 use super::resource_limit::limit;
 
-/// How readily the system ends a command instead of the server when memory runs out: from -1000 to 1000.
+/// `oom_score_adj` of a command, between -1000 and 1000. It is positive so that the kernel kills the command before the
+/// server when memory runs out.
 const OUT_OF_MEMORY_SCORE: &str = "500";
 
-/// What root keeps: his hold on files and on users, which package managers need. All that reaches beyond files goes.
+/// Capabilities that root keeps: those over files and users, which package managers need. Root loses all capabilities that
+/// reach beyond files.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -29,54 +31,55 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Lets the program that this process becomes have the three standard streams and no other descriptor.
+/// Closes all descriptors except the three standard streams when this process executes another program.
 pub(super) fn keep_standard_streams_only() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-/// Sees to it that the program that this process becomes ignores no signal because whoever started the server did (`nohup`, a shell that
-/// starts it in the background): a command would not end when it is told to, and a shell cannot even set a trap for it.
+/// Makes the executed program ignore no signal that the server ignores, for example because the server was started by
+/// `nohup` or in the background of a shell. Such a command would not end when it is asked to, and a shell could not even
+/// set a trap for the signal.
 ///
-/// What is ignored stays so across `exec`, what is caught does not. So signals are caught that were ignored, by a handler that is
-/// of no further use.
+/// Ignored signals stay ignored across `exec`, handled signals do not. So this function installs a handler for each ignored
+/// signal. The handler itself has no effect.
 pub(super) fn hear_all_signals() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for signal in ignored_signals(&status).filter(|signal| !signal_hook::consts::FORBIDDEN.contains(signal)) {
-        // Where it is refused, the command ignores it as it did before.
+        // If the handler is refused, the command ignores the signal as before.
         let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
     }
 }
 
-/// Returns the signals that a process ignores, as `/proc/PID/status` says it: a hexadecimal number with a bit for each.
+/// Returns the signals that a process ignores, from the hexadecimal bit mask in `/proc/PID/status`.
 fn ignored_signals(status: &str) -> impl Iterator<Item = i32> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     (1..=64).filter(move |signal| mask & (1 << (signal - 1)) != 0)
 }
 
-/// Returns a path to the running program for the one that this process becomes and those that it starts, whatever lies at the
-/// program's own path.
+/// Returns a path to the running program that stays valid in the executed program and its children, even if the program's
+/// own path is replaced.
 pub(super) fn running_program() -> Option<String> {
-    // Who may run a program may not always read it.
+    // A user may execute a program without being able to read it.
     let program = rustix::fs::open("/proc/self/exe", OFlags::PATH, Mode::empty()).ok()?;
     fcntl_setfd(&program, FdFlags::empty()).ok()?;
     Some(format!("/proc/self/fd/{}", program.into_raw_fd()))
 }
 
-/// Has the system end this process, and the program that it becomes, when the one that started it ends. What it starts itself is
-/// not concerned; bubblewrap ends that.
+/// Makes the kernel kill this process, and the program that it becomes, when its parent ends. Processes that the program
+/// starts are not affected; bubblewrap ends those.
 pub(super) fn end_with_parent() {
-    // Where it is refused, the next server looks at what the command left.
+    // If this is refused, the next server handles what the command left behind.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// Gives up what a command needs not, for good.
+/// Permanently gives up privileges that a command does not need.
 ///
 /// # Errors
 ///
-/// When the system refuses a step.
+/// Returns an error if the system refuses a step.
 pub(super) fn give_up(confinement: &Confinement) -> Result<(), SandboxError> {
-    // It may be refused where files of the system are hidden; nothing else depends on it.
+    // The write may be refused where system files are hidden. Nothing else depends on it.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
     limit(Resource::Core, 0)?;
     limit(Resource::Nproc, tasks().saturating_add(confinement.processes.into()))?;
@@ -84,7 +87,7 @@ pub(super) fn give_up(confinement: &Confinement) -> Result<(), SandboxError> {
     drop_capabilities().map_err(|error| SandboxError::Step { step: "dropping capabilities", reason: error.to_string() })
 }
 
-/// Returns how many processes and threads there are, whoever has them.
+/// Returns the number of processes and threads of all users.
 fn tasks() -> u64 {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let tasks = load.split_whitespace().nth(3).and_then(|tasks| tasks.split_once('/'));
@@ -96,7 +99,7 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     if has.effective.contains(CapabilitySet::SETPCAP) {
         for capability in (CapabilitySet::all() - KEPT).iter() {
             match remove_capability_from_bounding_set(capability) {
-                // One that is newer than the kernel, or older than its name.
+                // The capability is newer than the kernel, or was removed from it.
                 Ok(()) | Err(rustix::io::Errno::INVAL) => {}
                 Err(error) => return Err(error),
             }
@@ -124,7 +127,7 @@ mod tests {
         const INSIDE: &str = "TRACE_TEST_SIGNALS";
         let ignored = |status: &str| ignored_signals(status).collect::<Vec<_>>();
         let status = || std::fs::read_to_string("/proc/self/status").expect("reads");
-        // SIGHUP, SIGINT, SIGTERM and one of those with numbers only.
+        // SIGHUP, SIGINT, SIGTERM and one of the real-time signals.
         let unheard = [1, 2, 15, 40];
         if std::env::var_os(INSIDE).is_some() {
             assert!(unheard.iter().all(|signal| ignored(&status()).contains(signal)), "{}", status());
@@ -134,7 +137,7 @@ mod tests {
             };
             assert!(unheard.iter().all(|signal| started().contains(signal)), "a program ignores them, too");
             hear_all_signals();
-            // The C library keeps two signals for itself.
+            // The C library reserves two signals.
             assert_eq!(started().into_iter().filter(|signal| ![32, 33].contains(signal)).collect::<Vec<_>>(), [0; 0]);
             return;
         }

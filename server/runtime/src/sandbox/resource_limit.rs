@@ -1,10 +1,10 @@
-//! Limits of a process that it cannot raise again.
+//! Resource limits that a process cannot raise again.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::error::SandboxError;
 
-/// Sets a limit, unless there is a lower one already.
+/// Lowers a limit to `most`. A limit that is lower already stays as it is.
 pub(super) fn limit(resource: Resource, most: u64) -> Result<(), SandboxError> {
     let now = getrlimit(resource);
     let most = now.maximum.map_or(most, |now| now.min(most));

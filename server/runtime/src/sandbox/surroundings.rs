@@ -1,4 +1,4 @@
-//! What the sandbox has to know of the machine and of the server, whatever the command.
+//! What the sandbox needs to know about the machine and the server, independent of the command.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,21 +9,22 @@ use super::hidden::HiddenPlace;
 use super::repositories::Repositories;
 use crate::settings::SandboxPolicy;
 
-/// What the sandbox has to know of the machine and of the server, whatever the command.
+/// What the sandbox needs to know about the machine and the server, independent of the command.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The folder for temporary files, where the system names one.
+    /// The folder for temporary files, if the system names one.
     pub tmpdir: Option<PathBuf>,
-    /// What commands must not read: the server's home, recordings, files with tokens.
+    /// Places that commands must not read: the server's home, recordings, files with tokens.
     pub hidden: Vec<HiddenPlace>,
-    /// The repositories that commands may reach.
+    /// Repositories that commands may have reached.
     pub repositories: Arc<Repositories>,
-    /// The control groups of commands, where there can be any.
+    /// The control groups of commands.
     pub groups: Arc<ControlGroups>,
 }
 
 impl Surroundings {
-    /// Returns what a policy means for commands in a folder; `None` if this server does not confine them.
+    /// Returns the confinement of a command with this policy in the folder `cwd`. `None` if the policy does not confine
+    /// commands.
     pub fn confinement(&self, policy: &SandboxPolicy, cwd: &Path) -> Option<Confinement> {
         let mut confinement = Confinement::opening(policy, cwd, self.tmpdir.as_deref())?;
         confinement.hide(&self.hidden, cwd);

@@ -1,8 +1,8 @@
-//! Whether commands could have put something at a path.
+//! Finds out whether commands could have put something at a path.
 //!
-//! What starts without a sandbox must not be found where a command could have left it. A path is safe if every folder in which
-//! one of its names is looked up, links included, is closed to commands. Folders are compared by path and by identity, so that a
-//! second mount of an open folder is recognised.
+//! A program that starts without a sandbox must not lie where a command could have left it. A path is safe if every folder
+//! in which one of its components is looked up, symlinks included, is not writable for commands. Folders are compared by
+//! path and by identity, so that a second mount of a writable folder is recognised.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
@@ -12,10 +12,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::paths::real_path;
 
-/// Links that are followed on the way to one file. The system gives up after as many.
+/// Most symlinks that are followed on the way to one file. It is the limit of the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Folders that commands may write to, or could write to before.
+/// Folders that are or were writable for commands.
 #[derive(Debug, Clone, Default)]
 pub struct WritableFolders {
     folders: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub struct WritableFolders {
 }
 
 impl WritableFolders {
-    /// Returns these folders, by the given paths and by where they lead now.
+    /// Returns the set of these folders, with their real paths added.
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut all = Vec::new();
         let mut identities = HashSet::new();
@@ -35,18 +35,18 @@ impl WritableFolders {
         Self { folders: all, identities }
     }
 
-    /// Tells whether there are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty()
     }
 
-    /// Returns the folders by their names, and by where they lead.
+    /// Returns the folders as they were named, and their real paths.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Returns the open folder in which a command could have replaced what an absolute path leads to, or a link or a folder on the
-    /// way; `None` if there is none. Folders in `trusted` count as closed.
+    /// Returns the writable folder through which a command could have replaced the target of an absolute path, or a symlink
+    /// or folder on the way. `None` if there is none. Folders in `trusted` count as not writable.
     pub fn on_the_way(&self, path: &Path, trusted: &[PathBuf]) -> Option<PathBuf> {
         if self.is_empty() {
             return None;
@@ -60,7 +60,7 @@ impl WritableFolders {
                 continue;
             }
             let next = real.join(&part);
-            // Who trusts a folder trusts that its name leads to it.
+            // Trusting a folder includes trusting that its path leads to it.
             let leads_to_trusted = || trusted.iter().any(|trusted| trusted.starts_with(&next));
             if let Some(folder) = self.holding(&real, trusted).filter(|_| !leads_to_trusted()) {
                 return Some(folder);
@@ -83,7 +83,8 @@ impl WritableFolders {
         self.holding(&real, trusted)
     }
 
-    /// Returns the open folder that holds a place or lies in it; `None` if there is none. Folders in `trusted` count as closed.
+    /// Returns the writable folder that contains a place or lies in it. `None` if there is none. Folders in `trusted` count
+    /// as not writable.
     pub fn touching(&self, place: &Path, trusted: &[PathBuf]) -> Option<PathBuf> {
         self.on_the_way(place, trusted).or_else(|| {
             let real = real_path(place)?;
@@ -92,7 +93,7 @@ impl WritableFolders {
         })
     }
 
-    /// Returns the open folder that a folder without links is or lies in.
+    /// Returns the writable folder that contains `real` or is equal to it. `real` has no symlinks.
     fn holding(&self, real: &Path, trusted: &[PathBuf]) -> Option<PathBuf> {
         if is_in(real, trusted) {
             return None;
@@ -150,7 +151,7 @@ mod tests {
             ("closed/into", true),
             ("closed/into/x", true),
             ("closed/file", true),
-            // The link itself can be replaced, whatever it leads to now.
+            // The symlink itself can be replaced, whatever it leads to now.
             ("open/out", true),
             ("open/../closed/x", false),
             ("closed/../open/x", true),
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!(writable.on_the_way(&at("open/mine/x"), &trusted), None);
         assert_eq!(writable.on_the_way(&at("open/deep/x"), &trusted), Some(at("open")));
         assert_eq!(writable.on_the_way(&at("open"), &trusted), Some(at("open")));
-        // A link in the place of the trusted folder opens nothing else.
+        // A symlink in place of the trusted folder is not trusted.
         fs::remove_dir(at("open/mine")).expect("a folder");
         symlink(at("open/deep"), at("open/mine")).expect("a link");
         assert_eq!(writable.on_the_way(&at("open/mine/x"), &trusted), Some(at("open")));
