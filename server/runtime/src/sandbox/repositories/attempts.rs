@@ -1,4 +1,4 @@
-//! Attempts to leave something that the user's next use of Git runs, one test for each way.
+//! Attempts to leave something that the user's next use of Git runs, with one test for each way.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,12 +19,12 @@ fn hooks_of_a_new_repository_are_its_own() {
     assert!(words.is_empty() && is_there(&place, "work/new/.git/hooks/pre-commit.sample"), "{words}");
 }
 
-/// Repositories of a user whose home is `home`.
+/// Returns the repositories of a user whose home directory is `home`.
 fn of_user(place: &Place) -> Arc<Repositories> {
     Arc::new(Repositories::new(UserGit::usual(Some(place.at("home"))), &place.at("watched")))
 }
 
-/// Runs a command that does something, and returns what is told of it.
+/// Runs a command that does something, and returns the report.
 fn command(place: &Place, repositories: &Arc<Repositories>, does: impl FnOnce()) -> String {
     let (mut watch, _) = place.watch(repositories, Closing::Mounts);
     does();
@@ -135,7 +135,7 @@ fn relative_paths_of_the_user_get_no_new_meaning() {
     });
     assert!(words.contains("other/.hooks/_/post-checkout") && words.contains("other/tools/clean.py"), "{words}");
     assert!(!is_there(&place, "work/other/.hooks/_/post-checkout") && !is_there(&place, "work/other/tools/clean.py"));
-    // A work tree as Git makes it has the same files.
+    // A work tree that Git itself made has the same files.
     let words = command(&place, &repositories, || {
         place.write("work/.git/worktrees/tree/HEAD", "ref: refs/heads/x\n");
         place.write("work/.git/worktrees/tree/commondir", "../..\n");
@@ -144,7 +144,7 @@ fn relative_paths_of_the_user_get_no_new_meaning() {
         place.write("work/tree/tools/clean.py", "x");
     });
     assert!(words.is_empty() && is_there(&place, "work/tree/.hooks/_/pre-commit"), "{words}");
-    // New repositories, with what the user's own configuration names.
+    // New repositories, with files that the user's own configuration names.
     let words = command(&place, &repositories, || {
         for name in ["new", "plain"] {
             place.repository(&format!("work/{name}/.git"), "");
@@ -257,7 +257,7 @@ fn a_command_that_starts_meanwhile_knows_nothing_of_what_another_one_left() {
     assert!(is_there(&place, "work/lib/.git/hooks/mine"));
     second.end();
     assert!(repositories.memory().live.is_empty());
-    // Another folder is none of its business.
+    // A command in another folder is not affected.
     let mut confinement = place.confinement(&["elsewhere"]);
     fs::create_dir(place.at("elsewhere")).expect("a folder");
     let other = repositories.watch(&mut confinement, Closing::Nothing).expect("something is open");
@@ -336,7 +336,7 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     let configuration = place.at("home/.gitconfig");
     let set = |mode| fs::set_permissions(&configuration, PermissionsExt::from_mode(mode)).expect("a mode");
     set(0);
-    // It may name any path.
+    // The configuration may name any path.
     for closing in [Closing::Mounts, Closing::Nothing] {
         let (watch, confinement) = place.watch(&repositories, closing);
         assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
@@ -344,7 +344,7 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
         watch.end();
     }
     set(0o644);
-    // That of a repository names what lies in its work tree.
+    // The configuration of a repository names files in its own work tree.
     fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0o000)).expect("a mode");
     let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
     assert!(!confinement.allows_writing_at(&place.at("work/lib/x")), "{confinement:?}");
@@ -372,7 +372,7 @@ fn a_repository_that_its_user_goes_on_with_is_the_users() {
     assert_eq!(made(), [place.at("work/.git")]);
     place.write("work/.git/config", "[core]\n\tbare = false\n\thooksPath = hooks\n");
     assert!(made().is_empty());
-    // Once it is the user's it stays so.
+    // A repository that became the user's stays the user's.
     place.write("work/.git/config", "[core]\n\tbare = false\n");
     assert!(made().is_empty());
 }
@@ -398,7 +398,7 @@ fn folders_of_hooks_are_compared_entry_by_entry() {
     let hook = place.at("work/lib/.hooks/pre-commit");
     fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).expect("a mode");
     let repositories = unbounded();
-    // Files in a folder below, a new folder, and another umask.
+    // Files in a nested folder, a new folder, and another umask.
     let words = command(&place, &repositories, || {
         place.write("work/lib/.hooks/lib/y", "y");
         place.write("work/lib/.hooks/more/y", "y");
@@ -434,7 +434,7 @@ fn large_configurations_are_not_kept() {
     let records = fs::read_dir(place.at("watched")).expect("a folder").flatten();
     let bytes: u64 = records.map(|record| record.metadata().expect("is there").len()).sum();
     assert!(bytes < 16 * 1024, "{bytes}");
-    // What is harmless in them stays all the same.
+    // The harmless entries stay nevertheless.
     place.write("work/0/.git/config", &format!("{large}[alias]\n\tx = !y\n"));
     assert!(watch.check().in_words().contains("`alias.*.x`") || is_there(&place, "work/0/.git/config.untrusted"));
     assert_eq!(place.read("work/0/.git/config"), format!("{large}[alias]\n"));

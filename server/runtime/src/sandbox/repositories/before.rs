@@ -1,4 +1,4 @@
-//! Repositories as they were before a command, and the comparison with what is there later.
+//! The state of repositories before a command, and its comparison with a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -23,37 +23,37 @@ use super::walk::{Found, MAX_FOLDERS_AFTER, MAX_SEARCH_AFTER, Unsearched};
 /// Most bytes of configurations that are kept for one command.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
-/// Repositories as they were before a command.
+/// The state of repositories before a command.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Before {
-    /// The open folders.
+    /// The writable folders.
     pub(super) roots: Vec<OsString>,
     #[serde(with = "pairs")]
     repositories: BTreeMap<Identity, Repository>,
-    /// Files and symlinks called `.git`.
+    /// Files and symlinks named `.git`.
     #[serde(with = "pairs")]
     pointers: BTreeMap<Identity, Pointer>,
     pub(super) names: Names,
-    /// Folders that were not looked through to the end. They were closed, and what is in them is not compared.
+    /// Folders that were not searched completely. They were read-only, and their content is not compared.
     pub(super) unsearched: BTreeSet<OsString>,
-    /// Folders of which was told that they could not be searched afterwards, and configurations that could not be read.
+    /// Folders and configurations that were reported as unreadable already.
     told: BTreeSet<OsString>,
 }
 
-/// A repository, and where it is.
+/// A repository and its path.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Repository {
     path: OsString,
     risks: Risks,
 }
 
-/// A file or symlink called `.git`.
+/// A file or symlink named `.git`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Pointer {
     path: OsString,
-    /// The SHA-256 of what it says.
+    /// SHA-256 of its text.
     says: Vec<u8>,
-    /// The repository to which it leads.
+    /// The repository that it leads to.
     led: Option<OsString>,
 }
 
@@ -68,28 +68,28 @@ impl Pointer {
     }
 }
 
-/// What a look before a command gave.
+/// Result of a search before a command.
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) before: Before,
-    /// What configurations name, for [`Before::limit_to`].
+    /// Places that configurations name, for [`Before::limit_to`].
     places: Vec<Place>,
-    /// Configurations that cannot be read, each with a work tree for which it counts.
+    /// Configurations that cannot be read, each with a work tree that it applies to.
     pub(super) unreadable: BTreeSet<(PathBuf, PathBuf)>,
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub(super) report: Report,
-    /// Repositories and `.git` files that were not there before.
+    /// Repositories and `.git` files that did not exist before.
     pub(super) new: Vec<(Identity, PathBuf)>,
-    /// What is a risk still, since it could not be put aside.
+    /// Risks that remain because they could not be renamed.
     pub(super) failed: BTreeMap<Identity, BTreeSet<Risk>>,
 }
 
 impl Look {
-    /// Looks at what was found in some folders.
+    /// Collects the state of the repositories in `found`.
     pub(super) fn at(found: &Found, roots: &[PathBuf], user: &UserGit) -> Self {
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
         let mut search = Search::new(user, roots, When::Before);
@@ -115,8 +115,8 @@ impl Look {
         Self { before, places, unreadable }
     }
 
-    /// Lets count as known only what was there before another command too that still runs: what that one left meanwhile is put aside when it
-    /// ends, and this one may leave it again.
+    /// Keeps only what another running command knew too. What that command leaves is renamed when it ends, and this command
+    /// may create it again.
     pub(super) fn limit_to(&mut self, other: &Before) {
         let roots = other.roots();
         let covers = |path: &Path| roots.iter().any(|root| path.starts_with(root)) && !other.was_closed(path);
@@ -134,10 +134,10 @@ impl Look {
     }
 }
 
-/// How many repositories are looked at in one go. Their configurations are in memory together.
+/// Number of repositories that are examined at a time. Their configurations are in memory together.
 const BATCH: usize = 64;
 
-/// Looks at repositories, several at a time.
+/// Examines repositories in parallel.
 fn risks_of<'a>(
     repositories: Vec<(&'a PathBuf, &'a Identity)>,
     is_inside: impl Fn(&Path) -> bool + Copy + Sync + 'a,
@@ -152,29 +152,30 @@ fn risks_of<'a>(
     batches.flatten()
 }
 
-/// Looks at the work trees in which open folders lie, whose hooks may lie in those, and at the configuration of the user.
+/// Examines the work trees that contain writable folders, because their hooks may lie in the writable folders, and the
+/// configuration of the user.
 fn around(search: &mut Search<'_>, roots: &[PathBuf]) {
     search.of_user();
     roots.iter().flat_map(|root| root.ancestors().skip(1)).for_each(|folder| search.work_tree_at(folder));
 }
 
 impl Before {
-    /// Returns the open folders.
+    /// Returns the writable folders.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         self.roots.iter().map(PathBuf::from).collect()
     }
 
-    /// Returns the folders that were closed since they were not searched.
+    /// Returns the folders that were read-only because they were not searched.
     pub(super) fn skipped(&self) -> BTreeSet<PathBuf> {
         self.unsearched.iter().map(PathBuf::from).collect()
     }
 
-    /// Tells whether a path lies in a folder that was closed.
+    /// Returns whether a path lies in a folder that was read-only.
     fn was_closed(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.unsearched.contains(above.as_os_str()))
     }
 
-    /// Lets risks count as new that only stand since they could not be put aside.
+    /// Makes remaining risks count as new at the next comparison.
     pub(super) fn forget(&mut self, failed: &BTreeMap<Identity, BTreeSet<Risk>>) {
         for (identity, risks) in failed {
             if let Some(known) = self.repositories.get_mut(identity) {
@@ -183,12 +184,12 @@ impl Before {
         }
     }
 
-    /// Tells whether a repository has what may run something, or is not known.
+    /// Returns whether a repository has risks or is unknown.
     pub(super) fn has_risks(&self, identity: &Identity) -> bool {
         self.repositories.get(identity).is_some_and(|known| !known.risks.is_empty())
     }
 
-    /// Puts aside what may run something and did not before. Afterwards what is there now counts as known.
+    /// Renames everything that can run a program and could not before. Afterwards the current state counts as known.
     pub(super) fn compare(&mut self, found: &Found, user: &UserGit) -> Compared {
         let roots = self.roots();
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
@@ -222,7 +223,7 @@ impl Before {
             self.compare_pointer(path, *identity, is_inside, &mut compared);
         }
         self.names.put_aside_changes(&mut compared.report);
-        // A new repository, work tree or `.git` file gives names a new meaning.
+        // A new repository, work tree or `.git` file changes what relative names mean.
         let mut search = Search::new(user, &roots, When::After);
         for path in found.repositories.keys().filter(|path| !self.was_closed(path)) {
             search.repository(path, was.get(path).map(PathBuf::as_path));
@@ -243,8 +244,8 @@ impl Before {
         compared
     }
 
-    /// A `.git` file may lead to any repository in an open folder, since each is looked at. One elsewhere nobody looks at, and one
-    /// that is not there yet may be made anywhere.
+    /// Compares a `.git` file. It may lead to any repository in a writable folder, because each of those is checked. It may
+    /// not lead to a repository elsewhere, which is not checked, or to a missing one, which may be created anywhere.
     fn compare_pointer(
         &mut self,
         path: &Path,
@@ -287,7 +288,7 @@ impl Before {
                 .filter(|(path, why)| path.starts_with(root) && *why != Unsearched::Unlistable)
                 .map(|(_, why)| *why)
                 .collect();
-            // One line for each open folder, however many are in it.
+            // Reports one line for each writable folder, however many of its folders were left out.
             if let Some(why) = cut.first() {
                 let reason = match why {
                     Unsearched::TooMany => format!("there are more than {MAX_FOLDERS_AFTER} folders in it"),

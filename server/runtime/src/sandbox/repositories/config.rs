@@ -1,9 +1,9 @@
-//! Which entries of a repository's configuration are harmless.
+//! Decides which entries of a repository's configuration are harmless.
 //!
-//! Git has hundreds of keys, other programs keep theirs in the same file, and many name a program, a folder of programs or another
-//! configuration: `core.fsmonitor`, `core.hooksPath`, `*.*.cmd`, `filter.*.clean`, `include.path`, `gitflow.path.hooks`, ... A list of
-//! those would be wrong with the next release of any of them. So this lists what is known to be harmless; everything else counts
-//! as a risk, and so does a file that Git cannot read.
+//! Git has hundreds of keys, other programs keep theirs in the same file, and many keys name a program, a folder of
+//! programs or another configuration: `core.fsmonitor`, `core.hooksPath`, `*.*.cmd`, `filter.*.clean`, `include.path`,
+//! `gitflow.path.hooks`, ... A list of risky keys would be outdated by the next release of any of these programs. So this
+//! is a list of keys known to be harmless. Everything else is a risk, and so is a file that Git cannot parse.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use super::syntax::{Entry, entries};
 use super::words;
 
-/// Sections of which every key is harmless, with and without a subsection: appearance alone, and no key names a file.
+/// Sections in which every key is harmless, with and without a subsection: they concern only appearance, and no key names a
+/// file.
 const HARMLESS_SECTIONS: &[&str] = &["advice", "color", "column", "i18n", "stash", "status", "versionsort"];
 
 /// Harmless keys of sections without a subsection.
@@ -280,40 +281,39 @@ const HARMLESS_BELOW: &[(&str, &[&str])] = &[
     ("submodule", &["active", "branch", "fetchrecursesubmodules", "ignore", "url"]),
 ];
 
-/// The one key of a branch that is handed to another program. The others are notes of Git, editors and clients of forges:
+/// The only key of a branch that is passed to another program. The others are notes of Git, editors and clients of forges:
 /// `merge`, `remote`, `description`, `gh-merge-base`, `vscode-merge-base`, ...
 const RISKY_OF_BRANCH: &str = "mergeoptions";
 
-/// The subsections of git-flow that hold names. Others name folders of programs.
+/// The subsections of git-flow that contain names. Others name folders of programs.
 const NAMES_OF_GIT_FLOW: [&str; 2] = ["branch", "prefix"];
 
-/// What `submodule.NAME.update` may be. Anything else runs.
+/// Harmless values of `submodule.NAME.update`. Git runs any other value.
 const HARMLESS_UPDATES: [&str; 4] = ["checkout", "merge", "none", "rebase"];
 
-/// An entry that may run something or lead Git elsewhere.
+/// An entry that may run a program or make Git use another place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Risky {
-    /// What identifies it, however it is written.
+    /// Identifies the entry independently of its formatting.
     pub(super) id: String,
-    /// What people are told of it.
+    /// Description for users.
     pub(super) told: String,
-    /// The entry.
     pub(super) entry: Entry,
 }
 
-/// What a configuration holds.
+/// Findings in a configuration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Findings {
-    /// The entries that may run something or lead elsewhere.
+    /// The risky entries.
     pub(super) risky: Vec<Risky>,
-    /// Whether Git cannot read the file, or not from some place on.
+    /// Whether the file has a syntax error.
     pub(super) is_malformed: bool,
 }
 
-/// Longest value that identifies an entry by itself. Of longer ones the hash does.
+/// Longest value that is part of an id. A longer value is replaced by its hash.
 const MAX_ID_BYTES: usize = 256;
 
-/// Looks through a configuration. `is_own` tells whether a work tree is the repository's own.
+/// Judges all entries of a configuration. `is_own` tells whether a work tree belongs to the repository.
 pub(super) fn look_through(text: &[u8], is_own: impl Fn(&str) -> bool) -> Findings {
     let Ok(entries) = entries(text) else { return Findings { is_malformed: true, ..Findings::default() } };
     let risky = entries.into_iter().filter(|entry| !is_harmless(entry, &is_own));
@@ -322,7 +322,7 @@ pub(super) fn look_through(text: &[u8], is_own: impl Fn(&str) -> bool) -> Findin
         let below = if subsection.is_some() { ".*" } else { "" };
         Risky {
             id: short(format!("{section}.{subsection:?}.{key}={value:?}")),
-            // Values may be secrets, and a key may be anything.
+            // The value is left out because it may be a secret.
             told: format!("its configuration sets `{}{below}.{}`", shown(section), shown(key)),
             entry,
         }
@@ -330,7 +330,7 @@ pub(super) fn look_through(text: &[u8], is_own: impl Fn(&str) -> bool) -> Findin
     Findings { risky: risky.collect(), is_malformed: false }
 }
 
-/// Returns the SHA-256 of something as text.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub(super) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -344,7 +344,7 @@ fn is_harmless(entry: &Entry, is_own: impl Fn(&str) -> bool) -> bool {
     let (section, key) = (section.as_str(), key.as_str());
     let value = value.as_deref().unwrap_or("true");
     match (section, subsection.is_some(), key) {
-        // It is a text for people, of several lines.
+        // The description is text for people and may have several lines.
         ("branch", true, "description") => return true,
         ("remote", true, "tagopt") => return matches!(value, "--tags" | "--no-tags"),
         _ => {}
@@ -360,7 +360,7 @@ fn is_harmless(entry: &Entry, is_own: impl Fn(&str) -> bool) -> bool {
     match (section, subsection.as_deref(), key) {
         ("core", None, "worktree") => is_own(value),
         ("core", None, "fsmonitor") => matches!(value, "true" | "false"),
-        // Git looks for a file of this name beside its own tools.
+        // Git looks for a file of this name among its own tools.
         ("merge" | "diff", None, "tool") => value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
         ("branch", Some(_), key) => key != RISKY_OF_BRANCH,
         ("gitflow", Some(below), _) => below.split('.').next().is_some_and(|name| NAMES_OF_GIT_FLOW.contains(&name)),
@@ -370,7 +370,7 @@ fn is_harmless(entry: &Entry, is_own: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Tells whether a value is no command, option, or name of a helper for addresses.
+/// Returns whether a value is not a command, an option, or the name of a remote helper.
 fn is_plain(value: &str) -> bool {
     !value.contains("::") && !value.starts_with(['!', '-']) && !value.chars().any(char::is_control)
 }
@@ -379,26 +379,26 @@ fn shown(word: &str) -> String {
     word.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '-').take(40).collect()
 }
 
-/// What a configuration names that Git reads or runs.
+/// A path in a configuration that Git reads or runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
-    /// Another configuration, relative to this one.
+    /// Another configuration, relative to the folder of this one.
     Configuration(String),
     /// A folder of hooks, relative to the work tree.
     Hooks(String),
     /// A program, relative to the work tree.
     Program(String),
-    /// A word of a command that may be a file, whatever its mode: interpreters run it too.
+    /// A word of a command that may be a file. Its mode does not matter, because interpreters run it too.
     Word(String),
-    /// A word of something else than a command. If it is a program, it may be run.
+    /// A word of a value that is not a command. If it is a program, it may be run.
     Argument(String),
-    /// A folder from which new repositories are filled, relative to the folder in which somebody makes one.
+    /// The template folder of new repositories, relative to the folder in which Git creates one.
     Template(String),
     /// A work tree, relative to the repository.
     WorkTree(String),
 }
 
-/// Returns what a configuration names, as it is written. Of a file that Git cannot read there is nothing.
+/// Returns the paths that a configuration names, as written. Returns none if the file has a syntax error.
 pub(super) fn named(text: &[u8]) -> Vec<Named> {
     let mut named = Vec::new();
     let risky = entries(text).unwrap_or_default().into_iter().filter(|entry| !is_harmless(entry, |_| false));
@@ -430,7 +430,8 @@ pub(super) fn named(text: &[u8]) -> Vec<Named> {
     named
 }
 
-/// Returns a path of a configuration as it is written, since `..` behind a link leads elsewhere. `~` is the user's home.
+/// Resolves a path of a configuration against `folder` without normalizing it, because `..` after a symlink leads
+/// elsewhere. `~` stands for the user's home.
 pub(super) fn named_at_home(folder: &Path, named: &str, home: Option<&Path>) -> PathBuf {
     match (named.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -12,31 +12,32 @@ use uuid::Uuid;
 
 use crate::sandbox::place::Folder;
 
-/// Largest configuration that is read.
+/// Size of the largest configuration that is read.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// Largest file of which the content is compared. Larger ones count as changed when they were written anew.
+/// Size of the largest file whose content is compared. A larger one counts as changed if its inode, change time or size
+/// differs.
 const MAX_COMPARED_BYTES: u64 = 256 * 1024;
 
-/// Configurations of a repository, and of a work tree of it.
+/// Names of the configurations of a repository and of one of its work trees.
 pub(super) const CONFIGURATIONS: [&str; 2] = ["config", "config.worktree"];
 
-/// What is put behind the name of what was put aside.
+/// Suffix that is added to the name of a renamed file.
 const ASIDE: &str = ".untrusted";
 
-/// What a file is, for the question whether it is the same as before. Tools write hooks anew with the same content (`npm install`
-/// with Husky), so content counts where it can be read.
+/// State of a file, used to find out whether it changed. Tools rewrite hooks with the same content (`npm install` with
+/// Husky), so the content is compared where it can be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum FileState {
-    /// What may be done with a plain file of at most [`MAX_COMPARED_BYTES`] that has one name, and its SHA-256.
+    /// Permissions and SHA-256 of a plain file of at most [`MAX_COMPARED_BYTES`] with one hard link.
     Content(Rights, Vec<u8>),
-    /// The path that a symlink holds.
+    /// Target of a symlink.
     Link(OsString),
-    /// Any other file: its inode, the time of its last change, and its size.
+    /// Any other file: inode, change time and size.
     Stamp(u64, (i64, i64), u64),
 }
 
-/// What may be done with a file. Tools write hooks anew under another umask.
+/// Permissions of a file that matter. The others may differ because tools rewrite hooks under another umask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Rights {
     can_be_run: bool,
@@ -49,7 +50,7 @@ impl FileState {
         if data.is_symlink() {
             return fs::read_link(path).map_or_else(|_| stamp(), |led| Self::Link(led.into()));
         }
-        // By a second name a file can be changed later, where nobody looks.
+        // A file with a second hard link can be changed later through a path that is not checked.
         if data.size() > MAX_COMPARED_BYTES || data.nlink() > 1 {
             return stamp();
         }
@@ -59,7 +60,7 @@ impl FileState {
     }
 }
 
-/// Renames something in a folder so that Git does not find it.
+/// Renames an entry of a folder so that Git does not find it.
 pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
     let held = Folder::there(folder)?;
     let from = held.at(Path::new(name));
@@ -70,7 +71,7 @@ pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
     }
     let to = held.at(Path::new(&other));
     match fs::rename(&from, &to) {
-        // A command can take the right to write away from its user, who can give it back.
+        // A command can remove the write permission of the folder; its owner can restore it.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             fs::set_permissions(held.at(Path::new("")), Permissions::from_mode(0o700))?;
             fs::rename(&from, &to)?;
@@ -80,28 +81,28 @@ pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
     Ok(format!("`{}` is now `{}`", Path::new(name).display(), Path::new(&other).display()))
 }
 
-/// Tells whether a name in a repository is that of a file or folder that decides what Git runs.
+/// Returns whether an entry of a repository with this name decides what Git runs.
 pub(super) fn is_control(name: &OsStr) -> bool {
     CONFIGURATIONS.iter().chain(&["commondir", "hooks"]).any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Tells whether a name is that of something that was put aside.
+/// Returns whether this is the name of a renamed file.
 pub(super) fn is_aside(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.windows(ASIDE.len()).any(|part| part == ASIDE.as_bytes())
 }
 
-/// Tells whether a name can be that of a hook: none has a dot, those of examples and of what was put aside do.
+/// Returns whether this can be the name of a hook. Hooks have no dot in their names; samples and renamed files do.
 pub(super) fn is_name_of_hook(name: &OsStr) -> bool {
     !name.as_encoded_bytes().contains(&b'.')
 }
 
-/// Reads a file without following a link and without waiting for anybody.
+/// Reads a plain file without following a symlink and without blocking.
 pub(super) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     read(path, libc::O_NOFOLLOW)
 }
 
-/// Reads a file behind links too, without waiting for anybody.
+/// Reads a file, possibly through a symlink, without blocking.
 pub(super) fn read_behind_links(path: &Path) -> io::Result<Vec<u8>> {
     read(path, 0)
 }

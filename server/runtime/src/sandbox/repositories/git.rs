@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Where Git of the system has its configuration, and where that of package managers has it.
+/// System-wide configurations of Git, including those of package managers.
 const OF_SYSTEM: [&str; 5] = [
     "/etc/gitconfig",
     "/usr/local/etc/gitconfig",
@@ -11,17 +11,17 @@ const OF_SYSTEM: [&str; 5] = [
     "/opt/local/etc/gitconfig",
 ];
 
-/// What the user's Git reads wherever it is used.
+/// Configurations that the user's Git reads in every repository.
 #[derive(Debug, Clone, Default)]
 pub struct UserGit {
-    /// The home, to which `~` in configurations refers.
+    /// The user's home directory, which `~` in configurations stands for.
     pub home: Option<PathBuf>,
-    /// Configurations of the user and of the system. Those that are missing count too: a command may make them.
+    /// Configurations of the user and of the system. Missing files are included, because a command may create them.
     pub configurations: Vec<PathBuf>,
 }
 
 impl UserGit {
-    /// Returns the usual places for a user with a home.
+    /// Returns the default places for a user with this home directory.
     #[must_use]
     pub fn usual(home: Option<PathBuf>) -> Self {
         let of_user = [".gitconfig", ".config/git/config"];
@@ -30,7 +30,7 @@ impl UserGit {
         Self { home, configurations }
     }
 
-    /// Returns the same with more configurations, such as those that variables of the environment name.
+    /// Returns the same with further configurations, for example those that environment variables name.
     #[must_use]
     pub fn with(mut self, configurations: impl IntoIterator<Item = PathBuf>) -> Self {
         self.configurations.extend(configurations);

@@ -1,9 +1,10 @@
-//! What lies in one repository beside its configuration and its hooks, and would be written elsewhere or by somebody else: symlinks,
-//! files with a second name, and addresses of other repositories.
+//! Finds entries of a repository, other than its configuration and hooks, that make Git write elsewhere or that can be
+//! changed from outside: symlinks, files with a second hard link, and files with URLs of other repositories.
 //!
-//! Git follows symlinks when it writes many of its files (`logs/HEAD`, `FETCH_HEAD`, `packed-refs`, ...), and a command decides what is
-//! in them: names, addresses, messages. So a symlink in a repository has the next `git commit` of the user write to a start-up file. Which of its
-//! files Git writes through symlinks differs between releases, so all count but those of objects, whose names are hashes.
+//! Git follows symlinks when it writes many of its files (`logs/HEAD`, `FETCH_HEAD`, `packed-refs`, ...), and a command
+//! decides what Git writes there: names, addresses, messages. So a symlink in a repository could make the user's next `git
+//! commit` write to a shell start-up file. Which files Git writes through symlinks differs between releases, so all count
+//! except objects, whose names are hashes.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File, Permissions};
@@ -18,10 +19,10 @@ use super::risk::Risk;
 use super::walk::Marks;
 use crate::sandbox::place::Folder;
 
-/// Most entries of one repository that are looked at, objects left out.
+/// Most entries of one repository that are examined, objects excluded.
 const MAX_ENTRIES: usize = 256 * 1024;
 
-/// Folders in which Git writes, and files that it writes, in a repository that may be a folder of sources as well.
+/// Folders and files that Git writes, in a repository that may be a source tree as well.
 const OF_GIT: [&str; 17] = [
     "branches",
     "description",
@@ -42,16 +43,16 @@ const OF_GIT: [&str; 17] = [
     "worktrees",
 ];
 
-/// Folders whose files hold addresses of repositories, one file for each.
+/// Folders whose files contain URLs of repositories, one file each.
 const ADDRESSES: [&str; 2] = ["branches", "remotes"];
 
-/// Returns the risks, each with what people are told of it.
+/// Returns the risks, each with its description for users.
 pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
     let mut found = Vec::new();
     let mut count = 0;
     let mut folders = vec![PathBuf::new()];
     while let Some(below) = folders.pop() {
-        // The search tells of folders that cannot be listed.
+        // The search reports folders that cannot be listed.
         let Ok(entries) = fs::read_dir(repository.join(&below)) else { continue };
         let entries: Vec<_> = entries.flatten().take(MAX_ENTRIES).collect();
         count += entries.len();
@@ -63,7 +64,7 @@ pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
         entries.iter().for_each(|entry| marks.note(entry.file_name().to_str().unwrap_or_default()));
         let is_top = below.as_os_str().is_empty();
         if !is_top && marks.are_of_a_repository(&repository.join(&below)) {
-            // It is looked at by itself.
+            // A nested repository is examined separately.
             continue;
         }
         for entry in entries {
@@ -78,7 +79,7 @@ pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
             } else if kind.is_symlink() {
                 found.extend(of_link(repository, below.join(name)));
             } else if kind.is_file() {
-                // There are many, and few have anything to tell.
+                // There are many files, and few of them are a risk.
                 found.extend(of_file(&entry, &below));
             }
         }
@@ -86,20 +87,20 @@ pub(super) fn risks(repository: &Path) -> Vec<(Risk, String)> {
     found
 }
 
-/// Tells whether something directly in a repository is looked at here. Hooks and symlinks in the place of configurations are looked
-/// at elsewhere.
+/// Returns whether an entry at the top of a repository is examined here. Hooks, and symlinks in place of configurations,
+/// are examined elsewhere.
 fn belongs_to_git(repository: &Path, name: &OsStr, is_folder: bool, marks: &Marks) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
     if ["hooks", "objects"].iter().any(is) {
         return false;
     }
-    // A bare repository may have work trees in it, and a folder of sources may look like a repository.
+    // A bare repository may contain work trees, and a source tree may look like a repository.
     let is_git_folder = repository.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
     let is_shouted = |name: &str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     is_git_folder || OF_GIT.iter().any(is) || !is_folder && (marks.head || name.to_str().is_some_and(is_shouted))
 }
 
-/// Tells whether a folder holds objects of Git or of an extension, by hashes. Names of branches may contain the word.
+/// Returns whether a folder holds objects of Git or of an extension. The names of branches may contain the word too.
 fn holds_objects(path: &Path) -> bool {
     let mut parts = path.components().map(Component::as_os_str);
     let (first, second) = (parts.next(), parts.next());
@@ -113,7 +114,7 @@ fn of_link(repository: &Path, path: PathBuf) -> Option<(Risk, String)> {
         return None;
     }
     let led = fs::read_link(repository.join(&path)).ok()?;
-    // So Git wrote `HEAD` itself long ago. What is written there is a hash.
+    // Old versions of Git wrote `HEAD` as a symlink. What Git writes through it is a hash.
     let is_ref = led.starts_with("refs") && led.components().all(|part| matches!(part, Component::Normal(_)));
     if is_ref && path.file_name() == Some(OsStr::new("HEAD")) && !path.starts_with("logs") {
         return None;
@@ -139,7 +140,7 @@ fn of_file(entry: &DirEntry, below: &Path) -> Option<(Risk, String)> {
     Some((Risk::Shared { path: path.into(), inode: data.ino() }, told))
 }
 
-/// Gives a repository a file of its own in the place of one that has a second name.
+/// Replaces a file that has a second hard link by a copy.
 ///
 /// # Errors
 ///

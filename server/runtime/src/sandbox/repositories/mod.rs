@@ -1,19 +1,19 @@
-//! Keeps repositories below open folders from running what a command left in them.
+//! Keeps repositories below writable folders from running what a command left in them.
 //!
-//! Git runs what a repository says: hooks, and programs that its configuration names. So whoever uses Git in a folder that
-//! commands may write to would run their programs, without a sandbox. Before a command starts, all repositories below its open
-//! folders are found, and bubblewrap mounts them read-only. When the command has ended, they are looked for again: what may run
-//! something and did not before is put aside, in repositories that the command made as in others. So a command may clone, and
-//! use what it cloned.
+//! Git runs what a repository tells it to: hooks, and programs that its configuration names. So a user who runs Git in a
+//! folder that commands may write to would run the commands' programs without a sandbox. Before a command starts, all
+//! repositories below its writable folders are found, and bubblewrap mounts them read-only. When the command has ended,
+//! they are searched again: everything that can run a program and could not before is renamed, in repositories that the
+//! command created as well as in others. So a command may clone a repository and use the clone.
 //!
-//! A search is bounded. What it leaves out before a command is closed to that command; what it leaves out afterwards is told, and
-//! the next search that gets through is held against what was there before. The same holds after a server was killed, for which what
-//! was there is kept in a file ([`Repositories::recover`]).
+//! A search is limited. A folder that is skipped before a command is read-only for that command. A folder that is skipped
+//! afterwards is reported, and the next complete search is compared with the state before the command. The same holds after
+//! a server was killed; the state is kept in a file for this case ([`Repositories::recover`]).
 //!
-//! Commands overlap. What one of them left is not put aside before it ends, so another one that starts meanwhile must not take it for what was
-//! there before: it counts as known only what each command that still runs knew too ([`Memory::live`]).
+//! Commands overlap. What a command left is renamed only when it ends, so a command that starts before that must not treat
+//! it as known: only what each command that still runs knew too counts as known ([`Memory::live`]).
 //!
-//! This does not reach what a running command does before it ends.
+//! This gives no protection against what a command does while it runs.
 
 #[cfg(test)]
 mod attempts;
@@ -51,23 +51,25 @@ use risk::Risk;
 use walk::{AFTER, BEFORE, Bounds, Found, Unlistable, Walker};
 pub use walk::{MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_SEARCH, MAX_SEARCH_AFTER, Unsearched};
 
-/// Most repositories and files of theirs that are mounted read-only for one command. Those beyond it, which lie lowest, are
-/// only compared with what they were. Also most folders in one open folder that are closed since they were not searched; with
-/// more, the whole open folder is closed.
+/// Most repositories, and files of repositories, that are mounted read-only for one command. Those beyond the limit, which
+/// are the deepest ones, are only compared afterwards. It is also the most folders in one writable folder that are
+/// read-only because they were not searched; with more, the whole writable folder is read-only.
 pub const MAX_CLOSED: usize = 256;
 
-/// Most repositories that are known to be made by commands. Once there are more, new ones are read-only for the next command.
+/// Most repositories that are remembered as made by commands. Once there are more, new ones are read-only for the next
+/// command.
 pub const MAX_MADE: usize = 64 * 1024;
 
-/// Most sets of open folders whose search after a command did not get through, and that wait for one that does.
+/// Most sets of writable folders that wait for another search because the search after a command was incomplete.
 const MAX_PENDING: usize = 256;
 
-/// What keeps a command from writing to what is closed in an open folder.
+/// How read-only places inside writable folders are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closing {
-    /// Bubblewrap mounts it read-only.
+    /// Bubblewrap mounts them read-only.
     Mounts,
-    /// Nothing does: open folders are open as a whole. What was not searched closes the whole of them.
+    /// They are not enforced: a writable folder is writable as a whole. If a part of it was not searched, all of it becomes
+    /// read-only.
     Nothing,
 }
 
@@ -81,7 +83,7 @@ pub struct Repositories {
     memory: Mutex<Memory>,
 }
 
-/// How far searches go.
+/// Limits of searches.
 #[derive(Debug)]
 struct SearchBounds {
     before: Bounds,
@@ -96,21 +98,21 @@ impl Default for SearchBounds {
 
 #[derive(Debug, Default)]
 struct Memory {
-    /// Those that commands made. They are their own, and stay open to them.
+    /// Repositories that commands made. They stay writable for commands.
     made: HashMap<Identity, PathBuf>,
-    /// Risks that stand since they could not be put aside.
+    /// Risks that remain because they could not be renamed.
     failed: BTreeMap<Identity, BTreeSet<Risk>>,
-    /// Searches after a command that did not get through.
+    /// Incomplete searches after a command.
     pending: Vec<Pending>,
-    /// What was there before each command that runs, by numbers.
+    /// The state before each running command, by the number of the command.
     live: BTreeMap<u64, Live>,
-    /// How many commands are about to start.
+    /// Number of commands that are about to start.
     starting: usize,
-    /// The number of the last command.
+    /// Number of the newest command.
     last: u64,
 }
 
-/// A command that runs, or ran when one that is about to start began to look.
+/// A command that runs, or that ran when a starting command began its search.
 #[derive(Debug)]
 struct Live {
     before: Arc<Before>,
@@ -118,7 +120,7 @@ struct Live {
 }
 
 impl Memory {
-    /// Takes away commands that have ended, unless somebody may have seen what they left.
+    /// Removes commands that have ended, unless a starting command may have seen what they left.
     fn forget_ended(&mut self) {
         if self.starting == 0 {
             self.live.retain(|_, live| !live.has_ended);
@@ -126,41 +128,42 @@ impl Memory {
     }
 }
 
-/// A search that has to be made again.
+/// A search that has to be repeated.
 #[derive(Debug)]
 struct Pending {
     before: Before,
     record: Option<Record>,
 }
 
-/// Repositories as they were when a command started.
+/// The repositories as they were when a command started.
 #[derive(Debug)]
 pub struct Watch {
     repositories: Arc<Repositories>,
     before: Before,
-    /// As it was when the command started, for a search that gets through later.
+    /// The state when the command started, for a later search that is complete.
     first: Option<Before>,
     record: Option<Record>,
-    /// What a search that was made up for gave.
+    /// Report of a repeated search of an earlier command.
     late: Report,
     unsearched: BTreeMap<PathBuf, Unsearched>,
     shut: BTreeSet<PathBuf>,
     was_checked: bool,
-    /// Whether the last search got through.
+    /// Whether the last search was complete.
     is_complete: bool,
-    /// Its number among those that run.
+    /// Number of the command.
     number: u64,
 }
 
 impl Repositories {
-    /// Returns the repositories of a user. `records` is a folder that no command can read: what repositories were like is kept there
-    /// while commands run.
+    /// Returns the repositories of a user. `records` is a folder that no command can read; the state before each running
+    /// command is stored there.
     #[must_use]
     pub fn new(user: UserGit, records: &Path) -> Self {
         Self { user, records: Some(Records::new(records)), ..Self::default() }
     }
 
-    /// Looks at what commands left whose server was killed. Nothing of them should run any more. This looks at many folders.
+    /// Checks what commands of killed servers left. None of these commands may still be running. This searches many
+    /// folders.
     pub fn recover(&self) -> Report {
         let mut report = Report::default();
         for (record, kept) in self.records.iter().flat_map(Records::left_behind) {
@@ -190,8 +193,8 @@ impl Repositories {
         report
     }
 
-    /// Finds the repositories in the open folders of a command that is about to start, and closes them to it. Returns nothing
-    /// if it may write nowhere. This looks at many folders.
+    /// Finds the repositories in the writable folders of a command that is about to start, and makes them read-only for it.
+    /// Returns `None` if the command has no writable folder. This searches many folders.
     pub fn watch(self: &Arc<Self>, confinement: &mut Confinement, closing: Closing) -> Option<Watch> {
         let mut roots = confinement.open();
         roots.retain(|root| !confinement.temporary.contains(root));
@@ -206,7 +209,7 @@ impl Repositories {
         }
         let mut look = Look::at(&found, &roots, &self.user);
         for (configuration, work_tree) in &look.unreadable {
-            tracing::warn!(configuration = %configuration.display(), "a configuration of Git cannot be read");
+            tracing::warn!(configuration = %configuration.display(), "cannot read a Git configuration");
             found.close_work_tree(work_tree, &roots);
         }
         look.before.forget(&self.memory().failed);
@@ -222,7 +225,7 @@ impl Repositories {
         confinement.made = self.made_at_top(&found, &roots);
         let record = match self.records.as_ref().map(|records| records.write(&before)) {
             Some(Err(error)) => {
-                tracing::warn!(%error, "repositories will not be looked at if the server is killed");
+                tracing::warn!(%error, "repositories will not be checked if the server is killed");
                 late.unknown(&format!("(only if the server is killed while this command runs: {error})"));
                 None
             }
@@ -233,20 +236,20 @@ impl Repositories {
         Some(Watch { repositories, before, first, record, late, unsearched, shut, was_checked, is_complete, number })
     }
 
-    /// Counts repositories that commands made as their user's, once the user has had them run something: relative paths in them would lead
-    /// elsewhere if a command moved them.
+    /// Counts repositories that commands made as the user's if the user has since configured programs in them: a relative
+    /// path would lead elsewhere if a command moved the repository.
     fn give_back(&self, before: &Before) {
         self.memory().made.retain(|identity, _| !before.has_risks(identity));
     }
 
-    /// Returns the repositories directly in open folders that commands made.
+    /// Returns the repositories made by commands that lie directly in writable folders.
     fn made_at_top(&self, found: &Found, roots: &[PathBuf]) -> Vec<PathBuf> {
         let memory = self.memory();
         let at_top = roots.iter().filter_map(|root| found.repositories.get_key_value(&root.join(".git")));
         at_top.filter(|(_, identity)| memory.made.contains_key(identity)).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns the repositories and files of theirs that are closed to a command, those that lie highest.
+    /// Returns the outermost repositories and files of repositories, which are read-only for a command.
     fn to_close(&self, found: &Found, before: &Before, roots: &[PathBuf]) -> Vec<PathBuf> {
         let memory = self.memory();
         let is_own = |identity: &Identity| memory.made.contains_key(identity);
@@ -254,11 +257,11 @@ impl Repositories {
         let mut closed: Vec<PathBuf> = repositories.map(|(path, _)| path.clone()).chain(before.names.there()).collect();
         drop(memory);
         closed.sort_by_key(|path| path.components().count());
-        // A repository that a person opened by its name is open as a whole.
+        // A repository that a user named as a writable folder is writable as a whole.
         let opened: Vec<&PathBuf> = roots.iter().filter(|root| found.repositories.contains_key(*root)).collect();
         let mut kept: Vec<PathBuf> = Vec::new();
         for path in closed {
-            // What lies in a closed folder is closed.
+            // A place in a read-only folder is read-only already.
             let is_in_another = kept.iter().any(|outer| path.starts_with(outer));
             let is_open = roots.contains(&path) || opened.iter().any(|outer| path.starts_with(outer));
             if kept.len() < MAX_CLOSED && !is_in_another && !is_open {
@@ -268,7 +271,7 @@ impl Repositories {
         kept
     }
 
-    /// Makes up for searches that did not get through, in folders that were all searched now.
+    /// Repeats incomplete searches for folders that have now been searched completely.
     fn make_up(&self, roots: &[PathBuf], found: &Found) -> Report {
         let is_searched = |pending: &Pending| pending.before.roots().iter().all(|root| roots.contains(root));
         let pending: Vec<Pending> = self.memory().pending.extract_if(.., |pending| is_searched(pending)).collect();
@@ -282,7 +285,7 @@ impl Repositories {
         report
     }
 
-    /// Compares, and remembers what that gave.
+    /// Compares the state with `found`, and remembers the result.
     fn settle(&self, before: &mut Before, found: &Found) -> Report {
         let Compared { report, new, failed } = before.compare(found, &self.user);
         let roots = before.roots();
@@ -290,7 +293,7 @@ impl Repositories {
             found.repositories.iter().chain(&found.pointers).map(|(path, identity)| (*identity, path)).collect();
         let mut memory = self.memory();
         if !found.is_cut_short() {
-            // What is gone is nobody's own: its number may be another's tomorrow.
+            // Forgets repositories that are gone: another folder may get the same inode number.
             memory.made.retain(|identity, path| match there.get(identity) {
                 Some(now) => {
                     path.clone_from(now);
@@ -313,7 +316,7 @@ impl Repositories {
 
     fn postpone(&self, pending: Pending) {
         let mut memory = self.memory();
-        // What was there before the first of them counts.
+        // The state before the first of several commands counts.
         let is_known = memory.pending.iter().any(|known| known.before.roots == pending.before.roots);
         if !is_known && memory.pending.len() < MAX_PENDING {
             memory.pending.push(pending);
@@ -329,7 +332,7 @@ impl Repositories {
     }
 }
 
-/// A look before a command, during which the others that run must not be forgotten.
+/// A search before a command. Commands that end meanwhile must be remembered until it is over.
 struct Starting<'a>(&'a Repositories);
 
 impl<'a> Starting<'a> {
@@ -338,7 +341,7 @@ impl<'a> Starting<'a> {
         Self(repositories)
     }
 
-    /// Holds what was seen against what commands knew that ran meanwhile. Returns the number of this one among them.
+    /// Limits what was found to what all commands that ran meanwhile knew too. Returns the number of the starting command.
     fn finish(self, mut look: Look) -> (u64, Arc<Before>) {
         let mut memory = self.0.memory();
         let roots = look.before.roots();
@@ -363,8 +366,8 @@ impl Drop for Starting<'_> {
     }
 }
 
-/// Returns the folders that were not searched, which are closed, and the open folders that are closed as a whole: since too many
-/// folders in them would have to be, or since nothing can close a part of them.
+/// Returns the folders that were not searched, which become read-only, and the writable folders that become read-only as a
+/// whole: because too many of their folders were not searched, or because parts of a folder cannot be made read-only.
 fn unsearched(
     found: &Found,
     roots: &[PathBuf],
@@ -385,7 +388,7 @@ fn unsearched(
         }
     }
     if closing == Closing::Nothing {
-        // An open folder around one that is closed would open it.
+        // A writable folder around a read-only one would make it writable.
         let around: Vec<PathBuf> =
             roots.iter().filter(|root| shut.iter().any(|inner| inner.starts_with(root))).cloned().collect();
         shut.extend(around);
@@ -393,26 +396,26 @@ fn unsearched(
     (unsearched, shut)
 }
 
-/// Returns the innermost open folder that a path lies in.
+/// Returns the innermost writable folder that contains a path.
 fn owner<'a>(path: &Path, roots: &'a [PathBuf]) -> Option<&'a PathBuf> {
     roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count())
 }
 
 impl Watch {
-    /// Returns the folders that were not searched, with the reason. They are closed for writing.
+    /// Returns the folders that were not searched, with the reasons. They are read-only.
     pub(crate) fn unsearched(&self) -> &BTreeMap<PathBuf, Unsearched> {
         &self.unsearched
     }
 
-    /// Returns the open folders that are closed as a whole, since parts of them were not searched.
+    /// Returns the writable folders that became read-only as a whole because parts of them were not searched.
     pub(crate) fn shut(&self) -> &BTreeSet<PathBuf> {
         &self.shut
     }
 
-    /// Puts aside what may run something and did not when this was called last, or when the command started. Returns what
-    /// people should know. This looks at many folders; nothing of the command should run any more.
+    /// Renames everything that can run a program and could not at the previous call or when the command started. Returns
+    /// what users should know. The command must have ended, with all its processes. This searches many folders.
     pub fn check(&mut self) -> Report {
-        // It stays incomplete if anything here panics.
+        // If the code below panics, the search counts as incomplete.
         (self.was_checked, self.is_complete) = (true, false);
         let (roots, skipped) = (self.before.roots(), self.before.skipped());
         let found = self.repositories.walk(&roots, self.repositories.bounds.after, Unlistable::GiveBack, &skipped);
@@ -426,14 +429,14 @@ impl Watch {
         report
     }
 
-    /// Ends the watch: the command has ended, and [`check`](Self::check) was called after that, or the command never started. If the
-    /// search did not get through, it is made up for before a later command.
+    /// Ends the watch, after the command has ended and [`check`](Self::check) was called, or if the command never started.
+    /// An incomplete search is repeated before a later command.
     pub fn end(mut self) {
         self.is_complete |= !self.was_checked;
     }
 }
 
-/// A watch that ends in any other way, such as by a panic, is made up for too.
+/// If a watch ends in another way, for example by a panic, its search is repeated too.
 impl Drop for Watch {
     fn drop(&mut self) {
         {

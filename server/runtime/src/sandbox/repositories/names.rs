@@ -1,12 +1,12 @@
-//! Files and folders of open folders that Git reads or runs since a configuration names them: included configurations, folders of
-//! hooks, programs, and what hooks lead to as links.
+//! Finds files and folders in writable folders that Git reads or runs because a configuration names them: included
+//! configurations, hooks folders, programs, and targets of hooks that are symlinks.
 //!
-//! A configuration counts wherever it lies: that of the user, and that of a repository outside of the open folders one of whose work
-//! trees lies in them. Conditions of `includeIf` are taken for fulfilled.
+//! A configuration counts wherever it lies: that of the user, and that of a repository outside of the writable folders if
+//! one of its work trees lies in them. Conditions of `includeIf` are assumed to hold.
 //!
-//! Relative paths mean something else in each work tree, so a command gives them a new meaning by making a repository, a work tree or a `.git` file.
-//! What they name then counts as made by the command, unless it was there in the same way in the work tree from which the new one comes
-//! ([`Twin`]).
+//! Relative paths mean something else in each work tree, so a command changes their meaning by creating a repository, a
+//! work tree or a `.git` file. A file that they then name counts as made by the command, unless the same file existed in
+//! the work tree from which the new one comes ([`Twin`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -25,22 +25,22 @@ use super::pairs;
 use super::report::Report;
 use crate::sandbox::git_file;
 
-/// How deep configurations include one another. Git reads as many.
+/// Most levels of nested includes. It is the limit of Git.
 const MAX_DEPTH: usize = 10;
 
-/// Most configurations that one includes directly.
+/// Most configurations that one configuration includes directly.
 const MAX_INCLUDED: usize = 64;
 
-/// Most links that are followed on the way to one path. Linux follows as many.
+/// Most symlinks that are followed on the way to one path. It is the limit of Linux.
 const MAX_LINKS: usize = 40;
 
-/// Most entries of a folder of hooks that are compared.
+/// Most entries of a hooks folder that are compared.
 const MAX_ENTRIES: usize = 1024;
 
-/// What a name stands for.
+/// What Git does with a named path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// A folder on the way to something else: only a link in its place leads Git elsewhere.
+    /// A folder on the way to another path: only a symlink in its place would lead Git elsewhere.
     Way,
     /// A word of a command, which may be a file or a folder.
     Word,
@@ -48,61 +48,61 @@ enum Kind {
     Hooks,
 }
 
-/// What is taken note of when a path is followed.
+/// Which parts of a path are recorded while it is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noting {
     All,
     Nothing,
 }
 
-/// What is named and lies in open folders.
+/// The named paths in writable folders, with their states.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Names {
     #[serde(with = "pairs")]
     states: BTreeMap<OsString, State>,
 }
 
-/// What lies at a place that is named.
+/// The state of a named path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Missing,
-    /// Anything but a link, on the way to something else.
+    /// Anything but a symlink, on the way to another path.
     Way,
-    /// A folder or nothing where a word of a command names something: a file or a link may be run.
+    /// A folder or nothing, where a word of a command names it: a file or a symlink could be run.
     NoFile,
-    /// A link, whatever it leads to. Nothing can be mounted over it.
+    /// A symlink, whatever its target. Nothing can be mounted over it.
     Link(FileState),
-    /// A file, or anything else but a link and a folder.
+    /// A file, or anything else that is neither a symlink nor a folder.
     File(FileState),
-    /// A folder where a file is named: Git can read and run none.
+    /// A folder where a file is named: Git can neither read nor run it.
     Folder,
-    /// A folder of hooks.
+    /// A hooks folder.
     Hooks(#[serde(with = "pairs")] BTreeMap<OsString, FileState>),
-    /// A folder of hooks with too many entries to be compared.
+    /// A hooks folder with too many entries to be compared.
     Crowd,
 }
 
-/// When names are looked for.
+/// Whether names are collected before or after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Before,
-    /// What is there may be the command's, so only what looks like a path is one.
+    /// After the command. Existing files may be the command's, so only words that look like paths count.
     After,
 }
 
-/// A work tree, and another one of the same repository that was there before a command.
+/// A work tree, and another one of the same repository that existed before the command.
 #[derive(Debug, Clone)]
 struct Twin {
     new: PathBuf,
     known: PathBuf,
 }
 
-/// Something that is named.
+/// A path that is named.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
     kind: Kind,
-    /// The same place in the twin.
+    /// The same path in the twin.
     twin: Option<PathBuf>,
 }
 
@@ -112,22 +112,22 @@ impl Place {
     }
 }
 
-/// Collects names.
+/// Collects named paths.
 pub(super) struct Search<'a> {
     user: &'a UserGit,
     roots: &'a [PathBuf],
     when: When,
     found: BTreeMap<(PathBuf, Kind), Option<PathBuf>>,
     twin: Option<Twin>,
-    /// The folder of hooks of the repository that is looked at.
+    /// The hooks folder of the repository that is being examined.
     own_hooks: Option<PathBuf>,
-    /// Folders around or below the configurations that cannot be read, with those.
+    /// Folders around or below configurations that cannot be read, each with the configuration.
     unreadable: BTreeSet<(PathBuf, PathBuf)>,
-    /// Configurations that were looked at, and for which work trees.
+    /// Configurations that were examined, each with the work tree.
     seen: BTreeSet<(PathBuf, PathBuf)>,
-    /// Folders of hooks that were looked at.
+    /// Hooks folders that were examined.
     seen_hooks: BTreeSet<PathBuf>,
-    /// What configurations name, or nothing of one that cannot be read.
+    /// Paths that configurations name. `None` for a configuration that cannot be read.
     read: BTreeMap<PathBuf, Option<Rc<[Named]>>>,
 }
 
@@ -147,8 +147,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at what a repository names, for the folder around it and for itself as a bare one. `was` is where it was before a command, if it
-    /// was there.
+    /// Collects what a repository names, both for the folder around it and for itself as a bare repository. `was` is its
+    /// path before the command, if it existed.
     pub(super) fn repository(&mut self, repository: &Path, was: Option<&Path>) {
         for (folder, was) in [(Some(repository), was), (repository.parent(), was.and_then(Path::parent))] {
             let Some(folder) = folder else { continue };
@@ -159,7 +159,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at what the repository behind a `.git` file or symlink names. `was` tells where a repository was before a command.
+    /// Collects what the repository behind a `.git` file or symlink names. `was` returns the path of a repository before
+    /// the command.
     pub(super) fn pointer(&mut self, pointer: &Path, was: impl Fn(&Path) -> Option<PathBuf>) {
         if let (Some(folder), Some(repository)) = (pointer.parent(), target(pointer)) {
             let common = common_folder(&repository);
@@ -170,7 +171,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at what the repository names of which a folder is the work tree, if there is one.
+    /// Collects what the repository names whose work tree is this folder, if there is one.
     pub(super) fn work_tree_at(&mut self, folder: &Path) {
         let git = folder.join(".git");
         match git.symlink_metadata() {
@@ -196,7 +197,7 @@ impl<'a> Search<'a> {
         self.own_hooks = outer;
     }
 
-    /// Looks at what a configuration names for a work tree.
+    /// Collects what a configuration names for a work tree.
     fn configuration(&mut self, path: &Path, work_tree: &Path, depth: usize) {
         if depth > MAX_DEPTH || !self.seen.insert((path.to_owned(), work_tree.to_owned())) {
             return;
@@ -214,7 +215,7 @@ impl<'a> Search<'a> {
                     let other = at(path.parent().unwrap_or(path), name);
                     self.note(&other, Kind::File);
                     included += 1;
-                    // Git takes paths in it as relative to the folder of this name, even if the file is a link.
+                    // Git resolves paths relative to the folder of this name, even if the file is a symlink.
                     let (Some(folder), Some(name)) = (other.parent(), other.file_name()) else { continue };
                     if included <= MAX_INCLUDED {
                         let folder = self.follow(folder, Kind::Way, Noting::Nothing);
@@ -223,7 +224,7 @@ impl<'a> Search<'a> {
                 }
                 Named::Hooks(name) => {
                     let hooks = at(work_tree, name);
-                    // Those of the repository itself are compared as such.
+                    // The hooks of the repository itself are compared separately.
                     if self.own_hooks.as_ref() != Some(&hooks) {
                         self.note(&hooks, Kind::Hooks);
                     }
@@ -232,7 +233,7 @@ impl<'a> Search<'a> {
                 Named::Program(name) => self.note(&at(work_tree, name), Kind::File),
                 Named::Word(name) => {
                     let path = at(work_tree, name);
-                    // A word that is nothing yet is a path if it looks like one.
+                    // A word that names no existing file counts if it looks like a path.
                     let is_path = name.contains('/') || has_extension(name);
                     let is_there = self.when == When::Before && path.is_file();
                     if is_there || is_path && (self.when == When::After || path.symlink_metadata().is_err()) {
@@ -264,7 +265,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at what hooks lead to as links.
+    /// Collects the targets of hooks that are symlinks.
     fn hooks(&mut self, hooks: &Path) {
         if !self.seen_hooks.insert(hooks.to_owned()) {
             return;
@@ -277,19 +278,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes note of what a link in a repository leads to. Its other files are compared as those of the repository.
+    /// Records the target of a symlink in a repository. Other files of the repository are compared separately.
     fn note_if_link(&mut self, path: &Path, kind: Kind) {
         if path.is_symlink() {
             self.note(path, kind);
         }
     }
 
-    /// Takes note of a path, of what it leads to, and of each link and folder on the way, if they lie in open folders.
+    /// Records a path, its target, and each symlink and folder on the way, as far as they lie in writable folders.
     fn note(&mut self, path: &Path, kind: Kind) {
         self.follow(path, kind, Noting::All);
     }
 
-    /// Follows a path as the system does, and returns the path without links. What is missing counts as a folder.
+    /// Follows a path as the kernel does, and returns it without symlinks. A missing component counts as a folder.
     fn follow(&mut self, path: &Path, kind: Kind, noting: Noting) -> PathBuf {
         let mut passed = Vec::new();
         let at = follow(path, |passing, _| passed.push(passing.to_owned()));
@@ -307,33 +308,34 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at the configurations of the user. One of them that lies in an open folder is named by Git itself.
+    /// Examines the configurations of the user. A configuration in a writable folder counts as named, because Git reads it.
     pub(super) fn of_user(&mut self) {
         let user = self.user;
         for path in &user.configurations {
             self.note(path, Kind::File);
-            // Whole paths count without any repository: `init.templateDir`.
+            // Absolute paths count without any repository, for example `init.templateDir`.
             self.configuration(path, Path::new("/"), 0);
         }
     }
 
-    /// Returns the configurations that cannot be read, each with a work tree for which it counts.
+    /// Returns the configurations that cannot be read, each with a work tree that it applies to.
     pub(super) fn unreadable(&self) -> &BTreeSet<(PathBuf, PathBuf)> {
         &self.unreadable
     }
 
-    /// Returns what was found.
+    /// Returns the collected paths.
     pub(super) fn places(self) -> Vec<Place> {
         self.found.into_iter().map(|((path, kind), twin)| Place { path, kind, twin }).collect()
     }
 }
 
-/// Tells whether a path lies in one of these folders.
+/// Returns whether a path lies in one of these folders.
 fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
     roots.iter().any(|root| path.starts_with(root) && path != *root)
 }
 
-/// Returns what a configuration names, or nothing if it cannot be read. One that is missing names nothing, and Git reads no folder.
+/// Returns the paths that a configuration names. `None` if it cannot be read. A missing configuration names nothing, and
+/// neither does a folder, which Git does not read.
 fn named_in(path: &Path) -> Option<Rc<[Named]>> {
     match files::read_behind_links(path) {
         Ok(text) => Some(config::named(&text).into()),
@@ -343,8 +345,8 @@ fn named_in(path: &Path) -> Option<Rc<[Named]>> {
     }
 }
 
-/// Follows a path as the system does, and returns the path without links. `pass` is told each symlink and folder on the way, and whether it is
-/// a symlink. What is missing counts as a folder.
+/// Follows a path as the kernel does, and returns it without symlinks. Calls `pass` with each symlink and folder on the
+/// way, and with whether it is a symlink. A missing component counts as a folder.
 fn follow(path: &Path, mut pass: impl FnMut(&Path, bool)) -> PathBuf {
     let mut at = PathBuf::new();
     let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
@@ -370,34 +372,34 @@ fn follow(path: &Path, mut pass: impl FnMut(&Path, bool)) -> PathBuf {
 }
 
 impl Names {
-    /// Returns what is named, as it is now.
+    /// Returns the current states of these paths.
     pub(super) fn of(places: &[Place]) -> Self {
         let state = |place: &Place| (place.path.clone().into(), state(&place.path, place.kind));
         Self { states: places.iter().map(state).collect() }
     }
 
-    /// Returns what is named, whether it is there or not.
+    /// Returns all named paths, including missing ones.
     pub(super) fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
         self.states.iter().filter(|(_, state)| **state != State::Way).map(|(path, _)| PathBuf::from(path))
     }
 
-    /// Returns what is there and can be mounted. No path leads through a link.
+    /// Returns the paths that exist and can be mounted over. None of them leads through a symlink.
     pub(super) fn there(&self) -> impl Iterator<Item = PathBuf> + '_ {
         let can_be_mounted =
             |state: &State| matches!(state, State::File(_) | State::Folder | State::Hooks(_) | State::Crowd);
         self.states.iter().filter(move |(_, state)| can_be_mounted(state)).map(|(path, _)| PathBuf::from(path))
     }
 
-    /// Takes in what is named now and was not before, as it was before.
+    /// Adds paths that are named now and were not before, with their states before the command.
     pub(super) fn learn(&mut self, places: &[Place], roots: &[PathBuf]) {
         let new = places.iter().filter(|place| !self.states.contains_key(place.path.as_os_str()));
         let new: Vec<(OsString, State)> =
             new.map(|place| (place.path.clone().into(), self.prior(place, roots))).collect();
-        // What Git reads or runs stands behind what is on the way to something else too.
+        // A path that Git reads or runs replaces one that is only on the way to another.
         self.states.extend(new);
     }
 
-    /// Returns how something was that nobody named: as it was in the work tree from which a new one comes, or missing.
+    /// Returns the state before the command of a path that was not named then: the state of its twin, or missing.
     fn prior(&self, Place { kind, twin, .. }: &Place, roots: &[PathBuf]) -> State {
         let known = twin.as_ref().and_then(|twin| match self.states.get(twin.as_os_str()) {
             Some(known) => Some(known.clone()),
@@ -413,7 +415,7 @@ impl Names {
         }
     }
 
-    /// Lets count as known only what another command that still runs knew too. `covers` tells what that one watches.
+    /// Keeps only what another running command knew too. `covers` tells whether that command watches a path.
     pub(super) fn limit_to(
         &mut self,
         other: &Self,
@@ -428,7 +430,7 @@ impl Names {
         }
     }
 
-    /// Puts aside what was made or changed since. Afterwards what is there now counts as known.
+    /// Renames what was created or changed. Afterwards the current state counts as known.
     pub(super) fn put_aside_changes(&mut self, report: &mut Report) {
         for (path, before) in &mut self.states {
             let path = Path::new(path);
@@ -439,7 +441,8 @@ impl Names {
                 State::Missing | State::Link(_) | State::File(_) | State::Folder => Kind::File,
             };
             let now = state(path, kind);
-            // Git can neither read nor run a folder in the place of a file, but what lies in one in the place of a link.
+            // Git can neither read nor run a folder in place of a file. A folder in place of a symlink may contain
+            // something that it can.
             let is_harmless = now == State::Folder && matches!(before, State::File(_) | State::Hooks(_));
             if now == *before || matches!(now, State::Missing | State::NoFile) || is_harmless {
                 continue;
@@ -482,7 +485,7 @@ fn state(path: &Path, kind: Kind) -> State {
             }
             let entries = entries.into_iter().filter_map(|entry| {
                 let data = entry.metadata().ok()?;
-                // Git runs no folder.
+                // Git does not run folders.
                 (!data.is_dir()).then(|| (entry.file_name(), FileState::of(&entry.path(), &data)))
             });
             State::Hooks(entries.collect())
@@ -492,7 +495,7 @@ fn state(path: &Path, kind: Kind) -> State {
     }
 }
 
-/// Returns the repository that a `.git` file names, or to which a `.git` link leads, or nothing if it is not there.
+/// Returns the repository that a `.git` file names or a `.git` symlink leads to. `None` if it is missing.
 pub(super) fn target(pointer: &Path) -> Option<PathBuf> {
     let folder = pointer.parent()?;
     let led = pointer.canonicalize().ok()?;
@@ -500,7 +503,7 @@ pub(super) fn target(pointer: &Path) -> Option<PathBuf> {
     named.canonicalize().ok().filter(|named| named.is_dir())
 }
 
-/// Tells whether a `.git` file or symlink leads to its repository without a symlink elsewhere, which others may change.
+/// Returns whether a `.git` file or symlink leads to its repository without a symlink elsewhere, which others might change.
 pub(super) fn leads_by(pointer: &Path, is_inside: impl Fn(&Path) -> bool) -> bool {
     let mut is_held = true;
     let mut pass = |path: &Path, is_link: bool| is_held &= !is_link || is_inside(path);
@@ -512,20 +515,20 @@ pub(super) fn leads_by(pointer: &Path, is_inside: impl Fn(&Path) -> bool) -> boo
     is_held
 }
 
-/// Tells whether a word looks like the name of a file: `clean.py`.
+/// Returns whether a word looks like the name of a file, such as `clean.py`.
 fn has_extension(word: &str) -> bool {
     let parts = word.rsplit_once('.').filter(|(name, _)| !name.is_empty() && !name.starts_with('-'));
     parts.is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Returns the folder from which the folder of a work tree takes configuration and hooks.
+/// Returns the folder from which a work tree's folder takes configuration and hooks.
 fn common_folder(repository: &Path) -> PathBuf {
     let text = files::read_behind_links(&repository.join("commondir"));
     let named = text.map(|text| git_file::common_folder(&text, repository));
     named.map_or_else(|_| repository.to_owned(), |named| named.canonicalize().unwrap_or(named))
 }
 
-/// Tells whether a word of a command is a file that may be run.
+/// Returns whether a word of a command is a file that can be run.
 fn is_program(path: &Path) -> bool {
     let Ok(data) = path.metadata() else { return false };
     if !data.is_file() {

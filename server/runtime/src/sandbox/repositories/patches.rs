@@ -1,6 +1,7 @@
-//! Keeps patches from writing what Git runs: the server writes them itself, so no command is watched and nothing is mounted.
+//! Keeps patches from writing what Git runs. The server writes patches itself, so no command is watched and nothing is
+//! mounted.
 //!
-//! Only what lies around the files of a patch is looked at, so this is quick.
+//! Only folders around the files of a patch are examined, so this is fast.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -13,8 +14,9 @@ use super::walk::{MARKS, Marks};
 use crate::sandbox::confinement::Confinement;
 
 impl Repositories {
-    /// Closes those files of a patch that decide what Git runs: configurations and hooks of repositories, those that the patch itself
-    /// makes included, and what configurations name. `made` are the files that are there after the patch.
+    /// Makes files of a patch read-only if they decide what Git runs: configurations and hooks of repositories, including
+    /// repositories that the patch itself creates, and files that configurations name. `made` are the files that exist
+    /// after the patch.
     pub(crate) fn close_to_patch(&self, confinement: &mut Confinement, files: &[PathBuf], made: &[PathBuf]) {
         let roots: Vec<&PathBuf> =
             confinement.writable.iter().filter(|root| !confinement.temporary.contains(root)).collect();
@@ -29,7 +31,7 @@ impl Repositories {
             return true;
         }
         let itself = [file.to_owned()];
-        // What is named counts as inside if it is the file or a folder around it.
+        // A named place counts if it is the file or a folder around it.
         let folders: Vec<PathBuf> = around.iter().map(|folder| (*folder).to_owned()).collect();
         let mut search = Search::new(&self.user, &folders, When::Before);
         search.of_user();
@@ -42,7 +44,8 @@ impl Repositories {
     }
 }
 
-/// Tells whether a file is part of what decides what Git runs in a folder that it takes, or will take, for a repository.
+/// Returns whether a file is part of what decides what Git runs in a folder that is a repository or becomes one by the
+/// patch.
 fn belongs_to_repository(file: &Path, folder: &Path, made: &[PathBuf]) -> bool {
     let mut before = Marks::default();
     MARKS.iter().filter(|name| folder.join(name).symlink_metadata().is_ok()).for_each(|name| before.note(name));
@@ -55,11 +58,11 @@ fn belongs_to_repository(file: &Path, folder: &Path, made: &[PathBuf]) -> bool {
         return false;
     }
     let Ok(below) = file.strip_prefix(folder) else { return false };
-    // A folder of sources that is complete now may have had a configuration before, which was harmless until now.
+    // A folder that the patch completes to a repository may contain a configuration that had no effect before.
     is_control(below) || !was_repository && !Risks::of(folder, |_| true).is_empty()
 }
 
-/// Tells whether a path in a repository is that of a configuration or of a hook.
+/// Returns whether a path in a repository is that of a configuration or a hook.
 fn is_control(below: &Path) -> bool {
     let mut names = below.components().map(Component::as_os_str);
     let is = |name: Option<&OsStr>, known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
@@ -113,7 +116,7 @@ mod tests {
             &["lib/inc"],
             &["lib/.git/config"],
             &["lib/.GIT/x"],
-            // What was missing is made, with another repository's configuration there already.
+            // The patch adds the missing part of a repository whose configuration exists already.
             &["half/refs/x"],
         ] {
             assert_eq!(closed(files), files.len(), "{files:?}");

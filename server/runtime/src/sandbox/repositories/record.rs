@@ -1,8 +1,8 @@
-//! What repositories were like when a command started, kept in a file for as long as it runs: a server that is killed looks at
-//! nothing any more, so the next one does.
+//! Stores the state of repositories before a command in a file while the command runs. If the server is killed, the next
+//! server can compare the repositories with it.
 //!
-//! The file is locked by its server, and the system releases the lock when that ends, however it does. The folder lies in the home of
-//! the server, which commands cannot read. Nothing is synced to the disk: a machine that loses its power has lost the commands too.
+//! The server locks the file, and the kernel releases the lock when the server ends, however it ends. The folder lies in
+//! the server home, which commands cannot read. Nothing is synced to disk: a power failure ends the commands too.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -16,46 +16,46 @@ use uuid::Uuid;
 
 use super::before::Before;
 
-/// Largest record that is read.
+/// Size of the largest record that is read.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
 
-/// How names of records end.
+/// File extension of complete records.
 const WHOLE: &str = "json";
 
-/// How names of records end that are being written.
+/// File extension of records that are being written.
 const NEW: &str = "new";
 
-/// After this time nobody writes a record any more.
+/// Age at which an unfinished record is no longer being written.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// What a record says.
+/// Content of a record.
 #[derive(Debug)]
 pub(super) enum Kept {
     Whole(Box<Before>),
-    /// The open folders alone: the rest was too large, or is of another version of this program.
+    /// Only the writable folders: the rest was too large, or was written by another version of this program.
     Folders(Vec<PathBuf>),
     Nothing,
 }
 
-/// What is kept of a record whose rest is too large. All versions can read it.
+/// What is stored if the rest is too large. All versions can read it.
 #[derive(Serialize, Deserialize)]
 struct Folders {
     roots: Vec<OsString>,
 }
 
-/// Where the records of one home are.
+/// The folder of the records of one server home.
 #[derive(Debug, Clone)]
 pub(super) struct Records {
     folder: PathBuf,
-    /// Largest record in bytes.
+    /// Size limit of a record in bytes.
     largest: u64,
 }
 
-/// The record of a command that runs, or whose repositories were not all looked at.
+/// The record of a command that runs, or whose repositories were not searched completely.
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
-    /// It holds the lock.
+    /// Holds the lock.
     _file: File,
 }
 
@@ -64,11 +64,11 @@ impl Records {
         Self { folder: folder.to_owned(), largest: MAX_RECORD_BYTES }
     }
 
-    /// Writes what there is before a command, or the folders alone if that is too much to be read again.
+    /// Writes the state before a command, or only the writable folders if the state is too large to be read again.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub(super) fn write(&self, before: &Before) -> io::Result<Record> {
         let mut text = serde_json::to_vec(before).map_err(io::Error::other)?;
         if u64::try_from(text.len()).unwrap_or(u64::MAX) > self.largest {
@@ -93,7 +93,7 @@ impl Records {
         Ok(Record { path, _file: file })
     }
 
-    /// Returns the records of servers that have ended. Those that were not written to their end go: their commands never started.
+    /// Returns the records of servers that have ended. Deletes unfinished records: their commands never started.
     pub(super) fn left_behind(&self) -> Vec<(Record, Kept)> {
         let mut left = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
@@ -117,7 +117,7 @@ impl Records {
             }
             let kept = read.map_err(serde_json::Error::io).and_then(|_| serde_json::from_slice(&text).map(Kept::Whole));
             let kept = kept.unwrap_or_else(|error| {
-                tracing::warn!(%error, record = %record.path.display(), "a record of repositories cannot be read");
+                tracing::warn!(%error, record = %record.path.display(), "cannot read a record of repositories");
                 let folders = serde_json::from_slice(&text).map(|Folders { roots }| roots);
                 folders.map_or(Kept::Nothing, |roots| Kept::Folders(roots.into_iter().map(PathBuf::from).collect()))
             });
@@ -128,10 +128,10 @@ impl Records {
 }
 
 impl Record {
-    /// Takes the record away: all that it speaks of was looked at.
+    /// Deletes the record, because all its repositories were checked.
     pub(super) fn remove(self) {
         if let Err(error) = fs::remove_file(&self.path) {
-            tracing::warn!(%error, record = %self.path.display(), "a record of repositories cannot be taken away");
+            tracing::warn!(%error, record = %self.path.display(), "cannot delete a record of repositories");
         }
     }
 }
@@ -153,13 +153,13 @@ mod tests {
         let mut before = Before::default();
         before.roots = vec!["/w".into()];
         let record = records.write(&before).expect("writes");
-        // Its server runs.
+        // The server still holds the lock.
         assert!(records.left_behind().is_empty());
         drop(record);
         let mut left = records.left_behind();
         let (record, found) = left.pop().expect("a record");
         assert!(matches!(found, Kept::Whole(found) if found.roots == before.roots));
-        // One that is looked at is nobody else's.
+        // A record that one server checks is not returned to another.
         assert!(left.is_empty() && records.left_behind().is_empty());
         record.remove();
         assert_eq!(fs::read_dir(folder.path().join("new/records")).expect("a folder").count(), 0);

@@ -1,11 +1,11 @@
-//! What a look at repositories gave, for people and models.
+//! The report of a search of repositories, for users and models.
 
 use trace_text::Usage;
 
-/// Most findings that are told after one command.
+/// Most findings in one report.
 const MAX_TOLD: usize = 16;
 
-/// What a look at repositories gave.
+/// The report of a search of repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     aside: Vec<String>,
@@ -14,24 +14,24 @@ pub struct Report {
     unknown: Vec<String>,
 }
 
-/// Commands give names to files, and people read them on their terminals.
+/// Escapes a text for a terminal, because commands choose the names of files.
 fn safe(text: &str) -> String {
     trace_text::line(text, Usage::Command).into_owned()
 }
 
 impl Report {
-    /// Tells whether there is nothing to tell.
+    /// Returns whether there are no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how much there is to tell.
+    /// Returns the number of findings.
     pub(super) fn len(&self) -> usize {
         self.aside.len() + self.failed.len() + self.unsearched.len() + self.unknown.len()
     }
 
-    /// Takes note of what was put aside, or could not be.
+    /// Records that something was renamed or could not be.
     pub(super) fn took(&mut self, what: &str, done: Result<String, String>) {
         match done {
             Ok(done) => self.aside.push(safe(&format!("{what}; {done}"))),
@@ -39,12 +39,12 @@ impl Report {
         }
     }
 
-    /// Takes note of folders of which nobody knows what was in them before.
+    /// Records folders whose former content is not known.
     pub(super) fn unknown(&mut self, what: &str) {
         self.unknown.push(safe(what));
     }
 
-    /// Takes note of a folder that could not be searched.
+    /// Records a folder that could not be searched.
     pub(super) fn could_not_search(&mut self, what: &str) {
         self.unsearched.push(safe(what));
     }
@@ -56,13 +56,13 @@ impl Report {
         self.unknown.extend(other.unknown);
     }
 
-    /// Returns the report as lines of text, each kind of finding behind a line that says what it is.
+    /// Returns the report as lines of text, grouped by kind of finding under a heading line.
     #[must_use]
     pub fn in_words(&self) -> String {
         self.lines().join("\n")
     }
 
-    /// Returns the same as one line, for logs.
+    /// Returns the report as one line, for logs.
     #[must_use]
     pub fn in_one_line(&self) -> String {
         self.lines().join(" | ")

@@ -1,4 +1,4 @@
-//! What in one repository runs programs, or leads Git elsewhere, when somebody uses Git there; and how that is put aside.
+//! Finds what in one repository makes Git run programs or use another place, and renames it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,27 +17,27 @@ use super::risk::Risk;
 use super::{inside, pairs, syntax, work_tree};
 use crate::sandbox::place::Folder;
 
-/// Largest configuration that is kept while a command runs, to be written back if nobody can understand it afterwards. Usual ones have a few
-/// hundred bytes.
+/// Largest configuration that is kept while a command runs, so that it can be restored if the command leaves one that
+/// cannot be parsed. Typical configurations have a few hundred bytes.
 const MAX_KEPT_BYTES: usize = 64 * 1024;
 
-/// Most entries of a folder of hooks that are looked at.
+/// Most entries of a hooks folder that are read.
 const MAX_HOOKS: usize = 1024;
 
-/// What is risky in one repository.
+/// The risks in one repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Risks {
-    /// The risks, each with what people are told of it.
+    /// The risks, each with its description for users.
     #[serde(with = "pairs")]
     all: BTreeMap<Risk, String>,
-    /// The configurations as they are.
+    /// Current content of the configurations.
     configurations: BTreeMap<Cow<'static, str>, String>,
     #[serde(skip)]
     risky: BTreeMap<&'static str, Vec<Risky>>,
 }
 
 impl Risks {
-    /// Looks at a repository. `is_inside` tells whether a path lies where commands may write.
+    /// Collects the risks of a repository. `is_inside` tells whether commands may write to a path.
     pub(super) fn of(repository: &Path, is_inside: impl Fn(&Path) -> bool) -> Self {
         let mut risks = Self::default();
         let mut odd = |name: &'static str, what: &str| drop(risks.all.insert(Risk::Odd(name.into()), what.to_owned()));
@@ -58,7 +58,7 @@ impl Risks {
             let bytes = match read_plain(&path) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // Git reads no folder. Folders of sources are called like that.
+                // Git ignores a folder of this name, which source trees may contain.
                 Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_dir()) => continue,
                 Err(_) => {
                     let what = "its configuration is no plain file that can be read";
@@ -69,14 +69,14 @@ impl Risks {
             let found = config::look_through(&bytes, |value| work_tree::is_own(repository, value, &is_inside));
             if found.is_malformed {
                 let what = "its configuration cannot be understood";
-                // Another one that cannot be understood is another risk.
+                // A different file that cannot be parsed is a different risk.
                 let id = format!("malformed {}", config::hash(&bytes));
                 risks.all.insert(Risk::Entry { file: file.into(), id }, what.to_owned());
             }
             let entry = |risky: &Risky| (Risk::Entry { file: file.into(), id: risky.id.clone() }, risky.told.clone());
             risks.all.extend(found.risky.iter().map(entry));
             risks.risky.insert(file, found.risky);
-            // It can be put back only if it is a text.
+            // Only text can be restored.
             if let Ok(text) = String::from_utf8(bytes) {
                 risks.configurations.insert(file.into(), text);
             }
@@ -85,7 +85,7 @@ impl Risks {
         risks
     }
 
-    /// Returns what is kept of it for a comparison later on. `room` is how many bytes of configurations may be kept.
+    /// Returns what is kept for a later comparison. `room` is the number of bytes of configurations that may still be kept.
     pub(super) fn kept(mut self, room: &mut usize) -> Self {
         self.risky.clear();
         self.configurations.retain(|_, text| {
@@ -96,23 +96,23 @@ impl Risks {
         self
     }
 
-    /// Keeps only the risks that were known to another command that still runs, and the configurations as they were for it.
+    /// Keeps only risks that another running command knew too, and uses the configurations as they were for that command.
     pub(super) fn limit_to(&mut self, other: &Self) {
         self.all.retain(|risk, _| other.all.contains_key(risk));
         self.configurations.clone_from(&other.configurations);
     }
 
-    /// Tells whether nothing is a risk.
+    /// Returns whether there are no risks.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Forgets risks, so that they count as new the next time.
+    /// Removes risks, so that they count as new at the next comparison.
     pub(super) fn forget(&mut self, risks: &BTreeSet<Risk>) {
         self.all.retain(|risk, _| !risks.contains(risk));
     }
 
-    /// Puts aside what is a risk and was none before. Returns the risks that stand since that failed.
+    /// Renames everything that is a risk now and was none before. Returns the risks that remain because renaming failed.
     pub(super) fn put_aside(&self, repository: &Path, before: Option<&Self>, report: &mut Report) -> BTreeSet<Risk> {
         let is_new = |risk: &Risk| before.is_none_or(|before| !before.all.contains_key(risk));
         let mut failed = BTreeSet::new();
@@ -132,7 +132,7 @@ impl Risks {
                 }
                 Risk::Crowd => Err("it was not looked at".to_owned()),
                 Risk::Odd(name) | Risk::Entry { file: name, .. } => {
-                    // Several entries of one configuration go together.
+                    // All risky entries of one configuration are removed together.
                     let replaced = || self.replace(repository, name, before).map_err(|error| error.to_string());
                     done.entry(name).or_insert_with(replaced).clone()
                 }
@@ -145,14 +145,14 @@ impl Risks {
         failed
     }
 
-    /// Puts a file of a repository aside. In the place of a configuration comes what is harmless in it, or was there before; if
-    /// nobody can tell, the one from before.
+    /// Renames a file of a repository. A configuration is replaced by its harmless and known entries, or by its former
+    /// content if it cannot be parsed.
     fn replace(&self, repository: &Path, name: &str, before: Option<&Self>) -> io::Result<String> {
         let data = repository.join(name).symlink_metadata();
         let (done, name) = (aside(repository, OsStr::new(name))?, Path::new(name));
         let was = before.and_then(|before| before.configurations.get(name.to_str().unwrap_or_default()));
         let rest = self.harmless_part(name.to_str().unwrap_or_default(), before);
-        // A configuration may hold URLs with passwords. Nobody knows what mode the one from before had.
+        // A configuration may contain URLs with passwords, and the mode of the former file is not known.
         let mode = data.map_or(0o600, |data| data.mode() & 0o664 | 0o600);
         let (text, mode, what) = match (rest, was) {
             (Some(rest), _) => (rest, mode, "has the other entries"),
@@ -178,24 +178,25 @@ impl Risks {
         }
         let gone: Vec<syntax::Entry> = gone.into_iter().map(|risky| risky.entry.clone()).collect();
         let rest = syntax::without(text.as_bytes(), &gone);
-        // Held against what was meant: what goes must not change what stays.
-        // Whether a work tree is the repository's own was judged already.
+        // Check the result: removing entries must not change the remaining ones. Whether a work tree belongs to the
+        // repository was judged above.
         let found = config::look_through(&rest, |_| true);
         let is_as_meant = found.risky.iter().all(|risky| kept.iter().any(|kept| kept.id == risky.id));
         (is_as_meant && !found.is_malformed).then_some(rest)
     }
 }
 
-/// A folder for a work tree lies in the repository whose configuration it takes.
+/// Returns whether the repository has no `commondir` file, or is a work tree's folder inside the repository that the file
+/// names.
 fn is_usual_common_folder(repository: &Path) -> bool {
     match read_plain(&repository.join("commondir")) {
-        // Git reads no folder. Folders of sources are called like that.
+        // Git ignores a folder of this name, which source trees may contain.
         Err(error) => {
             let path = repository.join("commondir");
             error.kind() == io::ErrorKind::NotFound || path.symlink_metadata().is_ok_and(|data| data.is_dir())
         }
         Ok(text) => {
-            // Git takes away line ends only.
+            // Git strips line ends only.
             let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
             text[..end] == *b"../.." && repository.parent().and_then(Path::file_name) == Some(OsStr::new("worktrees"))
         }
@@ -211,7 +212,7 @@ fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
         }
         let path = hooks.join(&name);
         let data = path.symlink_metadata()?;
-        // Git runs no folder. Folders of sources are called like that.
+        // Git does not run folders, which source trees may contain.
         if !is_name_of_hook(&name) || data.is_dir() {
             continue;
         }

@@ -1,27 +1,27 @@
-//! Reads a configuration file the way Git does: sections, subsections, quotes, escapes, comments and continued lines.
+//! Parses a configuration file as Git does: sections, subsections, quotes, escapes, comments and continued lines.
 //!
-//! This follows `config.c` of Git, since an entry that is read in another way here than there is an entry that nobody judges.
+//! This follows `config.c` of Git, because an entry that is parsed differently here is an entry that is not judged.
 
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
 
-/// One `key = value` of a configuration.
+/// One `key = value` line of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     /// The section in lower case.
     pub(super) section: String,
-    /// The subsection as it is written, or in lower case if it is behind a dot.
+    /// The subsection as written, or in lower case if it follows a dot.
     pub(super) subsection: Option<String>,
     /// The key in lower case.
     pub(super) key: String,
     /// The value without quotes, escapes and comments; `None` if there is no `=`, which means `true`.
     pub(super) value: Option<String>,
-    /// Where the entry stands, without the line feed at its end.
+    /// Byte range of the entry, without the line feed at its end.
     pub(super) span: Range<usize>,
 }
 
-/// A file that Git refuses to read, from this place on.
+/// The file has a syntax error, so Git does not read it beyond that position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -29,8 +29,8 @@ pub(super) struct Malformed;
 ///
 /// # Errors
 ///
-/// Returns an error if Git cannot read the file either. Entries before the error do count for Git in some commands, so the
-/// whole file has to be treated as unknown.
+/// Returns an error if Git cannot parse the file either. Some Git commands still use the entries before the error, so the
+/// whole file must be treated as unknown.
 pub(super) fn entries(text: &[u8]) -> Result<Vec<Entry>, Malformed> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").map_or((text, 0), |rest| (rest, text.len() - rest.len()));
     let mut reader = Reader { bytes: text.0.iter().peekable(), offset: text.1, has_ended: false };
@@ -57,7 +57,7 @@ pub(super) fn entries(text: &[u8]) -> Result<Vec<Entry>, Malformed> {
     }
 }
 
-/// Returns the configuration without some of its entries. Lines that have nothing else go with them.
+/// Returns the configuration without some of its entries. Lines that contain nothing else are removed.
 pub(super) fn without(text: &[u8], entries: &[Entry]) -> Vec<u8> {
     let mut rest = Vec::with_capacity(text.len());
     let mut from = 0;
@@ -88,7 +88,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the next byte; the end of the file counts as the end of a line.
+    /// Returns the next byte, or a line feed at the end of the file.
     fn next(&mut self) -> u8 {
         let Some(byte) = self.bytes.next() else {
             self.has_ended = true;
@@ -103,7 +103,7 @@ impl Reader<'_> {
         *byte
     }
 
-    /// Reads a header behind its `[`.
+    /// Parses a section header after its `[`.
     fn header(&mut self) -> Result<(String, Option<String>), Malformed> {
         let mut name = String::new();
         loop {
@@ -119,7 +119,7 @@ impl Reader<'_> {
                 }
                 _ if is_space(byte) => {
                     let below = self.subsection(byte)?;
-                    // With a dot too, the subsection begins at the dot.
+                    // If the name has a dot too, the subsection begins after that dot.
                     return match name.split_once('.') {
                         _ if name.is_empty() => Err(Malformed),
                         Some((section, first)) => Ok((section.to_owned(), Some(format!("{first}.{below}")))),
@@ -132,7 +132,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the quoted part of a header, the closing bracket included.
+    /// Parses the quoted part of a header and the closing bracket.
     fn subsection(&mut self, mut byte: u8) -> Result<String, Malformed> {
         while is_space(byte) {
             if byte == b'\n' {
@@ -158,7 +158,7 @@ impl Reader<'_> {
         if self.next() == b']' { Ok(String::from_utf8_lossy(&name).into_owned()) } else { Err(Malformed) }
     }
 
-    /// Reads a key, whose first byte is given, and its value.
+    /// Parses a key, whose first byte is `first`, and its value.
     fn entry(&mut self, first: u8) -> Result<(String, Option<String>), Malformed> {
         let mut key = String::from(char::from(first.to_ascii_lowercase()));
         let mut byte = self.next();
@@ -178,7 +178,7 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Result<String, Malformed> {
         let mut value = Vec::new();
-        // How much of the value is no white space at its end.
+        // Length of the value without trailing white space.
         let mut kept = 0;
         let (mut in_quotes, mut in_comment) = (false, false);
         loop {
@@ -230,7 +230,7 @@ mod tests {
         Some(shown.collect())
     }
 
-    /// Each line was held against `git config --list` of Git 2.47.
+    /// Each case was compared with `git config --list` of Git 2.47.
     #[test]
     fn a_configuration_is_read_as_git_reads_it() {
         for (text, expected) in [

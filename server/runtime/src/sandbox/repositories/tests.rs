@@ -41,7 +41,7 @@ impl Place {
         Confinement::new(roots.iter().map(|root| self.at(root)).collect(), Network::Closed)
     }
 
-    /// Starts a watch over the folder `work`, and returns it with what is closed.
+    /// Starts a watch for the folder `work`, and returns it with the read-only places.
     pub(super) fn watch(&self, repositories: &Arc<Repositories>, closing: Closing) -> (Watch, Confinement) {
         let mut confinement = self.confinement(&["work"]);
         let watch = repositories.watch(&mut confinement, closing).expect("something is open");
@@ -73,11 +73,11 @@ fn what_was_not_searched_is_closed() {
     assert!(confinement.closed.contains(&place.at("work/large")), "{confinement:?}");
     assert_eq!(confinement.writable, [place.at("work")]);
     assert!(!confinement.allows_writing_at(&place.at("work/large/x")));
-    // What lies there was closed, and a search that goes further does not take it for new.
+    // The content was read-only, and a later search with higher limits does not treat it as new.
     place.repository("work/large/0/.git", EVIL);
     assert_eq!(watch.check(), Report::default());
     watch.end();
-    // Where nothing can close a part, the whole is closed, and what is open around it.
+    // Where parts cannot be made read-only, the whole folder is, and so is the writable folder around it.
     let (watch, confinement) = place.watch(&repositories, Closing::Nothing);
     assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
     let mut confinement = place.confinement(&["", "work", "other"]);
@@ -96,10 +96,10 @@ fn very_many_folders_close_the_whole() {
     let repositories = bounded(100, MAX_FOLDERS_AFTER);
     let mut confinement = place.confinement(&["work", "other"]);
     let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
-    // Each open folder is searched by itself.
+    // Each writable folder is searched separately.
     assert_eq!(confinement.writable, [place.at("other")]);
     assert_eq!(watch.unsearched(), &BTreeMap::from([(place.at("work"), Unsearched::TooMany)]));
-    // One folder with many in it is one.
+    // A folder with many unsearched folders counts once.
     let mut confinement = place.confinement(&["work/many", "other"]);
     let repositories = bounded(MAX_CLOSED + 2, MAX_FOLDERS_AFTER);
     let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
@@ -118,7 +118,7 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
     let words = watch.check().in_words();
     assert!(words.contains("could not be looked for everywhere") && !words.contains("put aside"), "{words}");
     assert_eq!(words.lines().count(), 2, "{words}");
-    // It is told once.
+    // It is reported once.
     assert_eq!(watch.check(), Report::default());
     watch.end();
     // The next command cannot write there.
@@ -126,7 +126,7 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
     assert!(!confinement.allows_writing_at(&place.at("work/31/x")) || confinement.writable.is_empty());
     assert_eq!(watch.check(), Report::default());
     watch.end();
-    // The user takes folders away, and the search gets through.
+    // The user deletes folders, and the search is complete.
     (0..31).for_each(|number| fs::remove_dir(place.at(&format!("work/{number}"))).expect("removes"));
     let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
     assert_eq!(place.read("work/31/z/.git/config"), "[core]\n\tbare = false\n");
@@ -140,13 +140,13 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
 fn a_server_that_was_killed_is_made_up_for() {
     let place = Place::new();
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
-    // All that a record can hold.
+    // Everything that a record can contain.
     place.repository("work/hooked/.git", "[core]\n\thooksPath = .hooks\n[include]\n\tpath = ../inc\n");
     place.write("work/hooked/.hooks/pre-commit", "#!/bin/sh\n");
     place.write("work/hooked/inc", "");
     place.write("work/hooked/.git/hooks/pre-push", "#!/bin/sh\n");
     place.write("work/sub/.git", "gitdir: ../lib/.git\n");
-    // A name that is no text.
+    // A name that is not UTF-8.
     let odd = place.at("work").join(std::ffi::OsString::from_vec(b"odd \xff".to_vec()));
     for name in [".git/objects", ".git/refs", ".hooks"] {
         fs::create_dir_all(odd.join(name)).expect("a folder");
@@ -160,7 +160,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     place.repository("work/new/.git", EVIL);
     place.write("work/hooked/.hooks/pre-commit", "#!/bin/sh\nx\n");
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n\tpager = y\n[alias]\n\tst = !x\n");
-    // The server runs, so this is its own business.
+    // The server still runs and checks it itself.
     assert!(server().recover().is_empty());
     drop((watch, killed));
     let words = server().recover().in_words();
@@ -172,7 +172,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     assert_eq!(place.read("work/lib/.git/config"), "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
     assert_eq!(count(), 0);
     let killed = server();
-    // A command that ended in good order leaves nothing, nor does one that never started.
+    // A command that ended normally leaves no record, and neither does one that never started.
     let (mut watch, _) = place.watch(&killed, Closing::Nothing);
     assert_eq!(count(), 1);
     watch.check();
@@ -188,14 +188,14 @@ fn a_configuration_keeps_what_is_harmless_in_it() {
     place.write("work/lib/.git/config", was);
     let repositories = unbounded();
     for (now, then) in [
-        // A branch is tracked, and something is planted.
+        // One harmless entry and one risky entry.
         (
             format!("{was}[branch \"x\"]\n\tremote = origin\n\tgh-merge-base = main\n[alias]\n\tst = !y\n"),
             format!("{was}[branch \"x\"]\n\tremote = origin\n\tgh-merge-base = main\n[alias]\n"),
         ),
         (format!("{was}\tpager = evil # x\n"), was.to_owned()),
         (format!("{was}[alias \"x\n"), was.to_owned()),
-        // The same entry in another layout is no new one.
+        // The same entry with another layout is not new.
         ("[core] pager = \"less\"\n".to_owned(), "[core] pager = \"less\"\n".to_owned()),
     ] {
         place.write("work/lib/.git/config", was);
@@ -226,7 +226,7 @@ fn what_cannot_be_put_aside_is_told_until_it_can() {
     let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
     place.repository("work/new/.git", EVIL);
     let new = place.at("work/new/.git");
-    // Not even its owner can rename what is in it.
+    // Not even the owner can rename entries of the folder.
     let chattr = |flag: &str| {
         let mut command = std::process::Command::new("chattr");
         let output = command.arg(flag).arg(&new).output();
@@ -284,7 +284,7 @@ fn a_git_file_that_leads_nowhere_is_put_aside() {
         b"gitdir:  l/.git\t\n",
         b"gitdir: missing\n",
         b"nothing",
-        // Git takes such a long path without its parts that lead nowhere.
+        // Git accepts such a long path without the components that lead nowhere.
         &[b"gitdir: ".as_slice(), b"./".repeat(1500).as_slice(), b"l\n"].concat(),
     ] {
         for name in ["l", "l\u{ff}"] {
@@ -297,11 +297,11 @@ fn a_git_file_that_leads_nowhere_is_put_aside() {
         assert!(!place.at("work/sub/.git").exists() && place.at("work/mine/.git").exists(), "{text:?}");
         watch.end();
     }
-    // Spaces belong to the name.
+    // Spaces are part of the name.
     let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
     place.write("work/sub/.git", "gitdir:  l/.git\n");
     assert_eq!(watch.check(), Report::default());
-    // A file behind a link counts for the folder of the link.
+    // A file behind a symlink is resolved relative to the folder of the symlink.
     place.write("work/files/lib/x", "gitdir: ../lib/.git\n");
     place.write("work/lib2/x", "");
     link(&place, "work/lib2/.git", "../files/lib/x");
@@ -340,7 +340,7 @@ fn so_many_repositories_are_closed() {
     let (mut watch, confinement) = place.watch(&unbounded(), Closing::Mounts);
     assert_eq!(confinement.closed.len(), MAX_CLOSED);
     assert!(confinement.closed.contains(&place.at("work/lib/.git")));
-    // The last one is compared.
+    // Includes at the depth limit are compared.
     let open = (0..MAX_CLOSED).map(|number| format!("work/deep/{number}/.git"));
     let open = open.filter(|name| !confinement.closed.contains(&place.at(name))).collect::<Vec<_>>();
     assert_eq!(open.len(), 1);
@@ -392,16 +392,16 @@ fn what_cannot_be_listed_is_no_crowd() {
         words.contains("modules/evil: its configuration sets `core.fsmonitor`") && !words.contains("listed"),
         "{words}"
     );
-    // What could not be listed before stays so.
+    // A folder that could not be listed before stays so.
     assert_eq!(fs::metadata(place.at("work/new")).expect("is there").permissions().mode() & 0o777, 0o311);
     fs::set_permissions(place.at("work/new"), PermissionsExt::from_mode(0o755)).expect("a mode");
 }
 
-/// Makes a link, with the folders around it.
+/// Creates a symlink and its parent folders.
 pub(super) fn link(place: &Place, name: &str, to: &str) {
     let path = place.at(name);
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    // It may take the place of another one.
+    // It may replace another symlink.
     let _gone = fs::remove_file(&path);
     std::os::unix::fs::symlink(to, path).expect("a link");
 }
@@ -427,11 +427,11 @@ fn only_paths_without_links_are_closed() {
 #[test]
 fn links_on_the_way_to_what_git_runs_are_compared() {
     for (name, config, then) in [
-        // What is named is a link itself.
+        // The named path itself is a symlink.
         (".githooks", "[core]\n\thooksPath = .githooks\n", "evil"),
         ("inc", "[include]\n\tpath = ../inc\n", "evil/file"),
         ("diff", "[diff]\n\texternal = ./diff\n", "evil/file"),
-        // A link lies on the way, also before `..`.
+        // A symlink lies on the way, also before `..`.
         ("tools", "[core]\n\thooksPath = tools/hooks\n", "evil"),
         ("tools", "[include]\n\tpath = ../tools/../inner/file\n", "evil"),
         ("second", "[core]\n\thooksPath = first/hooks\n", "evil"),
@@ -461,7 +461,7 @@ fn links_on_the_way_to_what_git_runs_are_compared() {
             );
             assert!(place.at(&format!("work/lib/{name}")).symlink_metadata().is_err(), "{config}");
             watch.end();
-            // A folder in the place of the link.
+            // A folder replaces the symlink.
             link(&place, &format!("work/lib/{name}"), led);
             let (mut watch, _) = place.watch(&repositories, closing);
             fs::remove_file(place.at(&format!("work/lib/{name}"))).expect("removes");
@@ -479,7 +479,7 @@ fn a_folder_on_the_way_to_what_git_runs_becomes_no_link() {
     place.write("work/lib/tools/x", "");
     let repositories = unbounded();
     let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
-    // A folder may come.
+    // A new folder is harmless.
     place.write("work/lib/tools/new/x", "");
     assert_eq!(watch.check(), Report::default());
     place.write("work/lib/evil/new/hooks/pre-commit", "evil");
@@ -533,7 +533,7 @@ fn words_of_configured_commands_are_files_whatever_their_mode() {
     }
     watch.end();
     let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
-    // A folder is no program, and a word without a slash that was no file is none.
+    // A folder is not a program, and neither is a word without a slash that was not a file.
     for name in ["build/x", "python3", "docs/message", "docs/log"] {
         place.write(&format!("work/lib/{name}"), "y\n");
     }
@@ -561,7 +561,7 @@ fn a_repository_that_a_command_made_at_the_top_stays_open_to_the_next_one() {
     assert_eq!(confinement.made, [place.at("work/.git")]);
     assert!(confinement.protected().is_empty(), "{confinement:?}");
     watch.end();
-    // One that takes its place was made by somebody else.
+    // A repository that takes its path counts as made by the user.
     fs::remove_dir_all(place.at("work/.git")).expect("removes");
     fs::create_dir(place.at("work/another")).expect("a folder");
     place.repository("work/.git", "[core]\n\tbare = false\n");

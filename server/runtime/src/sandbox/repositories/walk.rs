@@ -1,10 +1,10 @@
-//! Finds repositories below open folders.
+//! Finds repositories below writable folders.
 //!
-//! Every folder is looked at, `node_modules` and the inside of other repositories included: Git takes any folder for a repository
-//! that has the right names in it, and whoever works there runs what its configuration says. What a folder holds is kept for
-//! the next walk for as long as the time of its last change stays the same; nobody but the system sets that time.
+//! Every folder is visited, including `node_modules` and the inside of other repositories: Git treats any folder as a
+//! repository that has the right names in it, and a user who runs Git there runs what its configuration names. The content
+//! of a folder is cached for the next walk as long as its change time stays the same; only the kernel can set that time.
 //!
-//! A walk is bounded in folders and in time. It takes one level of folders after the other, so what is left out lies lowest.
+//! A walk has a limit of folders and of time. It is breadth-first, so the deepest folders are left out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::OsString;
@@ -19,72 +19,74 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::identity::Identity;
 use crate::sandbox::place;
 
-/// Most folders that are looked at in one open folder before a command starts.
+/// Most folders that are visited in one writable folder before a command starts.
 pub const MAX_FOLDERS: usize = 256 * 1024;
 
-/// Most folders that are looked at in one open folder when a command has ended: it may have made many.
+/// Most folders that are visited in one writable folder after a command. It is larger than [`MAX_FOLDERS`] because the
+/// command may have created many.
 pub const MAX_FOLDERS_AFTER: usize = 4 * 1024 * 1024;
 
-/// How long folders are looked at before a command starts.
+/// Longest walk before a command starts.
 pub const MAX_SEARCH: Duration = Duration::from_secs(5);
 
-/// How long folders are looked at when a command has ended.
+/// Longest walk after a command has ended.
 pub const MAX_SEARCH_AFTER: Duration = Duration::from_secs(30);
 
-/// Most folders whose content is kept between walks, for all sets of open folders together.
+/// Most folders whose content is cached between walks, for all sets of writable folders together.
 const MAX_KEPT: usize = 512 * 1024;
 
-/// How old the last change of a folder has to be for its content to be kept: another change in the same tick of the system's
-/// clock would go unseen.
+/// Minimum age of the last change of a folder whose content is cached. Another change in the same tick of the kernel clock
+/// would not be noticed.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// How many folders are looked at between two looks at the clock.
+/// Number of folders that are visited between two checks of the time.
 const BATCH: usize = 2048;
 
-/// With fewer folders, further threads cost more than they save: about 4 microseconds go to each folder.
+/// Fewest folders that are visited by several threads. A folder takes about 4 microseconds, so with fewer folders the
+/// threads cost more than they save.
 const MIN_PARALLEL: usize = 1024;
 
-/// How far a walk goes.
+/// Limits of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Most folders in each open one.
+    /// Most folders in each writable folder.
     pub(super) folders: usize,
-    /// How long it may take.
+    /// Longest time.
     pub(super) time: Duration,
 }
 
-/// Before a command starts.
+/// Limits before a command starts.
 pub(super) const BEFORE: Bounds = Bounds { folders: MAX_FOLDERS, time: MAX_SEARCH };
 
-/// When a command has ended.
+/// Limits after a command has ended.
 pub(super) const AFTER: Bounds = Bounds { folders: MAX_FOLDERS_AFTER, time: MAX_SEARCH_AFTER };
 
-/// What becomes of folders that their user may not list.
+/// What a walk does with folders that their owner may not list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unlistable {
-    /// They stay as they are.
+    /// Leaves them unchanged.
     Leave,
-    /// Their owner gets the right back: the command that just ended may have taken it away to hide something.
+    /// Restores the permission of the owner: the command that just ended may have removed it to hide something.
     GiveBack,
 }
 
-/// Why a folder was not looked through to the end.
+/// Why a folder was not searched completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unsearched {
-    /// Its user may not list it, or its path is too long.
+    /// The user may not list it, or its path is too long.
     Unlistable,
-    /// There are too many folders.
+    /// The limit of folders was reached.
     TooMany,
-    /// It took too long.
+    /// The limit of time was reached.
     TooLong,
-    /// A configuration of Git that counts there cannot be read, so nobody knows what it names.
+    /// A Git configuration that applies to the folder cannot be read, so it is unknown what it names.
     Unreadable,
 }
 
-/// What is kept of folders between walks.
+/// The cache of folders between walks.
 #[derive(Debug, Default)]
 pub(super) struct Walker {
-    /// By the open folders that were walked, those walked last at the end.
+    /// The cached content by sets of writable folders. The set that was walked last is at the end.
     kept: VecDeque<(Vec<PathBuf>, HashMap<PathBuf, Known>)>,
 }
 
@@ -95,10 +97,10 @@ struct Known {
     content: Content,
 }
 
-/// Which folder it is, and when its content was changed last.
+/// Identity of a folder (device and inode) and its change time.
 type Stamp = (u64, u64, i64, i64);
 
-/// What is remarkable in a folder.
+/// The relevant content of a folder.
 #[derive(Debug, Default)]
 struct Content {
     folders: Vec<OsString>,
@@ -106,38 +108,38 @@ struct Content {
     has_pointer: bool,
 }
 
-/// What lies below the open folders.
+/// What a walk found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Folders that Git takes for repositories: `.git`, bare ones, and those of submodules and work trees.
+    /// Folders that Git treats as repositories: `.git`, bare repositories, and those of submodules and work trees.
     pub(super) repositories: BTreeMap<PathBuf, Identity>,
-    /// Files and links that are called `.git`.
+    /// Files and symlinks named `.git`.
     pub(super) pointers: BTreeMap<PathBuf, Identity>,
-    /// Folders that could not be looked through to the end: those that cannot be listed, and those directly in open ones, or open
-    /// ones themselves, that lie above what a bound left out.
+    /// Folders that were not searched completely: folders that cannot be listed, and, for folders left out because of a
+    /// limit, their ancestor directly in a writable folder or the writable folder itself.
     pub(super) unsearched: BTreeMap<PathBuf, Unsearched>,
 }
 
-/// A folder that is to be looked at.
+/// A folder to be visited.
 struct Next {
     path: PathBuf,
     root: usize,
     depth: usize,
 }
 
-/// What looking at a folder gave.
+/// Result of visiting a folder.
 enum Look {
-    /// It is not there any more, or is no folder.
+    /// The folder was deleted or is not a folder.
     Gone,
-    /// It is as it was when it was looked at last.
+    /// The folder has not changed since the last visit.
     Kept,
     Read(Known),
-    /// It could be looked at by the names that Git looks for alone.
+    /// The folder cannot be listed. Only the names that Git looks for were checked.
     Unlisted(Known),
 }
 
 impl Walker {
-    /// Looks at all folders below these but for some, those that lie highest first.
+    /// Visits all folders below these except some, breadth-first.
     pub(super) fn walk(
         &mut self,
         roots: &[PathBuf],
@@ -183,7 +185,7 @@ impl Walker {
                 for (next, look) in batch.into_iter().zip(looks) {
                     let (path, folder) = match look {
                         Look::Gone => continue,
-                        // No path is met twice.
+                        // Each path is visited once.
                         Look::Kept => match known.remove_entry(&next.path) {
                             Some(kept) => kept,
                             None => continue,
@@ -196,7 +198,7 @@ impl Walker {
                     };
                     found.add(&path, &folder);
                     let folders = folder.content.folders.iter().map(|name| path.join(name));
-                    // Another open folder is looked through by itself.
+                    // Another writable folder is walked separately.
                     let folders = folders.filter(|path| !roots.contains(path));
                     below.extend(folders.map(|path| Next { path, root: next.root, depth: next.depth + 1 }));
                     if seen.len() < MAX_KEPT {
@@ -237,12 +239,12 @@ impl Found {
         }
     }
 
-    /// Tells whether a bound left out something. What cannot be listed does not count.
+    /// Returns whether a limit was reached. Folders that cannot be listed do not count.
     pub(super) fn is_cut_short(&self) -> bool {
         self.unsearched.values().any(|why| matches!(why, Unsearched::TooMany | Unsearched::TooLong))
     }
 
-    /// Counts a work tree as not searched, or the open folders in it.
+    /// Records a work tree, or the writable folders in it, as not searched.
     pub(super) fn close_work_tree(&mut self, work_tree: &Path, roots: &[PathBuf]) {
         let is_inside = roots.iter().any(|root| work_tree.starts_with(root));
         let inner = roots.iter().map(PathBuf::as_path).filter(|root| !is_inside && root.starts_with(work_tree));
@@ -264,7 +266,7 @@ fn look(known: &HashMap<PathBuf, Known>, path: &Path, unlistable: Unlistable) ->
     if known.get(path).is_some_and(|known| known.stamp == stamp) {
         return Look::Kept;
     }
-    // A stamp that never comes again keeps nothing.
+    // A stamp that never occurs, so that the content is not reused.
     let never = (stamp.0, stamp.1, 0, -1);
     let identity = Identity::of(&data);
     match read(path) {
@@ -287,7 +289,7 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Gives the owner of a folder the rights to it. No link is followed.
+/// Restores the permissions of the owner of a folder. Does not follow a symlink.
 fn give_back(path: &Path, data: &Metadata) -> io::Result<()> {
     let held = place::Folder::there(path)?;
     std::fs::set_permissions(held.at(Path::new("")), PermissionsExt::from_mode(data.mode() & 0o7777 | 0o700))
@@ -303,21 +305,21 @@ fn child_of_root(path: &Path, depth: usize) -> PathBuf {
     path.ancestors().nth(depth.saturating_sub(1)).unwrap_or(path).to_owned()
 }
 
-/// The names by which Git knows a repository.
+/// The names by which Git recognises a repository.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     pub(super) head: bool,
     pub(super) objects: bool,
     pub(super) refs: bool,
     pub(super) common: bool,
-    /// A configuration or hooks, which `git init` takes over.
+    /// A configuration or hooks, which `git init` keeps.
     pub(super) settings: bool,
-    /// It is a work tree.
+    /// A `.git` entry: the folder is a work tree.
     pub(super) git: bool,
 }
 
 impl Marks {
-    /// Takes note of a name in a folder. Some file systems do not tell capital letters from small ones.
+    /// Records a name in a folder. Some file systems do not distinguish upper case from lower case.
     pub(super) fn note(&mut self, name: &str) {
         match name {
             name if name.eq_ignore_ascii_case("HEAD") => self.head = true,
@@ -330,8 +332,8 @@ impl Marks {
         }
     }
 
-    /// Tells whether Git takes a folder with these names for a repository. It asks for no `HEAD` in the common folder of work trees,
-    /// and `git init` keeps the configuration and the hooks of a `.git` or `NAME.git` that lacks the rest.
+    /// Returns whether Git treats a folder with these names as a repository. The common folder of work trees needs no
+    /// `HEAD`, and `git init` keeps the configuration and hooks of an incomplete `.git` or `NAME.git`.
     pub(super) fn are_of_a_repository(&self, folder: &Path) -> bool {
         let name = folder.file_name().unwrap_or_default().to_ascii_lowercase();
         let is_bare = name.as_encoded_bytes().ends_with(b".git") && self.settings && !self.git;
@@ -339,7 +341,7 @@ impl Marks {
     }
 }
 
-/// Names that [`Marks`] notes.
+/// The names that [`Marks`] records.
 pub(super) const MARKS: [&str; 7] = ["HEAD", "objects", "refs", "commondir", "config", "hooks", ".git"];
 
 fn read(path: &Path) -> io::Result<Content> {
@@ -359,7 +361,7 @@ fn read(path: &Path) -> io::Result<Content> {
     Ok(content)
 }
 
-/// Asks a folder that cannot be listed for the names that Git asks it for.
+/// Checks a folder that cannot be listed for the names that Git looks for.
 fn probe(path: &Path) -> Content {
     let mut content = Content::default();
     let mut marks = Marks::default();
@@ -375,7 +377,7 @@ fn probe(path: &Path) -> Content {
     content
 }
 
-/// Root lists everything. The thread of a test can do without.
+/// Drops the capabilities that let root list every folder, for the thread of a test.
 #[cfg(test)]
 pub(super) fn without_roots_rights() {
     #[cfg(target_os = "linux")]
@@ -419,7 +421,7 @@ mod tests {
         std::os::unix::fs::symlink("a/.git", root.join("node_modules/.git")).expect("a link");
         fs::create_dir_all(root.join("plain/objects")).expect("a folder");
         fs::create_dir_all(root.join("unfinished/.git")).expect("a folder");
-        // `git init --bare` takes it over. A work tree may be called like that.
+        // `git init --bare` keeps it. A work tree may have such a name.
         fs::create_dir_all(root.join("y.git/hooks")).expect("a folder");
         fs::create_dir_all(root.join("z.git/.git")).expect("a folder");
         fs::create_dir_all(root.join("z.git/config")).expect("a folder");
@@ -460,7 +462,7 @@ mod tests {
             assert_eq!(found.is_cut_short(), !found.unsearched.is_empty());
             found.unsearched
         };
-        // The root, its two folders, and those in them.
+        // The root, its two folders, and the folders in those.
         assert_eq!(unsearched(5, MAX_SEARCH), BTreeMap::from([(one.join("large"), Unsearched::TooMany)]));
         for (bound, why) in [((0, MAX_SEARCH), Unsearched::TooMany), ((8, Duration::ZERO), Unsearched::TooLong)] {
             let all = BTreeMap::from([(one.clone(), why), (two.clone(), why)]);

@@ -1,17 +1,17 @@
-//! Words of a configured command that may be files.
+//! Finds the words of a configured command that may be files.
 //!
-//! Git hands such commands to a shell, and nobody can tell beforehand what a shell makes of them. So this is generous: words count as the shell
-//! splits them, quotes included, and the pieces of each, since a word may itself be a command (`sh -c "..."`). What stands behind a
-//! variable or a substitution is taken for a path in the work tree: that is what people write there (`"$(git rev-parse --show-toplevel)"/x`,
-//! `$PWD/x`). A word that is no file costs nothing.
+//! Git passes such commands to a shell, and what the shell makes of them cannot be known beforehand. So this
+//! over-approximates: it returns the words as the shell splits them, quotes removed, and the parts of each, because a word
+//! may be a command itself (`sh -c "..."`). A variable or a substitution at the start of a path is taken for the work tree,
+//! which is the usual meaning (`"$(git rev-parse --show-toplevel)"/x`, `$PWD/x`). A word that is not a file does no harm.
 
-/// What stands between words of a command, whether the shell splits there or not.
+/// Characters between words of a command, whether or not the shell splits there.
 const BETWEEN: [char; 17] = [' ', '\t', '\n', '\'', '"', ';', '&', '|', '(', ')', '$', '=', '`', '<', '>', '{', '}'];
 
-/// What stands in the place of a variable or a substitution.
+/// Stands for a variable or a substitution.
 const UNKNOWN: char = '\0';
 
-/// Returns the words of a command, each once, in their order.
+/// Returns the words of a command in order, without duplicates.
 pub(super) fn of_command(command: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut add = |word: &str| {
@@ -27,7 +27,7 @@ pub(super) fn of_command(command: &str) -> Vec<String> {
         };
         add(word);
         match before {
-            // Behind the name of a variable, and behind a substitution or quotes around it.
+            // Skip the name of a variable, or the end of a substitution or quotes around it.
             Some('$' | '{') => word.split_once('/').into_iter().for_each(|(_, rest)| add(rest)),
             Some(')' | '}' | '"' | '\'' | '`') => word.strip_prefix('/').into_iter().for_each(&mut add),
             _ => {}
@@ -49,7 +49,7 @@ pub(super) fn of_command(command: &str) -> Vec<String> {
     words
 }
 
-/// Splits a command where a shell does, and takes quotes and backslashes away.
+/// Splits a command as a shell does, and removes quotes and backslashes.
 fn as_shell(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -71,7 +71,8 @@ fn as_shell(command: &str) -> Vec<String> {
     words
 }
 
-/// Passes over a variable or a substitution whose first character was read. The pieces of the command name what is in it.
+/// Skips a variable or a substitution after its first character `first`. Its content is found by splitting the command into
+/// parts.
 fn substitution(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, first: char) {
     let close = match (first, chars.peek()) {
         ('`', _) => '`',

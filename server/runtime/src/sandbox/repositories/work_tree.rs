@@ -1,7 +1,8 @@
-//! Whether a work tree that a configuration names (`core.worktree`) is the repository's own.
+//! Decides whether a work tree that a configuration names (`core.worktree`) belongs to the repository.
 //!
-//! A checkout writes files of any name and content there. So the folder must be one in which the user expects a checkout of this very
-//! repository: the one around it, or one whose `.git` file leads back to it. Folders in repositories and `.trace` are none.
+//! A checkout writes files of any name and content there. So the folder must be one in which the user expects a checkout of
+//! this repository: the folder around it, or one whose `.git` file leads back to it. Folders in repositories and in
+//! `.trace` never count.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -9,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use super::names;
 use super::walk::{MARKS, Marks};
 
-/// Tells whether `value`, as the configuration has it, is a work tree of a repository's own, or a folder in open ones that is missing. Once somebody
-/// makes that, it is judged anew.
+/// Returns whether `value` of the configuration is a work tree that belongs to the repository, or a missing folder below
+/// writable ones. A missing folder is judged again once it exists.
 pub(super) fn is_own(repository: &Path, value: &str, is_inside: impl Fn(&Path) -> bool) -> bool {
     let Ok(own) = repository.canonicalize() else { return false };
     let named = own.join(value);
@@ -27,12 +28,12 @@ pub(super) fn is_own(repository: &Path, value: &str, is_inside: impl Fn(&Path) -
     }
 }
 
-/// Returns the path at which a missing folder would lie, links resolved.
+/// Returns the path that a missing folder would have, with symlinks resolved.
 fn missing(named: &Path) -> Option<PathBuf> {
     let there = named.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     let (above, real) = there?;
     let rest = named.strip_prefix(above).ok()?;
-    // A symlink that leads to nothing may lead to something soon.
+    // The target of a dangling symlink may be created later.
     let first = rest.components().next()?;
     let is_plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
     (is_plain && real.join(first).symlink_metadata().is_err()).then(|| real.join(rest))
@@ -44,7 +45,7 @@ fn lies_in_repository(folder: &Path) -> bool {
     folder.components().any(is_closed) || folder.ancestors().any(is_complete)
 }
 
-/// Tells whether Git works with a folder as a repository as it is. One of sources may have folders of the same names.
+/// Returns whether Git accepts a folder as a repository without changes. A source tree may have folders of the same names.
 fn is_complete(folder: &Path) -> bool {
     let mut marks = Marks::default();
     MARKS.iter().filter(|name| folder.join(name).symlink_metadata().is_ok()).for_each(|name| marks.note(name));
