@@ -205,7 +205,7 @@ async fn an_answer_that_breaks_off_says_how() {
         (vec![Act::Send(chunked(&created))], ""),
         (
             vec![stream_head(), Act::Send(created.clone()), Act::Send(b"data: {\"type\":\n\n".to_vec())],
-            "an event of the answer is no JSON: ",
+            "an event of the answer is not JSON: ",
         ),
         (
             vec![stream_head(), Act::Send(created), Act::Send(lines(&[json!({"type": "response.output_item.done"})]))],

@@ -1,4 +1,4 @@
-//! The environment of commands, as it follows from that of the server and the configuration.
+//! The environment of commands, derived from that of the server and the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,51 +9,51 @@ use super::names::{HARMLESS_NAMES, KEY_NAMES, NamePattern, STARTUP_NAMES, table}
 use super::startup;
 use crate::sandbox::{WritableFolders, is_for_loaders};
 
-/// What is configured about the variables of commands.
+/// Configured rules for the variables of commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableRules {
-    /// Names that hold keys because something says so: providers of models and servers of tools read keys from them.
+    /// Names of variables from which providers and servers of tools read keys.
     pub keys: BTreeSet<String>,
-    /// Whether names that look like those of keys ([`KEY_NAMES`]) are inherited all the same.
+    /// Whether commands inherit variables with names that look like those of keys ([`KEY_NAMES`]).
     pub inherit_key_names: bool,
-    /// Names that are not inherited either.
+    /// Further names that are not inherited.
     pub exclude: Vec<NamePattern>,
-    /// Names that are inherited although they are those of keys. Wins over everything but `exclude`.
+    /// Names that are inherited although they look like those of keys. Overrides everything except `exclude`.
     pub pass: Vec<NamePattern>,
-    /// If it is not empty, nothing else is inherited.
+    /// If not empty, only these names are inherited.
     pub include_only: Vec<NamePattern>,
-    /// What is inherited at all.
+    /// Which variables are inherited before the other rules apply.
     pub inherit: Inherit,
     /// Variables that commands get with these values.
     pub set: BTreeMap<String, String>,
 }
 
-/// What commands inherit, before names are looked at.
+/// Which variables commands inherit before names are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inherit {
-    /// Everything.
+    /// All variables.
     #[default]
     All,
-    /// What says where programs and folders are, who the user is, and the language.
+    /// Variables with the paths of programs and folders, the user, and the language.
     Core,
-    /// Nothing.
+    /// None.
     None,
 }
 
-/// What `inherit = "core"` means.
+/// The names for `inherit = "core"`.
 const CORE_NAMES: &[&str] =
     &["HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ", "USER", "USERNAME"];
 
-/// Which variables commands get. Made once for a server.
+/// Decides which variables commands get. Created once per server.
 #[derive(Debug, Clone)]
 pub struct CommandEnvironment {
     rules: VariableRules,
-    /// The rules' keys, and names of start-up files.
+    /// Names from `VariableRules::keys`, and names of start-up files.
     hidden: Vec<NamePattern>,
-    /// Names that look like keys and are none.
+    /// Names that look like those of keys and are not.
     harmless: Vec<NamePattern>,
-    /// Names that look like keys.
+    /// Names that look like those of keys.
     keys: Vec<NamePattern>,
     removed: Vec<String>,
     /// Folders in which shells look for start-up files of their user.
@@ -61,17 +61,17 @@ pub struct CommandEnvironment {
 }
 
 impl Default for CommandEnvironment {
-    /// Returns the rules of a server without a configuration whose environment nobody has told.
+    /// Returns the rules of a server without a configuration and with unknown environment.
     fn default() -> Self {
         Self::new(VariableRules::default(), [], Vec::new())
     }
 }
 
 impl CommandEnvironment {
-    /// Returns what commands of a server get whose environment has these names. Shells look for start-up files of their user in
-    /// `startup_folders`: the home folder, and the one that `ZDOTDIR` names.
+    /// Returns the rules for a server whose environment has these names. `startup_folders` are the folders in which shells
+    /// look for start-up files of their user: the home directory and the folder that `ZDOTDIR` names.
     ///
-    /// Variables for loaders cannot be set: what shuts a command in would be started with them.
+    /// Variables for loaders cannot be set, because the program that confines a command would be started with them.
     #[must_use]
     pub fn new(
         mut rules: VariableRules,
@@ -95,13 +95,13 @@ impl CommandEnvironment {
         &self.removed
     }
 
-    /// Returns what commands get beside what they inherit.
+    /// Returns the variables that commands get in addition to the inherited ones.
     #[must_use]
     pub fn set(&self) -> &BTreeMap<String, String> {
         &self.rules.set
     }
 
-    /// Tells whether a name is one of those that commands must not have, however they would come by it.
+    /// Returns whether commands must not have a variable with this name, whatever its source.
     #[must_use]
     pub fn hides(&self, name: &str) -> bool {
         let fits = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.fits(name));
@@ -121,11 +121,11 @@ impl CommandEnvironment {
         is_wanted && is_included && !self.hides(name)
     }
 
-    /// Returns the words that run a command so that keys which the start-up files of its shell bring back are gone before the
-    /// command begins. `given` are names that whoever wants the command gives values to.
+    /// Returns the words that run a command so that keys set by the start-up files of its shell are removed before the
+    /// command begins. `given` are names that the request for the command sets.
     ///
-    /// Words that start no shell, or one that reads no such files, are returned as they are, and so are shells whose language is
-    /// not known.
+    /// Words that do not start a shell are returned unchanged, and so are shells that read no start-up files and shells
+    /// with an unknown language.
     #[must_use]
     pub fn guarded<'a>(&'a self, words: &[String], given: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         let Some(shell) = startup::read(words).filter(|shell| shell.reads_files) else { return words.to_vec() };
@@ -147,8 +147,8 @@ impl CommandEnvironment {
         )
     }
 
-    /// Returns the words that run a command which is not confined: [guarded](Self::guarded), and without the start-up files of its
-    /// shell if commands could have written them.
+    /// Returns the words for a command that is not confined: [guarded](Self::guarded), and without the start-up files of
+    /// its shell if commands could have written them.
     #[must_use]
     pub fn guarded_outside(&self, words: &[String], writable: &WritableFolders) -> Vec<String> {
         if self.startup_folders.iter().any(|folder| has_doubtful_files(folder, writable)) {
@@ -159,7 +159,7 @@ impl CommandEnvironment {
     }
 }
 
-/// Tells whether commands could have written the files that shells read in a folder when they start.
+/// Returns whether commands could have written the start-up files in a folder.
 fn has_doubtful_files(folder: &Path, writable: &WritableFolders) -> bool {
     startup::FILES.iter().any(|file| writable.on_the_way(&folder.join(file), &[]).is_some())
 }

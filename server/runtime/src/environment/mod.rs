@@ -1,8 +1,8 @@
-//! Which variables of the environment commands get.
+//! Decides which environment variables commands get.
 //!
-//! `names` says which names are those of keys, `command` what that means for the environment of a server, and `startup`
-//! takes keys away again that a shell's start-up files brought back. Nothing here reads the environment: whoever starts the server
-//! hands over its names.
+//! `names` recognises the names of variables with keys, `command` applies this to the environment of a server, and
+//! `startup` removes keys that the start-up files of a shell set again. Nothing here reads the environment: the caller
+//! passes the names.
 
 mod command;
 mod names;

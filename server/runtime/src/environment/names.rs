@@ -1,11 +1,11 @@
-//! Names of variables, and which of them are those of keys.
+//! Recognises the names of variables that hold keys.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// Names of variables that hold keys, as patterns; case does not matter. A name that is not listed here can be configured, and one
-/// that is listed by mistake can be let through.
+/// Name patterns of variables that hold keys; case does not matter. Further names can be configured, and false positives
+/// can be permitted.
 pub const KEY_NAMES: &[&str] = &[
     "*ACCESSKEY*",
     "*APIKEY*",
@@ -82,7 +82,7 @@ pub const KEY_NAMES: &[&str] = &[
     "VAULT_UNSEAL*",
 ];
 
-/// Names that fit [`KEY_NAMES`] and are none of keys: limits of models, tokenizers, keyboards.
+/// Names that match [`KEY_NAMES`] but hold no keys: limits of models, tokenizers, keyboards.
 pub const HARMLESS_NAMES: &[&str] = &[
     "*KEYBOARD*",
     "*MAX*TOKEN*",
@@ -97,26 +97,25 @@ pub const HARMLESS_NAMES: &[&str] = &[
     "HOTKEY",
 ];
 
-/// Names of variables that make shells read files which they would not read otherwise: `BASH_ENV` and `ENV` name such files, and
-/// bash reads `~/.bashrc` even for `bash -c` if `SSH_CLIENT` or `SSH2_CLIENT` is set and no shell is above it. These files could
-/// bring keys back.
+/// Names of variables that make shells read further files, which could set keys again. `BASH_ENV` and `ENV` name such
+/// files. If `SSH_CLIENT` or `SSH2_CLIENT` is set and no shell is above it, bash reads `~/.bashrc` even for `bash -c`.
 pub(super) const STARTUP_NAMES: [&str; 4] = ["BASH_ENV", "ENV", "SSH2_CLIENT", "SSH_CLIENT"];
 
-/// Longest pattern of a name, in bytes.
+/// Most bytes of a name pattern.
 pub const MAX_PATTERN_BYTES: usize = 256;
 
-/// A pattern of names: `*` stands for any characters, `?` for one. Case does not matter.
+/// A pattern for names: `*` matches any characters, `?` matches one. Case does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NamePattern(String);
 
-/// A text that is no pattern of names.
+/// A text that is not a valid name pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a name of a variable has 1 to {MAX_PATTERN_BYTES} bytes and none of `=`, spaces and control characters")]
 pub struct NotAName;
 
 impl NamePattern {
-    /// Returns the pattern that a text says.
+    /// Parses a pattern.
     ///
     /// # Errors
     ///
@@ -129,13 +128,14 @@ impl NamePattern {
         Ok(Self(text.to_ascii_uppercase()))
     }
 
-    /// Tells whether a name fits.
+    /// Returns whether a name matches.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         fits(self.0.as_bytes(), name.to_ascii_uppercase().as_bytes())
     }
 
-    /// Returns the pattern for `case` of a shell, in which case matters; `None` if no variable of a shell has such a name.
+    /// Returns the pattern for `case` of a shell, which is case-sensitive. `None` if no shell variable can have such a
+    /// name.
     pub(super) fn for_shell(&self) -> Option<String> {
         self.0
             .chars()
@@ -162,13 +162,13 @@ impl fmt::Display for NamePattern {
     }
 }
 
-/// Returns the patterns of a table of this file.
+/// Parses a table of patterns from this file.
 pub(super) fn table(patterns: &[&str]) -> Vec<NamePattern> {
     patterns.iter().map(|pattern| NamePattern((*pattern).to_owned())).collect()
 }
 
-/// Tells whether a name fits a pattern, both in capitals. Goes back to the last star only, so the time is at most the product of
-/// both lengths.
+/// Returns whether an upper-case name matches an upper-case pattern. Backtracks only to the last star, so the time is at
+/// most the product of both lengths.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

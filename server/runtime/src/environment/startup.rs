@@ -1,20 +1,22 @@
-//! What the start-up files of a shell bring back is taken away before its command begins.
+//! Removes keys that the start-up files of a shell set, before the command begins.
 //!
-//! A login shell reads `~/.profile` and the like, where people set keys. The files are still read, because `PATH` and functions
-//! come from them. Then the shell looks at the names of all its variables, exported or not, removes those of keys, and evaluates
-//! the command in the same process. If a variable cannot be removed (`readonly`), a new shell without it takes its place.
+//! A login shell reads files such as `~/.profile`, in which users set keys. The files are still read, because they define
+//! `PATH` and functions. Then the shell lists the names of all its variables, exported or not, removes those of keys, and
+//! evaluates the command in the same process. If a variable cannot be removed (`readonly`), a new shell without it takes
+//! its place.
 //!
-//! A shell without a line, which reads a script, its standard input or a terminal, reads its files and removes variables in the same way, and
-//! then becomes a shell that reads no such files. A bash that is interactive takes its functions, aliases, options and prompts along;
-//! others keep what is exported.
+//! A shell without a command line, which reads a script, its standard input or a terminal, reads its files and removes
+//! variables in the same way, and then becomes a shell that reads no such files. An interactive bash keeps its functions,
+//! aliases, options and prompts; other shells keep what is exported.
 //!
-//! The command is written into the line that the shell is called with, because start-up files can change the shell's arguments
-//! (`set --`). That line stays one line, so messages of the shell number the lines of the command from 1. Shells that a command itself
-//! starts are out of reach, and so are functions and traps of start-up files that set a key again later.
+//! The command is embedded in the line that the shell is called with, because start-up files can change the arguments of
+//! the shell (`set --`). The line stays a single line, so that messages of the shell number the lines of the command from
+//! 1. Shells that a command itself starts are not handled, and neither are functions and traps of start-up files that set a
+//! key later.
 
 use std::path::Path;
 
-/// Files in a home folder that shells read when they start.
+/// Files in a home directory that shells read when they start.
 pub const FILES: [&str; 14] = [
     ".bash_login",
     ".bash_logout",
@@ -32,27 +34,28 @@ pub const FILES: [&str; 14] = [
     ".zshrc",
 ];
 
-/// A shell that is called.
+/// A call of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShellCall {
     kind: Kind,
-    /// Where the options among the words end. Behind them, and perhaps a word that ends options, is the line or the script.
+    /// Index of the word after the options. The command line or the script follows, possibly after a word that ends the
+    /// options.
     options: usize,
-    /// Place of the line or of the script among the words, or their number if there is neither.
+    /// Index of the command line or the script, or the number of words if there is neither.
     rest: usize,
     reads: Reads,
-    /// Whether it reads files of its user before anything else.
+    /// Whether the shell reads start-up files of its user.
     pub(super) reads_files: bool,
 }
 
-/// Where a shell takes its commands from.
+/// Where a shell reads its commands from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reads {
-    /// A line among its words.
+    /// The argument of `-c`.
     Line,
-    /// A file.
+    /// A script file.
     Script,
-    /// Its standard input, which may be a terminal.
+    /// Standard input, which may be a terminal.
     Input,
 }
 
@@ -63,14 +66,14 @@ enum Kind {
     Other,
 }
 
-/// Exit code of a shell whose start-up files keep it from taking keys away, such as those that make it a restricted one (`set -r`). The
-/// command is not run then.
+/// Exit code if start-up files keep the shell from removing keys, for example because they make it a restricted shell (`set
+/// -r`). The command is not run then.
 const NOT_GUARDED_EXIT_CODE: i32 = 126;
 
-/// Names of variables, as patterns for `case` of a shell. A name counts where it fits first.
+/// Names of variables as patterns for `case` of a shell. The first list with a match decides.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Kept, whatever the others say.
+    /// Kept.
     pub(super) given: Vec<String>,
     /// Removed.
     pub(super) excluded: Vec<String>,
@@ -84,7 +87,7 @@ pub(super) struct Names {
     pub(super) keys: Vec<String>,
 }
 
-/// Returns which shell these words call; `None` if they call something else, or lack the line that they announce.
+/// Parses the call of a shell. `None` if the words call another program, or `-c` has no argument.
 pub(super) fn read(words: &[String]) -> Option<ShellCall> {
     let called = Path::new(words.first()?).file_name()?.to_str()?;
     let name = called.trim_start_matches('-');
@@ -94,7 +97,7 @@ pub(super) fn read(words: &[String]) -> Option<ShellCall> {
         "sh" | "dash" | "ksh" | "ksh93" | "mksh" | "ash" => Kind::Other,
         _ => return None,
     };
-    // A shell whose name begins with a dash is one of a login.
+    // A shell whose name begins with a dash is a login shell.
     let (mut has_line, mut has_input, mut reads_files) = (false, false, kind == Kind::Zsh || name != called);
     let mut at = 1;
     let mut options = 1;
@@ -111,7 +114,7 @@ pub(super) fn read(words: &[String]) -> Option<ShellCall> {
                 has_line |= options.contains('c');
                 has_input |= options.contains('s');
                 reads_files |= options.contains(['l', 'i']);
-                // `-lco NAME` takes the next word.
+                // `-lco NAME` uses the next word.
                 at += usize::from(options.ends_with(['o', 'O']));
             }
             options if options.starts_with('+') => {}
@@ -127,26 +130,26 @@ pub(super) fn read(words: &[String]) -> Option<ShellCall> {
         (false, true) => Reads::Input,
         (false, false) => Reads::Script,
     };
-    // On a terminal they read files of their user without being told to. Others read the file that `ENV` names, which is no variable
-    // of commands.
+    // On a terminal these shells are interactive and read files of their user. Other shells read the file that `ENV` names,
+    // and commands do not get that variable.
     reads_files |= reads == Reads::Input && matches!(name, "bash" | "ksh" | "ksh93" | "mksh");
     Some(ShellCall { kind, options, rest, reads, reads_files })
 }
 
-/// Returns the words with which the shell removes variables before it runs what it is to run.
+/// Returns the words with which the shell removes variables before it does its work.
 pub(super) fn without_variables(words: &[String], shell: &ShellCall, names: &Names) -> Vec<String> {
     let program = &words[0];
     if shell.reads == Reads::Line {
         let (before, rest) = words.split_at(shell.rest);
         let mut guarded = before.to_vec();
         guarded.push(before_line(program, shell.kind, names, &rest[0]));
-        // The shell's `$0`, and its arguments.
+        // `$0` and the arguments of the shell.
         guarded.push(rest.get(1).unwrap_or(program).clone());
         guarded.extend(rest.iter().skip(2).cloned());
         return guarded;
     }
-    // It reads its files as it is called, but is handed a line, with which it becomes one that reads no files. On a terminal it is
-    // interactive without being told to, which it is not with a line.
+    // The shell reads its files as usual, but runs a command line that replaces it by a shell that reads none. On a
+    // terminal a shell is interactive by default, but not with a command line.
     let options = &words[1..shell.options];
     let mut guarded = vec![program.clone()];
     guarded.extend(options.iter().filter_map(|word| without_letters(word, &['s'])));
@@ -154,7 +157,7 @@ pub(super) fn without_variables(words: &[String], shell: &ShellCall, names: &Nam
     let script = before_becoming(program, shell.kind, names);
     if shell.reads == Reads::Input && !is_told {
         let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| ":".to_owned(), std::borrow::Cow::into_owned);
-        // The options are words of the outer line as well: they are handed over twice.
+        // The options are also arguments of the outer command line, so they are passed twice.
         let outer: Vec<String> = guarded[1..].iter().map(|word| quoted(word)).collect();
         let (program, outer, script) = (quoted(program), outer.join(" "), quoted(&script));
         guarded.truncate(1);
@@ -189,7 +192,8 @@ pub(super) fn without_files(words: &[String]) -> Vec<String> {
     plain
 }
 
-/// Returns options without those that make a shell read files of its user; an interactive one without a line stays interactive.
+/// Returns the options without those that make a shell read files of its user. An interactive shell without a command line
+/// stays interactive.
 fn plain_options(options: &[String]) -> Vec<String> {
     let has_line = options.iter().any(|word| has_letter(word, 'c'));
     let letters: &[char] = if has_line { &['l', 'i'] } else { &['l'] };
@@ -206,12 +210,13 @@ fn plain_options(options: &[String]) -> Vec<String> {
     plain
 }
 
-/// Says whether a word is a cluster of options with a letter.
+/// Returns whether a word is a cluster of short options that contains a letter.
 fn has_letter(word: &str, letter: char) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
 }
 
-/// Returns a cluster of options without some letters, or `None` if no option is left. Other words are returned as they are.
+/// Returns a cluster of short options without some letters, or `None` if no option is left. Other words are returned
+/// unchanged.
 fn without_letters(word: &str, letters: &[char]) -> Option<String> {
     if !word.starts_with('-') || word.starts_with("--") || word.len() == 1 {
         return Some(word.to_owned());
@@ -226,12 +231,12 @@ impl Kind {
         match self {
             Self::Bash => &["--noprofile", "--norc"],
             Self::Zsh => &["-f"],
-            // They have none. What an interactive one reads is named by `ENV`.
+            // These shells have no such options. The file for interactive ones is named by `ENV`.
             Self::Other => &[],
         }
     }
 
-    /// Returns how the options of `env` are spelled that take away what could not be removed.
+    /// Returns the shell expression with the options of `env` that remove the remaining variables.
     fn left(self) -> &'static str {
         match self {
             Self::Zsh => "${=__trace_left}",
@@ -240,12 +245,12 @@ impl Kind {
     }
 }
 
-/// What of an interactive bash goes on in the one that takes its place, beside its exported variables.
+/// Commands that print the state which an interactive bash passes to its replacement, in addition to exported variables.
 const INTERACTIVE_STATE: &str = "shopt -p; declare -p PS1 PS2 PROMPT_COMMAND PROMPT_DIRTRIM HISTCONTROL HISTIGNORE HISTSIZE \
      HISTFILESIZE HISTTIMEFORMAT HISTFILE 2>/dev/null; alias -p; complete -p; declare -f; \
      printf '%s\\n' '__trace_fd=${BASH_SOURCE[0]##*/}; eval \"exec $__trace_fd<&-\"; unset __trace_fd'";
 
-/// Returns what a shell runs in place of a line. It has no line feed, so that the lines of the command are counted from 1.
+/// Returns the command line that replaces `line`. It has no line feed, so that the lines of the command are counted from 1.
 fn before_line(program: &str, kind: Kind, names: &Names, line: &str) -> String {
     let (removal, left) = (removal(kind, names), kind.left());
     let plain = if kind == Kind::Zsh { " -f" } else { "" };
@@ -259,9 +264,9 @@ fn before_line(program: &str, kind: Kind, names: &Names, line: &str) -> String {
     )
 }
 
-/// Returns commands without a line feed that put a text into the variable `__trace_line`.
+/// Returns commands without a line feed that assign a text to the variable `__trace_line`.
 fn assigned(text: &str) -> String {
-    // A full stop at the end keeps line feeds there from being dropped.
+    // Command substitution strips line feeds at the end. The full stop prevents this.
     let escaped = format!("{}.", text.replace('\\', "\\\\").replace('\n', "\\n"));
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     if text.contains('\n') {
@@ -271,7 +276,8 @@ fn assigned(text: &str) -> String {
     }
 }
 
-/// Returns what a shell runs to become one that reads no files of its user. Its arguments are the words of that.
+/// Returns the commands that replace a shell by one that reads no files of its user. The words of the new shell are the
+/// arguments.
 fn before_becoming(program: &str, kind: Kind, names: &Names) -> String {
     let (removal, left) = (removal(kind, names), kind.left());
     let program = quoted_program(program);
@@ -281,7 +287,7 @@ fn before_becoming(program: &str, kind: Kind, names: &Names) -> String {
              exec /usr/bin/env {left} {program} --noprofile --norc \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"
         ),
         Kind::Zsh => format!("exec /usr/bin/env {left} {program} -f \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"),
-        // Without the variable some read a file of their own.
+        // Without the variable, some of these shells read a default file.
         Kind::Other => format!("exec /usr/bin/env {left} ENV= {program} \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"),
     };
     format!("{removal} {become_plain}")
@@ -291,18 +297,19 @@ fn quoted_program(program: &str) -> String {
     shlex::try_quote(program).map_or_else(|_| "sh".to_owned(), std::borrow::Cow::into_owned)
 }
 
-/// Returns commands that remove variables. What cannot be removed is in `__trace_left` then, as options of `env`.
+/// Returns commands that remove variables. Those that cannot be removed are in `__trace_left` afterwards, as options of
+/// `env`.
 fn removal(kind: Kind, names: &Names) -> String {
     let list = match kind {
         Kind::Bash => "compgen -v".to_owned(),
         Kind::Zsh | Kind::Other => {
-            // Parts of values that look like assignments give names that are not set; to remove those does nothing.
+            // Parts of values that look like assignments give names of unset variables, whose removal has no effect.
             "set | command sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'".to_owned()
         }
     };
     let keep = &":".to_owned();
     let unset = match kind {
-        // For zsh `command` means other programs only, and a variable that cannot be removed ends the shell.
+        // In zsh `command` runs only external programs, and a failing `unset` ends the shell.
         Kind::Zsh => {
             "(builtin unset -v \"$__trace_name\") 2>/dev/null && builtin unset -v \"$__trace_name\" 2>/dev/null"
         }
@@ -386,12 +393,12 @@ mod tests {
         }
     }
 
-    /// Runs words in a home folder whose start-up file is given, and returns what they print.
+    /// Runs words with a home directory that contains a start-up file, and returns the output.
     fn run(list: &[&str], profile: &str, names: &Names) -> String {
         run_with_input(list, "", profile, names)
     }
 
-    /// Does the same with text on the standard input.
+    /// Does the same with text on standard input.
     fn run_with_input(list: &[&str], input: &str, profile: &str, names: &Names) -> String {
         let home = tempfile::tempdir().expect("a folder");
         for name in [".profile", ".bashrc", ".zshenv", ".zshrc", ".kshrc", ".mkshrc"] {
@@ -402,7 +409,7 @@ mod tests {
         run_at(home.path(), &without_variables(&list, &shell, names), input)
     }
 
-    /// Runs the words as they are.
+    /// Runs the words unchanged.
     fn run_plainly(list: &[&str], profile: &str) -> String {
         let home = tempfile::tempdir().expect("a folder");
         for name in [".profile", ".zshenv"] {
@@ -467,7 +474,7 @@ mod tests {
                 }
                 let said = run_with_input(&list, input, KEYS, &names());
                 assert!(!said.contains("hush-"), "{list:?}: {said}");
-                // Without `-l`, most shells read the file that `ENV` names and no other.
+                // Without `-l`, most shells read only the file that `ENV` names.
                 if options.iter().any(|option| option.contains(['l', 'i']))
                     && !(shell.ends_with("sh") && options == ["-i"])
                 {
@@ -514,7 +521,7 @@ mod tests {
         }
     }
 
-    /// On a terminal a shell is interactive without being told to, and reads files for that.
+    /// On a terminal a shell is interactive by default and reads its files.
     #[test]
     fn nothing_of_a_key_is_left_in_a_shell_on_a_terminal() {
         if !PathBuf::from("/usr/bin/script").exists() {
@@ -577,7 +584,7 @@ mod tests {
         let profile = "export A_TOKEN=hush\nIFS=,\nf() { echo called; }\n";
         for shell in shells() {
             let run = |list: &[&str]| run(list, profile, &names());
-            // ksh sets `IFS` anew before it runs its line.
+            // ksh resets `IFS` before it runs its command line.
             let separator = if shell == "/bin/ksh" { " \t\n" } else { "," };
             assert_eq!(
                 run(&[shell, "-lc", "f; echo \"$?/$#/$0/$IFS\""]),

@@ -1,9 +1,9 @@
-//! Providers as `config.toml` describes them, and what becomes of a description when the environment is known.
+//! Providers as `config.toml` describes them, and how a description is combined with the environment.
 //!
-//! Two steps, so that a configuration can be read and shown without any secret: [`ProviderConfig`] is what is written,
-//! [`Endpoint`] is what requests need. The environment is asked through a function of the caller's.
+//! There are two steps, so that a configuration can be read and shown without any secret: [`ProviderConfig`] is the written
+//! description, [`Endpoint`] is what requests need. The caller passes a function that reads the environment.
 //!
-//! Keys that other programs put into the same tables are passed over.
+//! Unknown keys in the tables are ignored, because other programs may use them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,99 +16,99 @@ use toml::{Table, Value};
 
 use super::RetryPolicy;
 
-/// Table of `config.toml` that holds the providers.
+/// Table of `config.toml` with the providers.
 pub const PROVIDERS_TABLE: &str = "model_providers";
-/// Tries after the first when no answer began, where a provider says nothing else.
+/// Default number of retries if no answer began.
 pub const REQUEST_RETRIES: u32 = 4;
-/// Tries after the first when an answer broke off, where a provider says nothing else.
+/// Default number of retries if an answer was cut off.
 pub const STREAM_RETRIES: u32 = 5;
-/// Silence after which an answer counts as broken off, where a provider says nothing else.
+/// Default time without an event after which an answer counts as cut off.
 pub const STREAM_IDLE_TIMEOUT: Duration = Duration::from_secs(300);
-/// The most tries after the first; larger numbers mean this one.
+/// Most retries. A larger number in the configuration means this one.
 pub const RETRIES_MAX: u32 = 100;
-/// Where the models of OpenAI are.
+/// URL of OpenAI.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 /// Name of the provider that needs no table.
 pub const OPENAI_PROVIDER: &str = "openai";
-/// Variable with the address of the provider `openai`.
+/// Variable with the URL of the provider `openai`.
 pub const OPENAI_BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 /// Variable with the key for OpenAI.
 pub const OPENAI_KEY_VARIABLE: &str = "OPENAI_API_KEY";
-/// Where the models of Anthropic are.
+/// URL of Anthropic.
 pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com/v1";
 /// Variable with the key for Anthropic.
 pub const ANTHROPIC_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
 
-/// Hosts that are never asked through a proxy.
+/// Hosts that are never reached through a proxy.
 const NEVER_BY_PROXY: &str = "localhost,127.0.0.0/8,::1";
 
-/// Returns the value of a variable of the environment, if it is set.
+/// Returns the value of an environment variable, if it is set.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// A provider as it is written.
+/// A provider as it is configured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderConfig {
-    /// Name of its table, by which settings choose it.
+    /// Name of its table, by which settings select it.
     pub id: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// Where it is; the path of the wire is appended.
+    /// Base URL; the path of the wire format is appended.
     pub base_url: Url,
-    /// What is spoken with it.
+    /// Wire format.
     pub wire: Wire,
-    /// Tokens that an answer may have, where that is said.
+    /// Most tokens of an answer, if configured.
     pub max_output_tokens: Option<u64>,
-    /// How models are told to reason.
+    /// How models are told how much to reason.
     pub thinking: Thinking,
-    /// Where its key comes from.
+    /// Source of the API key.
     pub key: KeySource,
     /// Headers of every request.
     pub http_headers: BTreeMap<String, String>,
-    /// Headers of every request, by the variables that hold their values.
+    /// Headers of every request whose values come from environment variables; maps a header to its variable.
     pub env_http_headers: BTreeMap<String, String>,
-    /// Parameters behind the address of every request.
+    /// Query parameters of every request.
     pub query_params: BTreeMap<String, String>,
-    /// How often and how patiently to try.
+    /// Number of retries and timeouts.
     pub retry_policy: RetryPolicy,
-    /// Who makes histories shorter.
+    /// Whether the provider or the runtime compacts histories.
     pub compaction: Compaction,
-    /// The file, for messages; nothing for a provider that no file describes.
+    /// The configuration file, for messages. `None` for a built-in provider.
     pub file: Option<PathBuf>,
 }
 
-/// Where the key of a provider comes from.
+/// Source of the API key of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// There is none.
+    /// The provider needs no key.
     Nowhere,
-    /// A variable of the environment, which must be set.
+    /// An environment variable, which must be set.
     Variable {
-        /// The variable.
+        /// Name of the variable.
         name: String,
-        /// How to get a key, for people.
+        /// Instructions for the user on how to get a key.
         instructions: Option<String>,
     },
-    /// A variable of the environment, if it is set.
+    /// An environment variable, if it is set.
     VariableIfSet {
-        /// The variable.
+        /// Name of the variable.
         name: String,
     },
 }
 
-/// What is spoken with a provider.
+/// The wire format of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wire {
     /// The Responses API of OpenAI.
     #[default]
     Responses,
-    /// Chat Completions, which most servers for local models speak.
+    /// Chat Completions, which most servers for local models support.
     Chat,
     /// The Messages API of Anthropic.
     Anthropic,
 }
 
 impl Wire {
-    /// What configurations call the wires.
+    /// Names of the wire formats in configurations.
     const NAMES: [(&'static str, Self); 3] =
         [("responses", Self::Responses), ("chat", Self::Chat), ("anthropic", Self::Anthropic)];
 
@@ -117,15 +117,15 @@ impl Wire {
     }
 }
 
-/// How a model is told to reason when an effort is set, over the wires that leave a choice.
+/// How a model is told how much to reason if an effort is set, for wire formats that have a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Thinking {
-    /// It is told the effort and finds the measure itself.
+    /// The model gets the effort and decides itself.
     #[default]
     Adaptive,
-    /// It gets a number of tokens that goes with the effort, as older models of Anthropic ask.
+    /// The model gets a number of tokens that depends on the effort, as older models of Anthropic require.
     Budget,
-    /// It is not told.
+    /// The model gets nothing.
     Off,
 }
 
@@ -138,41 +138,41 @@ impl Thinking {
     }
 }
 
-/// Who makes histories shorter.
+/// Who compacts histories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compaction {
-    /// The turn, by a question to the model.
+    /// The runtime, by asking the model for a summary.
     #[default]
     Local,
-    /// The provider, at an address of its own.
+    /// The provider, at a separate URL.
     Remote,
 }
 
-/// Why a description of a provider is of no use.
+/// Why the configuration of a provider is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The file is no TOML.
-    #[error("{} is no valid TOML: {message}", file.display())]
+    /// The file is not valid TOML.
+    #[error("{} is not valid TOML: {message}", file.display())]
     Syntax {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What its parser says.
+        /// Message of the parser.
         message: String,
     },
-    /// A key does not hold what it must.
+    /// A key has an invalid value or is missing.
     #[error("`{key}`{} {problem}", place(file.as_deref()))]
     Key {
-        /// The file, if there is one.
+        /// Path of the file, if there is one.
         file: Option<PathBuf>,
-        /// The key with the tables around it.
+        /// The key with the names of its tables.
         key: String,
-        /// What is wrong, and what to write.
+        /// What is wrong, and what to write instead.
         problem: String,
     },
-    /// A variable of the environment does not hold what it must.
+    /// An environment variable has an invalid value.
     #[error("the environment variable `{variable}` {problem}")]
     Variable {
-        /// The variable.
+        /// Name of the variable.
         variable: String,
         /// What is wrong, and what to do.
         problem: String,
@@ -184,11 +184,11 @@ fn place(file: Option<&Path>) -> String {
 }
 
 impl ProviderConfig {
-    /// Reads the providers of a configuration, by their names; `file` is what messages call it.
+    /// Reads the providers of a configuration by name. `file` is the path for messages.
     ///
     /// # Errors
     ///
-    /// When the text is no TOML, or a provider lacks something or holds what it must not.
+    /// Returns an error if the text is not TOML, or if a provider lacks a key or has an invalid value.
     pub fn read_all(text: &str, file: &Path) -> Result<BTreeMap<String, Self>, ConfigError> {
         let root: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
             file: file.to_owned(),
@@ -208,11 +208,11 @@ impl ProviderConfig {
         tables.iter().map(|(id, table)| Ok((id.clone(), Self::read(id, table, Some(file))?))).collect()
     }
 
-    /// Reads one provider: the value of `model_providers.ID`.
+    /// Reads one provider from the value of `model_providers.ID`.
     ///
     /// # Errors
     ///
-    /// When it lacks something or holds what it must not.
+    /// Returns an error if it lacks a key or has an invalid value.
     pub fn read(id: &str, value: &Value, file: Option<&Path>) -> Result<Self, ConfigError> {
         let Value::Table(table) = value else {
             return Err(ConfigError::Key {
@@ -227,7 +227,7 @@ impl ProviderConfig {
         let thinking =
             written.one_of("thinking", Thinking::named, "\"adaptive\", \"budget\" or \"off\"")?.unwrap_or_default();
         let max_output_tokens = match written.count("max_output_tokens")? {
-            Some(0) => return Err(written.error("max_output_tokens", "is 0; no answer has no tokens")),
+            Some(0) => return Err(written.error("max_output_tokens", "is 0; write 1 or more, or leave it out")),
             tokens => tokens,
         };
         let compaction = match written.flag("remote_compaction")? {
@@ -241,7 +241,7 @@ impl ProviderConfig {
             _ => Compaction::Local,
         };
         let is_openai = written.flag("requires_openai_auth")?.unwrap_or(false);
-        // Who speaks that wire and is nowhere else is Anthropic itself.
+        // A provider with this wire format and without a URL is Anthropic itself.
         let is_anthropic = wire == Wire::Anthropic && !table.contains_key("base_url") && !is_openai;
         let base_url = match written.text("base_url")? {
             Some(text) => url(text).map_err(|problem| written.error("base_url", problem))?,
@@ -263,7 +263,7 @@ impl ProviderConfig {
             None => KeySource::Nowhere,
         };
         let idle_timeout = match written.count("stream_idle_timeout_ms")? {
-            Some(0) => return Err(written.error("stream_idle_timeout_ms", "is 0; no answer comes in no time")),
+            Some(0) => return Err(written.error("stream_idle_timeout_ms", "is 0; write 1 or more, or leave it out")),
             Some(milliseconds) => Duration::from_millis(milliseconds),
             None => STREAM_IDLE_TIMEOUT,
         };
@@ -289,20 +289,19 @@ impl ProviderConfig {
         for name in config.http_headers.keys().chain(config.env_http_headers.keys()) {
             if HeaderName::from_bytes(name.as_bytes()).is_err() {
                 let table = if config.http_headers.contains_key(name) { "http_headers" } else { "env_http_headers" };
-                return Err(
-                    written.error(table, format!("names \"{}\", which is no name of a header", name.escape_debug()))
-                );
+                return Err(written
+                    .error(table, format!("names \"{}\", which is not a valid header name", name.escape_debug())));
             }
         }
         Ok(config)
     }
 
-    /// Returns the provider that needs no table: OpenAI, or whatever is at `base_url`. A key must be there for OpenAI
-    /// itself; elsewhere it is used if it is there.
+    /// Returns the built-in provider: OpenAI, or the service at `base_url`. A key is required for OpenAI itself; for other
+    /// URLs it is used if it is set.
     ///
     /// # Errors
     ///
-    /// When the address is none.
+    /// Returns an error if `base_url` is not a URL.
     pub fn openai(base_url: Option<&str>) -> Result<Self, ConfigError> {
         let name = OPENAI_KEY_VARIABLE.to_owned();
         let (base_url, key) = match base_url.filter(|text| !text.is_empty()) {
@@ -336,12 +335,12 @@ impl ProviderConfig {
         })
     }
 
-    /// Returns what requests need. A key that is missing is no error here, but the answer to every request: a
-    /// configuration may describe providers that nobody uses. See [`Endpoint::missing_key`].
+    /// Returns what requests need. A missing key is not an error here, but makes every request fail: a configuration may
+    /// describe providers that are never used. See [`Endpoint::missing_key`].
     ///
     /// # Errors
     ///
-    /// When a header or a key cannot be sent, or a proxy of the environment is none.
+    /// Returns an error if a header or a key cannot be sent, or a proxy variable is invalid.
     pub fn resolve(&self, environment: Environment<'_>) -> Result<Endpoint, ConfigError> {
         let mut headers = HeaderMap::new();
         for (name, text) in &self.http_headers {
@@ -395,9 +394,9 @@ impl ProviderConfig {
     }
 }
 
-const NO_HEADER: &str = "cannot be sent as a header; it may hold visible characters and spaces only";
+const NO_HEADER: &str = "cannot be sent as a header; only visible characters and spaces are allowed";
 
-/// What requests to a provider need. Shows no secrets.
+/// What requests to a provider need. Its `Debug` output contains no secrets.
 #[derive(Clone)]
 pub struct Endpoint {
     pub(super) id: String,
@@ -413,7 +412,7 @@ pub struct Endpoint {
     pub(super) proxies: Proxies,
 }
 
-/// What shows a provider who asks.
+/// How requests are authenticated.
 #[derive(Clone)]
 pub(super) enum Credential {
     None,
@@ -422,16 +421,16 @@ pub(super) enum Credential {
         value: HeaderValue,
         variable: String,
     },
-    /// What to do about it.
+    /// The key is missing; the text says what to do.
     Missing(String),
 }
 
-/// Which proxies requests go through.
+/// Proxies for requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Proxies {
     pub(super) http: Option<Url>,
     pub(super) https: Option<Url>,
-    /// Hosts that are asked directly, separated by commas.
+    /// Hosts that are reached directly, separated by commas.
     pub(super) except: String,
 }
 
@@ -440,17 +439,17 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// When what they hold cannot be used.
+    /// Returns an error if one of them has an invalid value.
     pub fn from_openai_environment(environment: Environment<'_>) -> Result<Self, ConfigError> {
         ProviderConfig::openai(set(environment, OPENAI_BASE_URL_VARIABLE).as_deref())?.resolve(environment)
     }
 
-    /// Returns the name by which settings choose the provider.
+    /// Returns the name by which settings select the provider.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns what to do if a key is needed and was not there: every request would fail with these words.
+    /// Returns what to do if a required key is missing. Every request would fail with this message.
     pub fn missing_key(&self) -> Option<&str> {
         match &self.credential {
             Credential::Missing(message) => Some(message),
@@ -458,7 +457,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns these settings with another retry policy.
+    /// Returns the endpoint with another retry policy.
     #[must_use]
     pub fn with_retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
         self.retry_policy = retry_policy;
@@ -488,14 +487,14 @@ impl Credential {
         };
         let value = header_value(&text).ok_or_else(|| ConfigError::Variable {
             variable: variable.to_owned(),
-            problem: "holds no key that can be sent; copy the key again".to_owned(),
+            problem: "holds a key that cannot be sent as a header; copy the key again".to_owned(),
         })?;
         Ok(Self::Key { name, value, variable: variable.to_owned() })
     }
 }
 
 impl Proxies {
-    /// The variables that most programs take: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, also in small letters.
+    /// Reads the usual variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper or lower case.
     fn of(environment: Environment<'_>) -> Result<Self, ConfigError> {
         let proxy = |names: [&str; 4]| {
             let Some((name, text)) = names.into_iter().find_map(|name| Some((name, set(environment, name)?))) else {
@@ -506,7 +505,7 @@ impl Proxies {
                 Some(url) => Ok(Some(url)),
                 None => Err(ConfigError::Variable {
                     variable: name.to_owned(),
-                    problem: "is no address of an HTTP proxy; write http://HOST:PORT or unset it".to_owned(),
+                    problem: "is not the address of an HTTP proxy; write http://HOST:PORT or unset it".to_owned(),
                 }),
             }
         };
@@ -523,10 +522,10 @@ impl Proxies {
     }
 }
 
-/// Returns an address without what may be a secret in it.
+/// Returns a URL without the parts that may contain a secret.
 pub(super) fn shown_url(url: &Url) -> String {
     let mut url = url.clone();
-    // Neither fails for an address with a host, which all ours have.
+    // These cannot fail for a URL with a host, and all URLs here have one.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
@@ -543,18 +542,18 @@ fn openai_base_url() -> Url {
 
 fn url(text: &str) -> Result<Url, String> {
     let example = "write one like \"https://host/v1\"";
-    let url = Url::parse(text.trim()).map_err(|error| format!("is no address ({error}); {example}"))?;
+    let url = Url::parse(text.trim()).map_err(|error| format!("is not a URL ({error}); {example}"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        other => Err(format!("is an address of the kind `{other}`; {example}")),
+        other => Err(format!("is a URL with the scheme `{other}`; {example}")),
     }
 }
 
 fn header_name(name: &str) -> HeaderName {
-    HeaderName::from_bytes(name.as_bytes()).expect("names were looked at when the configuration was read")
+    HeaderName::from_bytes(name.as_bytes()).expect("names were checked when the configuration was read")
 }
 
-/// Values of headers may be keys, so none is shown anywhere.
+/// Parses a header value and marks it as sensitive, because it may be a key.
 fn header_value(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
@@ -573,7 +572,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// A provider's table.
+/// The table of a provider.
 struct Written<'a> {
     id: &'a str,
     table: &'a Table,
@@ -735,11 +734,11 @@ mod tests {
             ("base_url = 7", "`model_providers.mine.base_url` in /home/config.toml must be a text, not a number"),
             (
                 "base_url = \"host\"",
-                r#"`model_providers.mine.base_url` in /home/config.toml is no address (relative URL without a base); write one like "https://host/v1""#,
+                r#"`model_providers.mine.base_url` in /home/config.toml is not a URL (relative URL without a base); write one like "https://host/v1""#,
             ),
             (
                 "base_url = \"file:///x\"",
-                r#"`model_providers.mine.base_url` in /home/config.toml is an address of the kind `file`; write one like "https://host/v1""#,
+                r#"`model_providers.mine.base_url` in /home/config.toml is a URL with the scheme `file`; write one like "https://host/v1""#,
             ),
             (
                 "wire_api = \"smoke\"",
@@ -755,7 +754,7 @@ mod tests {
             ),
             (
                 "base_url = \"http://h\"\nmax_output_tokens = 0",
-                "`model_providers.mine.max_output_tokens` in /home/config.toml is 0; no answer has no tokens",
+                "`model_providers.mine.max_output_tokens` in /home/config.toml is 0; write 1 or more, or leave it out",
             ),
             (
                 "base_url = \"http://h\"\nrequest_max_retries = -1",
@@ -763,11 +762,11 @@ mod tests {
             ),
             (
                 "base_url = \"http://h\"\nstream_idle_timeout_ms = 0",
-                "`model_providers.mine.stream_idle_timeout_ms` in /home/config.toml is 0; no answer comes in no time",
+                "`model_providers.mine.stream_idle_timeout_ms` in /home/config.toml is 0; write 1 or more, or leave it out",
             ),
             (
                 "base_url = \"http://h\"\nhttp_headers = { \"a b\" = \"\" }",
-                r#"`model_providers.mine.http_headers` in /home/config.toml names "a b", which is no name of a header"#,
+                r#"`model_providers.mine.http_headers` in /home/config.toml names "a b", which is not a valid header name"#,
             ),
             (
                 "base_url = \"http://h\"\nquery_params = { a = 1 }",
@@ -784,7 +783,7 @@ mod tests {
         let file = Path::new("c.toml");
         assert_eq!(ProviderConfig::read_all("model = 1", file), Ok(BTreeMap::new()));
         let broken = ProviderConfig::read_all("a = = 1", file).expect_err("no TOML").to_string();
-        assert!(broken.starts_with("c.toml is no valid TOML: ") && !broken.contains('\n'), "{broken}");
+        assert!(broken.starts_with("c.toml is not valid TOML: ") && !broken.contains('\n'), "{broken}");
         assert!(ProviderConfig::read_all("model_providers = 1", file).is_err());
         assert!(ProviderConfig::read_all("model_providers = { a = 1 }", file).is_err());
     }
@@ -830,7 +829,7 @@ mod tests {
         assert!(matches!(endpoint.credential, Credential::Key { .. }));
         let wrong = |name: &str| (name == OPENAI_BASE_URL_VARIABLE).then(|| "nonsense".to_owned());
         let error = Endpoint::from_openai_environment(&wrong).expect_err("no address").to_string();
-        assert!(error.starts_with("the environment variable `OPENAI_BASE_URL` is no address"), "{error}");
+        assert!(error.starts_with("the environment variable `OPENAI_BASE_URL` is not a URL"), "{error}");
         let config = read("requires_openai_auth = true").expect("a provider");
         assert_eq!(config.base_url.as_str(), OPENAI_BASE_URL);
         assert!(matches!(config.key, KeySource::Variable { name, .. } if name == OPENAI_KEY_VARIABLE));

@@ -1,7 +1,7 @@
-//! What went wrong at a provider, and whether trying again may help.
+//! Classifies errors of providers, and decides whether a retry may succeed.
 //!
-//! One table for all providers: what a service answers instead of a stream, what it says at the end of one, and what happens
-//! to connections. The service's own words are the message; what we know beside them are the details.
+//! One table serves all providers: error responses, failed streams and connection errors. The message of the provider is
+//! kept as the message; what this program knows in addition goes into the details.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use serde_json::Value;
 use super::{Again, ProviderError};
 use crate::event::ErrorKind;
 
-/// The longest pause that a provider may ask for. Who wants a longer one is not asked again.
+/// The longest pause that a provider may ask for. If it asks for a longer one, the request is not retried.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// What is shown of a text that a service sent where an error should be, in characters.
+/// Most characters shown of a text that a service sent instead of an error object.
 pub const SHOWN_TEXT_MAX: usize = 2000;
 
-/// An answer that is an error.
+/// An HTTP response with an error.
 #[derive(Debug)]
 pub(super) struct Refusal<'a> {
-    /// Status of the answer.
+    /// HTTP status.
     pub(super) status: u16,
-    /// Pause that its headers ask for.
+    /// Pause from the `Retry-After` header.
     pub(super) retry_after: Option<Duration>,
-    /// What it holds.
+    /// Body of the response.
     pub(super) body: &'a [u8],
-    /// Where it comes from, for people.
+    /// URL of the provider, for messages.
     pub(super) origin: &'a str,
     /// The provider's id of the request.
     pub(super) request_id: Option<String>,
 }
 
 impl Refusal<'_> {
-    /// Returns the error that the answer is.
+    /// Returns the error that the response describes.
     pub(super) fn into_error(self) -> ProviderError {
         let status = self.status;
         let said = Said::read(self.body);
@@ -79,14 +79,15 @@ impl Refusal<'_> {
     }
 }
 
-/// Returns what a service says at the end of a stream that failed: the object with `code` and `message`.
+/// Returns the error at the end of a failed stream; `error` is the object with `code` and `message`.
 pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError {
     let said = match error {
         Value::String(message) => Said { message: Some(shown(message)), code: None },
         error => Said::of(error),
     };
     let is_about_the_window = said.is_about_the_window();
-    let message = said.message.unwrap_or_else(|| "the provider says that the answer failed, but not why".to_owned());
+    let message =
+        said.message.unwrap_or_else(|| "the provider reports that the answer failed and gives no reason".to_owned());
     let stream = Again::Stream { after: None };
     let (kind, again) = match said.code.as_deref().and_then(known_code) {
         Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
@@ -106,7 +107,7 @@ pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError
     ProviderError { message, details, kind, again, request_id }
 }
 
-/// Returns the error of an answer that ended, or made no sense, before it was whole.
+/// Returns the error of an answer that ended, or became invalid, before it was complete.
 pub(super) fn broken_off(details: String, request_id: Option<String>) -> ProviderError {
     ProviderError {
         message: "the answer broke off before it was complete".to_owned(),
@@ -122,7 +123,7 @@ pub(super) fn cut_off(last_event: &str, request_id: Option<String>) -> ProviderE
     broken_off(format!("the stream ended before the event `{last_event}`"), request_id)
 }
 
-/// Returns the error of an answer for which the model's window has no room.
+/// Returns the error of an answer that does not fit into the context window.
 pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
     ProviderError {
         message: "the answer does not fit into the model's window any more".to_owned(),
@@ -133,10 +134,10 @@ pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
     }
 }
 
-/// Returns the error of an answer that the provider itself cut short.
+/// Returns the error of an answer that the provider itself ended early.
 pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> ProviderError {
     let reason = reason.map_or_else(|| "no reason given".to_owned(), shown);
-    // The same request would meet the same limit.
+    // The same request would reach the same limit.
     let again = match reason.as_str() {
         "max_output_tokens" | "content_filter" => Again::Useless,
         _ => Again::Stream { after: None },
@@ -150,22 +151,22 @@ pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> Pr
     }
 }
 
-/// Returns the error of an answer in which nothing came for too long.
+/// Returns the error of an answer that sent no event for too long.
 pub(super) fn silent(timeout: Duration, request_id: Option<String>) -> ProviderError {
     ProviderError {
         message: format!("the provider was silent for {}", seconds(timeout)),
-        details: Some("`stream_idle_timeout_ms` of the provider says how long it may be".to_owned()),
+        details: Some("`stream_idle_timeout_ms` of the provider sets this timeout".to_owned()),
         kind: ErrorKind::StreamDisconnected { status: None },
         again: Again::Stream { after: None },
         request_id,
     }
 }
 
-/// Returns the error of a request to which no answer began in time.
+/// Returns the error of a request whose answer did not begin in time.
 pub(super) fn unanswered(timeout: Duration, origin: &str) -> ProviderError {
     ProviderError {
         message: format!("no answer from {origin} within {}", seconds(timeout)),
-        details: Some("`stream_idle_timeout_ms` of the provider says how long it may take".to_owned()),
+        details: Some("`stream_idle_timeout_ms` of the provider sets this timeout".to_owned()),
         kind: ErrorKind::StreamConnectionFailed { status: None },
         again: Again::Request { after: None },
         request_id: None,
@@ -183,18 +184,19 @@ pub(super) fn unreachable(cause: &str, origin: &str) -> ProviderError {
     }
 }
 
-/// Returns the pause that `Retry-After` asks for at `now_s`, in seconds since 1970: a number of seconds or a date.
+/// Parses `Retry-After`, a number of seconds or a date, and returns the pause. `now_s` is the current time in seconds since
+/// 1970.
 pub(super) fn retry_after(text: &str, now_s: i64) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        // A number that no pause can be is as if the header were not there.
+        // An invalid number is ignored like a missing header.
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
     Some(Duration::from_secs(u64::try_from(date.as_second().saturating_sub(now_s)).unwrap_or(0)))
 }
 
-/// Returns the beginning of a text of which nobody knows how long it is.
+/// Returns the beginning of a text of unknown length.
 pub(super) fn shown(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(SHOWN_TEXT_MAX) {
@@ -203,7 +205,7 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// What a service says about an error.
+/// Code and message of an error of a service.
 struct Said {
     message: Option<String>,
     code: Option<String>,
@@ -215,12 +217,13 @@ impl Said {
         match body.get("error") {
             Some(Value::String(message)) => Self { message: Some(shown(message)), code: None },
             Some(error @ Value::Object(_)) => Self::of(error),
-            // Services that only resemble the API put it at the top.
+            // Services that only resemble the API have these members at the top level.
             _ => Self::of(&body),
         }
     }
 
-    /// Tells whether a request was too long, where no code says it: servers for local models, and Anthropic, have only words.
+    /// Returns whether a request was too long. Servers for local models and Anthropic send no code for this, so the message
+    /// is searched.
     fn is_about_the_window(&self) -> bool {
         let words = [
             "prompt is too long",
@@ -233,7 +236,7 @@ impl Said {
         self.says(&words)
     }
 
-    /// Tells whether something that is not there is a model, and not an address.
+    /// Returns whether the thing that was not found is a model, and not a URL.
     fn is_about_a_model(&self) -> bool {
         self.says(&["model"])
     }
@@ -245,7 +248,7 @@ impl Said {
 
     fn of(error: &Value) -> Self {
         let text = |name: &str| error.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        // An event of a stream says by its type only that it is an error.
+        // The type of a stream event may say only that it is an error.
         let code = text("code").or_else(|| text("type").filter(|kind| *kind != "error")).map(str::to_owned);
         Self { message: text("message").or_else(|| text("detail")).map(shown), code }
     }
@@ -278,8 +281,8 @@ fn known_code(code: &str) -> Option<Code> {
     })
 }
 
-/// Finds "try again in 1.5s" (or `20ms`) in what a service says about its rate limit: at the end of a stream there are no
-/// headers that could say it.
+/// Finds a pause such as "try again in 1.5s" (or `20ms`) in a message about a rate limit: an error at the end of a stream
+/// has no headers for it.
 fn pause_in(message: &str) -> Option<Duration> {
     let message = message.to_ascii_lowercase();
     let (_, rest) = message.split_once("try again in ")?;

@@ -1,9 +1,9 @@
-//! Models behind HTTP: requests whose answers are server-sent events, whatever wire is spoken.
+//! Providers over HTTP: requests whose answers are server-sent events, for all wire formats.
 //!
-//! Promises: one attempt per call; no redirect is followed, so that keys reach only the address that was configured; what
-//! comes back is bounded; no key, no header's value and no query parameter appears in an error.
+//! A call makes one attempt. Redirects are not followed, so that keys reach only the configured URL. The size of a response
+//! is limited. No key, header value or query parameter appears in an error.
 //!
-//! An `http://` address needs no certificates. For `https://` the machine's own are loaded at the first request.
+//! An `http://` URL needs no certificates. For `https://`, the certificates of the system are loaded at the first request.
 
 use std::error::Error;
 use std::fmt;
@@ -28,34 +28,35 @@ use super::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 use crate::event::ErrorKind;
 use crate::item::ModelItem;
 
-/// How long a connection may take to come about.
+/// Timeout of connecting.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// What is read of an answer that is an error, in bytes.
+/// Most bytes that are read of an error response.
 pub const ERROR_BYTES_MAX: usize = 64 << 10;
-/// What a whole streamed answer may have, in bytes.
+/// Most bytes of a streamed answer.
 pub const ANSWER_BYTES_MAX: usize = 256 << 20;
-/// How long the text of an answer that is an error may take.
+/// Timeout of reading an error response.
 pub const ERROR_TEXT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection is listened to after the last event of an answer, so that it can be used again.
+/// How long a connection is read after the last event of an answer, so that it can be reused.
 pub const REUSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// What a history that a provider made shorter may have, in bytes.
+/// Most bytes of a history that a provider compacted.
 pub const COMPACTED_BYTES_MAX: usize = 64 << 20;
 
-/// Headers that name a request, in the order in which they count.
+/// Headers with the id of a request, the preferred one first.
 const REQUEST_IDS: [&str; 2] = ["x-request-id", "request-id"];
 const USER_AGENT: &str = concat!("trace/", env!("CARGO_PKG_VERSION"));
 
-/// Asks models over HTTP.
+/// A provider that is reached over HTTP.
 pub struct HttpProvider(Arc<Inner>);
 
 struct Inner {
     endpoint: Endpoint,
-    /// Made at the first request, since it may need the machine's certificates; an error is the answer to all requests.
+    /// Created at the first request, because it may need the certificates of the system. If that fails, every request fails
+    /// with the error.
     client: OnceLock<Result<Client, String>>,
 }
 
 impl HttpProvider {
-    /// Returns a provider that asks at `endpoint`.
+    /// Returns a provider for `endpoint`.
     pub fn new(endpoint: Endpoint) -> Self {
         Self(Arc::new(Inner { endpoint, client: OnceLock::new() }))
     }
@@ -91,7 +92,7 @@ impl Provider for HttpProvider {
 }
 
 impl Inner {
-    /// Sends a request and returns the answer when its headers are there and say that it is none of errors.
+    /// Sends a request. Returns the response once its headers have arrived and have a status of success.
     async fn ask(&self, operation: Operation, request: &Request) -> Result<Response, ProviderError> {
         let url = self.url(operation);
         let origin = shown_url(&url);
@@ -124,11 +125,11 @@ impl Inner {
                 });
             }
         }
-        // What the configuration says wins.
+        // Configured headers override the others.
         headers.extend(self.endpoint.headers.clone());
         let mut writing = self.writing();
         if operation == Operation::Compact {
-            // What is asked for is no answer.
+            // The result is a history, not an answer of the model.
             writing.max_output_tokens = None;
         }
         let body = writing.text(&request.body);
@@ -156,7 +157,7 @@ impl Inner {
         let retry_after = headers.get(RETRY_AFTER).and_then(|value| failure::retry_after(value.to_str().ok()?, now_s));
         let request_id = request_id(&response);
         let kind = content_type(&response);
-        // An error is an error, also if its text does not arrive.
+        // The status makes it an error even if the body does not arrive.
         let read = read_at_most(response, ERROR_BYTES_MAX, idle.min(ERROR_TEXT_TIMEOUT));
         let body = read.await.unwrap_or_else(|partial| partial.bytes);
         let mut error = Refusal { status: status.as_u16(), retry_after, body: &body, origin, request_id }.into_error();
@@ -184,7 +185,7 @@ impl Inner {
         };
         let mut body: Value = match serde_json::from_slice(&body) {
             Ok(body) => body,
-            Err(error) => return Err(failure::broken_off(format!("the answer is no JSON: {error}"), request_id)),
+            Err(error) => return Err(failure::broken_off(format!("the answer is not JSON: {error}"), request_id)),
         };
         match body.get_mut("output").map(Value::take) {
             Some(Value::Array(items)) if items.iter().all(Value::is_object) => {
@@ -220,17 +221,17 @@ impl Inner {
     }
 }
 
-/// What is asked for.
+/// Kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
-    /// An answer of a model, as it comes.
+    /// A streamed answer of a model.
     Stream,
-    /// A shorter history.
+    /// A compacted history.
     Compact,
 }
 
 impl Operation {
-    /// Returns what is appended to the address of the wire.
+    /// Returns the path segments after those of the wire format.
     fn path(self) -> &'static [&'static str] {
         match self {
             Self::Stream => &[],
@@ -246,7 +247,7 @@ impl Operation {
     }
 }
 
-/// Where an attempt is.
+/// State of an attempt.
 enum Attempt {
     Asking { inner: Arc<Inner>, request: Arc<Request> },
     Hearing(Box<Hearing>),
@@ -273,7 +274,7 @@ impl Attempt {
     }
 }
 
-/// A stream that is heard.
+/// A stream that is being read.
 struct Hearing {
     pieces: BoxStream<'static, reqwest::Result<Bytes>>,
     answer: AnswerStream,
@@ -286,7 +287,7 @@ impl Hearing {
         Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle }
     }
 
-    /// Waits for the next event. Events that mean nothing are signs of life, comments are not.
+    /// Waits for the next event. Events without content reset the timeout, comments do not.
     async fn next(&mut self) -> Result<ModelEvent, ProviderError> {
         let deadline = after(self.idle);
         loop {
@@ -313,8 +314,8 @@ impl Hearing {
         }
     }
 
-    /// Listens for the end of the stream behind the answer. A connection whose stream did not end cannot be used again, and
-    /// making another takes longer than most waits.
+    /// Reads the stream to its end after the answer. A connection whose stream has not ended cannot be reused, and opening
+    /// a new one usually takes longer.
     fn reuse_connection(mut self) {
         tokio::spawn(async move {
             let end = async {
@@ -325,7 +326,7 @@ impl Hearing {
                     }
                 }
             };
-            // Who says more than an answer needs a new connection.
+            // If the server sends more, the connection is closed.
             let _ = timeout(REUSE_TIMEOUT, end).await;
         });
     }
@@ -336,10 +337,10 @@ fn after(duration: Duration) -> Instant {
     now.checked_add(duration).unwrap_or_else(|| now + FAR_AWAY)
 }
 
-/// Stands for a timeout that the clock cannot represent.
+/// Replaces a timeout that the clock cannot represent.
 const FAR_AWAY: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// What arrived of something that is not whole.
+/// The part of a body that arrived.
 struct Partial {
     bytes: Vec<u8>,
     problem: String,
@@ -383,8 +384,8 @@ fn add_details(error: &mut ProviderError, more: &str) {
     });
 }
 
-/// Returns what is at the bottom of an error: the layers above only say that there is one. Addresses are left out, since
-/// they may hold secrets.
+/// Returns the innermost cause of an error: the outer layers only say that there is one. URLs are left out because they may
+/// contain secrets.
 fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut bottom: &dyn Error = &error;
@@ -420,12 +421,12 @@ fn client(endpoint: &Endpoint) -> Result<Client, String> {
     builder.build().map_err(cause)
 }
 
-/// Whom connections trust.
+/// Certificates that connections trust.
 #[derive(Debug, Clone, Copy)]
 enum Certificates {
-    /// Nobody: no connection is encrypted, and the machine may have no certificates.
+    /// None: no connection is encrypted, and the system may have no certificates.
     None,
-    /// Those whom the machine trusts.
+    /// The certificates of the system.
     OfTheMachine,
 }
 

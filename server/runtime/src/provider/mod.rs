@@ -1,6 +1,6 @@
-//! Where models are: one interface, whatever the wire.
+//! The interface to model providers, independent of their wire formats.
 //!
-//! A provider makes **one** attempt per call. Trying again is the turn's business, since every attempt is recorded by itself.
+//! A provider makes **one** attempt per call. The turn does the retries, because each attempt is recorded separately.
 
 pub mod config;
 mod failure;
@@ -27,141 +27,142 @@ pub use request_body::RequestBody;
 pub use scripted::Scripted;
 pub use wire::PARTS_MAX;
 
-/// Asks models.
+/// A service that answers inference calls.
 pub trait Provider: Send + Sync + 'static {
-    /// Returns the name under which settings and recordings know the provider.
+    /// Returns the name of the provider in settings and recordings.
     fn name(&self) -> &str;
 
-    /// Returns how often and how patiently to try.
+    /// Returns the number of retries and the timeouts.
     fn retry_policy(&self) -> RetryPolicy;
 
-    /// Sends a request and returns the answer as it comes. Dropping the stream gives the request up. After an error
-    /// nothing follows; a stream that ends without [`ModelEvent::Completed`] or an error broke off.
+    /// Sends a request and streams the answer. Dropping the stream cancels the request. Nothing follows an error. A stream
+    /// that ends without [`ModelEvent::Completed`] or an error was cut off.
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>>;
 
-    /// Asks the provider to shorten a history, if it can. The answer is the history from then on.
+    /// Asks the provider to compact a history. Returns the compacted history, or `None` if the provider cannot do it.
     fn compact(&self, request: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>>;
 }
 
 /// A request to a model.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked, in the words of the Responses API; also what is recorded. Wires that have other words translate it.
+    /// The request in the format of the Responses API, which is also recorded. Providers with another wire format translate
+    /// it.
     pub body: Arc<RequestBody>,
-    /// Names of the thread and the turn, for the provider's own records.
+    /// Headers with the ids of the thread and the turn, for the logs of the provider.
     pub headers: Vec<(String, String)>,
-    /// Who asks; never sent.
+    /// The agent and turn that make the request. They are not sent.
     pub origin: Origin,
 }
 
-/// Who asks a model.
+/// The agent and turn that make a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Path of the agent; that of a review is below the agent that it reviews for.
+    /// Path of the agent. The path of a review is below that of the reviewed agent.
     pub path: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn: String,
 }
 
-/// How often and how patiently to try.
+/// Number of retries and timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Tries after the first when no answer began.
+    /// Retries after the first attempt if no answer began.
     pub request_retries: u32,
-    /// Tries after the first when an answer broke off.
+    /// Retries after the first attempt if an answer was cut off.
     pub stream_retries: u32,
-    /// Silence after which an answer counts as broken off.
+    /// Time without an event after which an answer counts as cut off.
     pub idle_timeout: Duration,
 }
 
-/// A piece of an answer.
+/// An event of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
-    /// Something came that means nothing here: the provider is at work.
+    /// An event without content arrived; the provider is still working.
     Alive,
-    /// The answer begins.
+    /// The answer has begun.
     Created {
         /// The provider's id of the answer.
         response_id: Option<String>,
         /// The provider's id of the request, from its headers.
         request_id: Option<String>,
     },
-    /// An item begins.
+    /// An item has begun.
     ItemAdded(Value),
-    /// Text of a message.
+    /// A piece of the text of a message.
     Text {
-        /// The item.
+        /// Id of the item.
         item_id: String,
-        /// The text.
+        /// The piece of text.
         delta: String,
     },
-    /// A part of a summary begins.
+    /// A part of a reasoning summary has begun.
     SummaryPart {
-        /// The item.
+        /// Id of the item.
         item_id: String,
-        /// Which part.
+        /// Index of the part.
         index: usize,
     },
-    /// Text of a summary.
+    /// A piece of a reasoning summary.
     Summary {
-        /// The item.
+        /// Id of the item.
         item_id: String,
-        /// Which part.
+        /// Index of the part.
         index: usize,
-        /// The text.
+        /// The piece of text.
         delta: String,
     },
-    /// Text of reasoning.
+    /// A piece of reasoning text.
     Reasoning {
-        /// The item.
+        /// Id of the item.
         item_id: String,
-        /// Which part.
+        /// Index of the part.
         index: usize,
-        /// The text.
+        /// The piece of text.
         delta: String,
     },
-    /// An item is whole.
+    /// An item is complete.
     ItemDone(Value),
-    /// The answer is whole.
+    /// The answer is complete.
     Completed {
         /// The provider's id of the answer.
         response_id: Option<String>,
-        /// What it used up.
+        /// Token usage.
         usage: Option<TokenCounts>,
-        /// The same in the provider's words, for recordings.
+        /// Token usage in the format of the provider, for recordings.
         raw_usage: Option<Value>,
     },
 }
 
-/// Why there is no answer, or not a whole one.
+/// Why an answer is missing or incomplete.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    /// What happened, for people; the provider's own words where there are any.
+    /// Message for users; the message of the provider if it sent one.
     pub message: String,
-    /// More about it.
+    /// Further details.
     pub details: Option<String>,
-    /// What kind of error it is.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// Whether trying again may help.
+    /// Whether a retry may succeed.
     pub again: Again,
     /// The provider's id of the request.
     pub request_id: Option<String>,
 }
 
-/// Whether trying again may help.
+/// Whether a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// It will not.
+    /// A retry will not succeed.
     Useless,
-    /// It may, before an answer began; after this time if the provider named one.
+    /// A retry may succeed. No answer had begun.
     Request {
-        /// How long to wait.
+        /// The pause that the provider asked for.
         after: Option<Duration>,
     },
-    /// It may, after an answer broke off; after this time if the provider named one.
+    /// A retry may succeed. The answer was cut off.
     Stream {
-        /// How long to wait.
+        /// The pause that the provider asked for.
         after: Option<Duration>,
     },
 }

@@ -1,8 +1,8 @@
-//! What a model is asked, as it is sent and recorded.
+//! The body of a request as it is sent and recorded.
 //!
-//! A conversation grows, and all of it is in every request. So items are shared with the history instead of copied, and the text is
-//! made once, for the wire and for the recording. Wires that have other words read the [value](RequestBody::value), which nobody
-//! makes unless asked.
+//! A conversation grows, and each request contains all of it. So items are shared with the history instead of copied, and
+//! the JSON text is built once for the provider and the recording. Providers with another wire format read the
+//! [value](RequestBody::value), which is built only on demand.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::item::ModelItem;
 
-/// Name of the member that holds the conversation.
+/// Name of the member with the conversation.
 const INPUT: &str = "input";
 
-/// The body of a request, in the words of the Responses API.
+/// The body of a request in the format of the Responses API.
 #[derive(Debug)]
 pub struct RequestBody {
-    /// All members in order. Where `items` are there, that of the conversation only keeps its place.
+    /// All members in order. If there are `items`, the member `input` is only a placeholder for their position.
     members: Map<String, Value>,
     items: Option<Vec<ModelItem>>,
     text: OnceLock<Arc<[u8]>>,
@@ -25,14 +25,14 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    /// Returns a body of these members, the conversation among them in the place of `input`, or at the end.
+    /// Returns a body of these members. The conversation replaces the member `input`, or is appended if there is none.
     #[must_use]
     pub fn new(mut members: Map<String, Value>, items: Vec<ModelItem>) -> Self {
         members.insert(INPUT.to_owned(), Value::Null);
         Self { members, items: Some(items), text: OnceLock::new(), value: OnceLock::new() }
     }
 
-    /// Returns a member other than the conversation, or nothing of JSON where there is none.
+    /// Returns a member other than the conversation, or `Value::Null` if it is missing.
     #[must_use]
     pub fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
@@ -48,13 +48,13 @@ impl RequestBody {
     ///
     /// # Panics
     ///
-    /// Never: a JSON value can be written.
+    /// Never panics: a JSON value can always be serialized.
     #[must_use]
     pub fn text(&self) -> &Arc<[u8]> {
         self.text.get_or_init(|| serde_json::to_vec(self).expect("a JSON value can be written").into())
     }
 
-    /// Returns the body as a value of its own.
+    /// Returns the body as a JSON value.
     #[must_use]
     pub fn value(&self) -> &Value {
         self.value.get_or_init(|| {
@@ -68,7 +68,7 @@ impl RequestBody {
 }
 
 impl From<Value> for RequestBody {
-    /// Returns the body that a value is; what is no object is an empty one.
+    /// Returns the body with the members of an object. Any other value gives an empty body.
     fn from(body: Value) -> Self {
         let Value::Object(mut members) = body else { return Self::from(Value::Object(Map::new())) };
         let items = match members.get_mut(INPUT) {
@@ -92,7 +92,7 @@ impl Serialize for RequestBody {
     }
 }
 
-/// Items that are written without being copied.
+/// Serializes items without copying them.
 struct Items<'a>(&'a [ModelItem]);
 
 impl Serialize for Items<'_> {

@@ -1,56 +1,56 @@
-//! Server-sent events out of bytes that come in pieces.
+//! Parses server-sent events from bytes that arrive in pieces.
 //!
-//! Promises: however the bytes are cut, the events are the same, and so is the verdict that one is too large; every byte is
-//! looked at once; no more is kept than one event may have. Bytes that are no UTF-8 are replaced, as browsers do. What follows
-//! the last blank line is no event: a stream that ends there was cut off.
+//! However the bytes are split, the events are the same, and so is the error for an event that is too large. Every byte is
+//! read once, and at most one event is buffered. Invalid UTF-8 is replaced, as browsers do. Data after the last blank line
+//! is not an event: a stream that ends there was cut off.
 //!
-//! Leaves out the fields `id` and `retry`: an answer of a model is not taken up again where it broke off.
+//! The fields `id` and `retry` are ignored, because the answer of a model cannot be resumed.
 
 use std::collections::VecDeque;
 use std::mem;
 
 use memchr::{memchr, memchr2};
 
-/// What one event may have at most, in bytes, with the names of its fields. The last event of an answer repeats the answer.
+/// Most bytes of one event, including the names of its fields. The last event of an answer repeats the whole answer.
 pub const EVENT_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes that may stand before everything else and mean nothing.
+/// Byte order mark at the start of a stream; it is ignored.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSentEvent {
-    /// Its name; nothing where the stream gives none.
+    /// Name of the event. `None` if the stream gives none.
     pub name: Option<String>,
-    /// Its data; lines are joined by line feeds.
+    /// Data of the event. Several data lines are joined by line feeds.
     pub data: String,
 }
 
-/// An event is larger than it may be.
+/// An event exceeds the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a server-sent event has more than {limit} bytes")]
 pub struct EventTooLarge {
-    /// What it may have.
+    /// The limit in bytes.
     pub limit: usize,
 }
 
-/// Makes events of bytes.
+/// Parses events from bytes.
 #[derive(Debug)]
 pub struct Decoder {
     limit: usize,
     line: Vec<u8>,
-    /// Whether a line feed at the front of the next bytes belongs to a line end that is dealt with.
+    /// Whether the next byte, if it is a line feed, belongs to a line end that was processed already.
     after_carriage_return: bool,
     is_first_line: bool,
     name: Option<String>,
     data: Option<String>,
-    /// Bytes of the lines that the event has so far.
+    /// Number of bytes in the lines of the current event.
     event_bytes: usize,
     failed: Option<EventTooLarge>,
 }
 
 impl Decoder {
-    /// Returns a decoder at the beginning of a stream whose events have at most `limit` bytes each.
+    /// Returns a decoder for a new stream whose events have at most `limit` bytes each.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -64,11 +64,11 @@ impl Decoder {
         }
     }
 
-    /// Takes the next bytes and appends the events that they complete to `events`.
+    /// Parses the next bytes and appends the completed events to `events`.
     ///
     /// # Errors
     ///
-    /// When an event is too large. The events before it were appended; nothing follows it.
+    /// Returns an error if an event is too large. The events before it were appended; nothing follows it.
     pub fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<ServerSentEvent>) -> Result<(), EventTooLarge> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -119,7 +119,7 @@ impl Decoder {
                     None => self.data = Some(value.into_owned()),
                 },
                 b"event" => self.name = Some(value.into_owned()).filter(|name| !name.is_empty()),
-                // An empty name is a comment; it ends here, so a stream of comments is not one large event.
+                // A comment. It resets the size, so that a stream of comments does not count as one large event.
                 b"" if self.data.is_none() && self.name.is_none() => self.event_bytes = 0,
                 _ => {}
             }

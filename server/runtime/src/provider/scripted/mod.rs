@@ -1,6 +1,6 @@
-//! A provider without models: it plays scripts that it finds in the conversation, so that everything runs offline.
+//! A provider without models. It plays scripts that it finds in the conversation, so that everything runs offline.
 //!
-//! `docs/providers.md` describes the language.
+//! `docs/providers.md` describes the script language.
 
 mod player;
 mod script;

@@ -1,8 +1,8 @@
 //! Plays scripts: the provider itself.
 //!
-//! Promises: what a script makes is put into the words of the Responses API first and read like the answer of a service, so
-//! both mean the same; nothing is random, and time is tokio's, so tests can turn it; nothing is kept between requests but how
-//! many ids were given, the keys of `once` and the names of released holds.
+//! The output of a script is converted to the format of the Responses API and parsed like the answer of a service, so both
+//! have the same effect. Nothing is random, and time comes from tokio, so tests can control it. Between requests the
+//! provider keeps only the number of ids used, the keys of `once` and the names of released holds.
 
 use std::collections::HashSet;
 use std::iter;
@@ -25,12 +25,12 @@ use crate::provider::failure::{self, Refusal};
 use crate::provider::wire::AnswerReader;
 use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 
-/// How long a hold lasts that nobody releases.
+/// Timeout of a hold that is not released.
 pub const HOLD_MAX: Duration = Duration::from_secs(60);
-/// How many keys of `once` a provider remembers; a script that brings more is not played.
+/// Most keys of `once` that a provider remembers. A script that brings more fails.
 pub const ONCE_KEYS_MAX: usize = 10_000;
 
-/// Name of the provider where its maker gives no other.
+/// Default name of the provider.
 const NAME: &str = "scripted";
 
 /// Plays the scripts that it finds in conversations.
@@ -42,10 +42,10 @@ pub struct Scripted {
     stage: Arc<Stage>,
 }
 
-/// What the answers of one provider share.
+/// State that all answers of a provider share.
 #[derive(Debug)]
 struct Stage {
-    /// The script of conversations without one.
+    /// The script for conversations without one.
     spare: Option<Vec<Value>>,
     next_id: AtomicU64,
     once_keys: Mutex<HashSet<String>>,
@@ -53,17 +53,17 @@ struct Stage {
 }
 
 impl Scripted {
-    /// Returns a provider that plays what it finds in conversations.
+    /// Returns a provider that plays the scripts in conversations.
     pub fn new() -> Self {
         Self::with_spare(None)
     }
 
-    /// Returns a provider that plays the script of a file where a conversation has none: the steps as a JSON array, with or
+    /// Returns a provider that plays the script of a file if a conversation has none: the steps as a JSON array, with or
     /// without the word `RUN` before it.
     ///
     /// # Errors
     ///
-    /// When the text is no script.
+    /// Returns an error if the text is not a valid script.
     pub fn from_file(text: &str) -> Result<Self, ScriptError> {
         Ok(Self::with_spare(Some(script::from_file(text)?)))
     }
@@ -86,7 +86,7 @@ impl Scripted {
         }
     }
 
-    /// Returns the provider under another name.
+    /// Returns the provider with another name.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -100,14 +100,14 @@ impl Scripted {
         self
     }
 
-    /// Returns the provider with another one who makes histories shorter.
+    /// Returns the provider with another kind of compaction.
     #[must_use]
     pub fn with_compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
         self
     }
 
-    /// Lets answers go on that wait at the hold of this name, and those that will come to it.
+    /// Releases answers that wait, or will wait, at the hold with this name.
     pub fn release(&self, name: &str) {
         self.stage.released.send_modify(|released| {
             released.insert(name.to_owned());
@@ -145,19 +145,19 @@ impl Provider for Scripted {
     }
 }
 
-/// What an answer does next.
+/// The next step of an answer.
 enum Beat {
     /// An event of the Responses API.
     Event(Value),
     Pause(Duration),
     Hold(String),
-    /// The stream ends here.
+    /// The stream ends without a final event.
     Cut,
 }
 
 type Beats = Box<dyn Iterator<Item = Beat> + Send>;
 
-/// Where an answer is.
+/// State of an answer.
 enum Answer {
     Asked { stage: Arc<Stage>, request: Arc<Request>, idle: Duration },
     Playing(Playing),
@@ -245,7 +245,7 @@ impl Stage {
         script::step_for(items, self.spare.as_deref())
     }
 
-    /// Tells whether the faults of a step happen: where it has keys, if the last of them is new.
+    /// Returns whether the faults of a step happen: always if it has no keys, otherwise if its last key is new.
     fn faults(&self, step: &[Action]) -> Result<Faults, ScriptError> {
         let mut seen = self.once_keys.lock().unwrap_or_else(PoisonError::into_inner);
         let mut faults = Faults::Happen;
@@ -263,7 +263,7 @@ impl Stage {
     }
 
     fn beats(&self, step: Vec<Action>, response_id: &str, request_bytes: usize, faults: Faults) -> Beats {
-        // Every action takes an id, also one that makes no item: ids then say where in a step an item stands.
+        // Every action uses an id, even one that makes no item, so that an id tells the position in the step.
         let first_id = self.next_id.fetch_add(step.len() as u64, Ordering::Relaxed) + 1;
         let mut items = Vec::new();
         let mut after = Vec::new();
@@ -318,7 +318,7 @@ enum Faults {
     AreOver,
 }
 
-/// Returns the error that a service would answer with.
+/// Returns the error that a service would send.
 fn refusal(refused: &Refused) -> ProviderError {
     let body = json!({"error": {"message": refused.message, "type": "server_error", "code": refused.code}});
     Refusal {
@@ -365,8 +365,8 @@ fn item_value(item: &ItemAction, id: u64) -> Value {
     }
 }
 
-/// Returns how an item comes: that it begins, its text piece by piece, and what it is in the end. Made one by one, since a long
-/// text may come in many pieces.
+/// Returns the events of an item: its start, its text in pieces, and its end. They are created lazily, because a long text
+/// may have many pieces.
 fn item_beats(index: usize, item: &Value, action: ItemAction) -> Beats {
     let id = item["id"].clone();
     let mut opening = item.clone();

@@ -1,30 +1,30 @@
-//! The language of scripts: what an answer consists of, and where in a conversation a script is.
+//! The script language: what an answer consists of, and where a conversation contains a script.
 //!
-//! A script is the word `RUN`, a space and a JSON array of steps, anywhere in a message that is not the model's own. Each step
-//! is an array of actions and makes one answer.
+//! A script is the word `RUN`, a space and a JSON array of steps, anywhere in a message that does not come from the model.
+//! Each step is an array of actions and gives one answer.
 //!
-//! Scripts are texts of strangers: how large they are, how many actions they have and how long they rest is limited.
+//! Scripts may come from untrusted sources, so their size, their number of actions and their pauses are limited.
 
 use std::iter;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// How long a script may be, in bytes.
+/// Most bytes of a script.
 pub const SCRIPT_BYTES_MAX: usize = 1 << 20;
-/// How many steps a script may have.
+/// Most steps of a script.
 pub const STEPS_MAX: usize = 10_000;
-/// How many actions a step may have.
+/// Most actions of a step.
 pub const ACTIONS_MAX: usize = 1_000;
-/// How long one pause may be.
+/// Longest pause.
 pub const PAUSE_MAX: Duration = Duration::from_secs(600);
-/// How long a name of a hold or a key of `once` may be, in bytes.
+/// Most bytes of the name of a hold or of a key of `once`.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// Characters in one piece of streamed text, where a script says nothing else.
+/// Default number of characters in one piece of streamed text.
 pub(super) const CHUNK: usize = 24;
 
-/// What stands before a script.
+/// Text before a script.
 const MARK: &str = "RUN ";
 
 /// Why a script cannot be played.
@@ -38,7 +38,7 @@ impl ScriptError {
     }
 }
 
-/// An action of a step. An action may make an item and shape the answer at once.
+/// An action of a step. An action may create an item and change the answer at the same time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Action {
     pub(super) item: Option<ItemAction>,
@@ -61,38 +61,38 @@ pub(super) enum ItemAction {
     Search(String),
 }
 
-/// What a function is called with.
+/// The arguments of a function call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Arguments {
-    /// A text as it is, perhaps no JSON.
+    /// A text that is used as it is and need not be JSON.
     Raw(String),
-    /// A value, to be written.
+    /// A value that is serialized.
     Value(Value),
 }
 
-/// An error instead of a stream.
+/// An error response instead of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refused {
     pub(super) status: u16,
     pub(super) message: String,
     pub(super) code: String,
-    /// As the header would have it.
+    /// Value of the `Retry-After` header.
     pub(super) retry_after: Option<String>,
 }
 
-/// The stream ends without its last event.
+/// The stream ends without its final event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dropped;
 
-/// The last event says that the answer failed.
+/// The final event says that the answer failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failed {
     pub(super) message: String,
     pub(super) code: String,
 }
 
-/// Finds the step that answers a conversation: of its newest script, the one after as many as were answered since; `spare` is
-/// the script of conversations without one.
+/// Finds the step for a conversation: the step of its newest script whose index is the number of answers since. `spare` is
+/// the script for conversations without one.
 pub(super) fn step_for(items: &[Value], spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
     let found;
     let (script, begin) = match locate(items)? {
@@ -111,25 +111,25 @@ pub(super) fn step_for(items: &[Value], spare: Option<&[Value]>) -> Result<Vec<A
     }
 }
 
-/// Reads the script of a file: the steps alone, or with the word before them.
+/// Parses the script of a file: the steps, with or without the word before them.
 pub(super) fn from_file(text: &str) -> Result<Vec<Value>, ScriptError> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let text = text.strip_prefix(MARK).unwrap_or(text);
     let script = parse(text)?;
-    // Somebody waits for the file, not for each step: all mistakes are told at once.
+    // All steps are checked now, so that mistakes are reported when the file is loaded.
     for step in &script {
         read_step(step)?;
     }
     Ok(script)
 }
 
-/// Returns an action that says a text in one piece after the other.
+/// Returns an action that streams a text in pieces.
 pub(super) fn says(text: &str) -> Action {
     let item = ItemAction::Say { text: text.to_owned(), phase: None, chunk: CHUNK, gap: Duration::ZERO };
     Action { item: Some(item), ..Action::default() }
 }
 
-/// Returns pieces of a text, each of so many characters.
+/// Splits a text into pieces of this many characters.
 pub(super) fn pieces(text: String, characters: usize) -> impl Iterator<Item = String> + Send {
     let mut from = 0;
     iter::from_fn(move || {
@@ -171,7 +171,7 @@ fn message_text(item: &Value) -> String {
     }
 }
 
-/// Counts answers: items of the model that stand together are one.
+/// Counts answers. Consecutive items of the model are one answer.
 fn answers(items: &[Value]) -> usize {
     let mut count = 0;
     let mut inside = false;
@@ -193,7 +193,7 @@ fn answers(items: &[Value]) -> usize {
     count
 }
 
-/// Reads the JSON array at the beginning of a text; whatever follows it is no part of it.
+/// Parses the JSON array at the start of a text, and ignores what follows it.
 fn parse(text: &str) -> Result<Vec<Value>, ScriptError> {
     let mut end = text.len().min(SCRIPT_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -294,7 +294,7 @@ impl Fields<'_> {
     fn text(&self, field: &str) -> Result<Option<String>, ScriptError> {
         match self.0.get(field) {
             None => Ok(None),
-            // Only what an action is made of has to be there; the rest may be given as nothing.
+            // Only members that define an action must be present; these may be `null`.
             Some(Value::Null) if matches!(field, "phase" | "ns") => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(_) => Err(self.wrong(field, "a text")),

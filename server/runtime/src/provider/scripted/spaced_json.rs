@@ -1,7 +1,7 @@
-//! JSON as Python's standard library writes it: a space behind commas and colons, nothing but ASCII.
+//! Writes JSON as Python's standard library does: a space after commas and colons, and only ASCII.
 //!
-//! The scripted provider writes arguments and counts tokens by this form, so that a script means the same to it and to
-//! stand-ins for model services that are written in Python.
+//! The scripted provider uses this form for arguments and for counting tokens, so that a script gives the same result as
+//! with stand-ins for model services that are written in Python.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Writes a value.
+/// Serializes a value.
 pub(super) fn write(value: &Value) -> String {
     let mut text = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut text, Spaced)).expect("memory takes a JSON value");

@@ -1,20 +1,20 @@
-//! Tools as the other wires know them: functions with plain names and JSON arguments, and nothing else.
+//! Tools for wire formats that know only functions with plain names and JSON arguments.
 //!
-//! A namespace becomes the beginning of its functions' names; a tool with free text becomes a function with one text. What a
-//! model calls is translated back, so a call looks the same whatever was spoken. Tools of other kinds are left out: providers
-//! would have to carry them out.
+//! The namespace of a tool becomes a prefix of the function name. A tool with free text becomes a function with one string
+//! argument. Calls are translated back, so that a call looks the same for all wire formats. Tools of other kinds are left
+//! out, because the provider would have to run them.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-/// The longest name that a function may have there, in characters.
+/// Most characters of a function name.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// What stands between a namespace and a name.
+/// Separates a namespace from a name.
 const SEPARATOR: &str = "__";
 
-/// The member that holds the text for a tool with free text.
+/// Name of the argument with the text for a tool with free text.
 const FREE_TEXT: &str = "input";
 
 /// The functions of a request.
@@ -23,18 +23,16 @@ pub(super) struct Functions {
     list: Vec<Function>,
     by_wire_name: HashMap<String, usize>,
     by_own_name: HashMap<(Option<String>, String), usize>,
-    /// What is said of namespaces.
+    /// Descriptions of namespaces.
     notes: Vec<String>,
 }
 
-/// A function.
 #[derive(Debug)]
 pub(super) struct Function {
-    /// Its name on the wire.
+    /// Name of the function on the wire.
     pub(super) wire_name: String,
-    /// What it is good for.
     pub(super) description: String,
-    /// JSON schema of its arguments.
+    /// JSON schema of the arguments.
     pub(super) parameters: Value,
     namespace: Option<String>,
     name: String,
@@ -48,7 +46,7 @@ enum Takes {
 }
 
 impl Functions {
-    /// Returns the functions that the tools of a request become.
+    /// Returns the functions for the tools of a request.
     pub(super) fn of(tools: &Value) -> Self {
         let mut functions = Self::default();
         let mut taken = HashSet::new();
@@ -98,17 +96,16 @@ impl Functions {
         self.list.push(Function { wire_name, description, parameters, namespace, name, takes });
     }
 
-    /// Returns the functions.
     pub(super) fn list(&self) -> &[Function] {
         &self.list
     }
 
-    /// Returns what is said of namespaces, for which the wires have no place.
+    /// Returns the descriptions of namespaces, for which the wire formats have no place.
     pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns the name of a tool on the wire, also of one that is not offered any more.
+    /// Returns the name of a tool on the wire, even if the tool is no longer offered.
     pub(super) fn wire_name(&self, namespace: Option<&str>, name: &str) -> String {
         let own = (namespace.map(str::to_owned), name.to_owned());
         match self.by_own_name.get(&own) {
@@ -117,7 +114,7 @@ impl Functions {
         }
     }
 
-    /// Returns the item that a call on the wire is. Its `id` begins with what such items' ids begin with.
+    /// Returns the item for a call on the wire. `own_id` is the unique part of its `id`.
     pub(super) fn call(&self, wire_name: &str, call_id: &str, arguments: String, own_id: &str) -> Value {
         let function = self.by_wire_name.get(wire_name).map(|index| &self.list[*index]);
         let mut item = Map::new();
@@ -141,13 +138,13 @@ impl Functions {
     }
 }
 
-/// Returns the arguments that stand for a free text.
+/// Returns the arguments for a free text.
 pub(super) fn free_text_arguments(text: &str) -> String {
     json!({ FREE_TEXT: text }).to_string()
 }
 
-/// Returns the text in the arguments of a tool with free text. What is no such object is the text itself: models forget the
-/// form at times.
+/// Returns the text in the arguments of a tool with free text. If they are not the expected object, they are the text
+/// themselves: models sometimes ignore the format.
 fn free_text(arguments: String) -> String {
     match serde_json::from_str::<Value>(&arguments) {
         Ok(Value::String(text)) => text,
@@ -163,10 +160,10 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// What services refuse at the top of a schema.
+/// Members that services reject at the top level of a schema.
 const NOT_AT_THE_TOP: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "enum"];
 
-/// Returns a schema that all services take: of an object, with its properties.
+/// Returns a schema that all services accept: an object with its properties.
 fn parameters(schema: &Value) -> Value {
     let mut schema = match schema {
         Value::Object(members) => members.clone(),
@@ -180,7 +177,7 @@ fn parameters(schema: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// Returns a name with the letters that all services take.
+/// Returns a name of characters that all services accept.
 fn plain_name(namespace: Option<&str>, name: &str) -> String {
     let whole = match namespace {
         Some(namespace) => format!("{namespace}{SEPARATOR}{name}"),

@@ -1,7 +1,7 @@
-//! What is spoken with providers: requests out of the words of the Responses API, and answers back into them.
+//! Wire formats: translate requests from the format of the Responses API, and answers back into it.
 //!
-//! The runtime, the stored threads and the recordings know one language, the items of the Responses API. A wire translates at
-//! the very end, so a session is recorded alike whatever is spoken.
+//! The runtime, the stored threads and the recordings use the items of the Responses API. A wire format translates at the
+//! last moment, so sessions are recorded in the same way for all providers.
 
 mod anthropic;
 mod chat;

@@ -1,4 +1,4 @@
-//! Messages and reasoning that grow, as items of the Responses API.
+//! Messages and reasoning that are still being streamed, as items of the Responses API.
 
 use std::collections::VecDeque;
 
@@ -6,29 +6,30 @@ use serde_json::{Value, json};
 
 use crate::provider::ModelEvent;
 
-/// Begins the ids of reasoning that came over Chat Completions.
+/// Prefix of the ids of reasoning from Chat Completions.
 pub(super) const CHAT_REASONING: &str = "rs_chat_";
-/// Begins the ids of reasoning that came over the Messages API.
+/// Prefix of the ids of reasoning from the Messages API.
 pub(super) const ANTHROPIC_REASONING: &str = "rs_anthropic_";
 
-/// Tells whether an item is reasoning of another wire than the Responses API, which providers there do not take.
+/// Returns whether an item is reasoning from another wire format, which the Responses API does not accept.
 pub(super) fn is_of_another_wire(item: &Value) -> bool {
     let id = item["id"].as_str().unwrap_or_default();
     item["type"] == "reasoning" && (id.starts_with(CHAT_REASONING) || id.starts_with(ANTHROPIC_REASONING))
 }
 
-/// What kind of text grows.
+/// Kind of a streamed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKind {
-    /// What the model says.
+    /// A message of the model.
     Message,
-    /// What it thinks, word for word.
+    /// Reasoning text.
     Reasoning,
-    /// What it thinks, as its provider tells it.
+    /// A summary of the reasoning by the provider.
     Summary,
 }
 
-/// A text that grows. It is an item from the first letter on that is no blank: models send blank texts before calls.
+/// A text that is being streamed. It becomes an item with its first character that is not white space: models send blank
+/// texts before calls.
 #[derive(Debug)]
 pub(super) struct OpenText {
     pub(super) kind: TextKind,
@@ -38,7 +39,7 @@ pub(super) struct OpenText {
 }
 
 impl OpenText {
-    /// Returns an empty text; `own_id` tells it from all others.
+    /// Returns an empty text. `own_id` makes its id unique.
     pub(super) fn new(kind: TextKind, own_id: &str) -> Self {
         let prefix = match kind {
             TextKind::Message => "msg_",
@@ -48,7 +49,7 @@ impl OpenText {
         Self { kind, id: format!("{prefix}{own_id}"), text: String::new(), is_told: false }
     }
 
-    /// Adds to the text.
+    /// Appends to the text.
     pub(super) fn grow(&mut self, more: &str, heard: &mut VecDeque<ModelEvent>) {
         self.text.push_str(more);
         let is_blank = more.trim().is_empty();
@@ -79,7 +80,7 @@ impl OpenText {
         });
     }
 
-    /// Ends the text. What was blank all the time is no item, unless something is sealed in it.
+    /// Ends the text. A blank text becomes no item, unless it has `sealed` reasoning data of the provider.
     pub(super) fn close(self, sealed: Option<String>, heard: &mut VecDeque<ModelEvent>) {
         if !self.is_told && sealed.is_none() {
             return;

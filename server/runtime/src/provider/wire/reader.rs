@@ -1,24 +1,24 @@
-//! What every wire's reader of answers does.
+//! The interface of the parsers for answers.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use crate::provider::{ModelEvent, ProviderError};
 
-/// Reads the events of one answer.
+/// Parses the events of one answer.
 pub(super) trait Reader: Send + Sync + fmt::Debug {
-    /// Reads an event and appends what it means to `heard`; `name` is what the stream calls it. What was heard before an
-    /// error counts.
+    /// Parses an event and appends its meaning to `heard`. `name` is the event name in the stream. What was appended before
+    /// an error remains valid.
     ///
     /// # Errors
     ///
-    /// When the event says that the answer failed, or is not what it must be.
+    /// Returns an error if the event reports a failure or is malformed.
     fn read(&mut self, name: Option<&str>, data: &str, heard: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
 
-    /// Hears that nothing follows: appends the end of the answer to `heard` if everything but that was there.
+    /// Handles the end of the stream: appends the end of the answer to `heard` if only the final event is missing.
     fn end(&mut self, heard: &mut VecDeque<ModelEvent>);
 
-    /// Returns what ends an answer, for people.
+    /// Returns the name of the event that ends an answer, for messages.
     fn last_event(&self) -> &'static str;
 
     /// Returns the provider's id of the request.

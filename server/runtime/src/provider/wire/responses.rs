@@ -1,6 +1,6 @@
-//! The Responses API: requests are already in its words, and so are answers.
+//! The Responses API, whose format requests and answers already have.
 //!
-//! Promises: events that are not known are passed over; what is known and does not hold what it must breaks the answer off.
+//! Unknown events are ignored. A known event that is malformed ends the answer with an error.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ use super::reader::Reader;
 use crate::event::TokenCounts;
 use crate::provider::{ModelEvent, ProviderError, RequestBody, failure};
 
-/// How many parts a summary or a reasoning may have.
+/// Most parts of a summary or of reasoning.
 pub const PARTS_MAX: usize = 10_000;
 
-/// Returns a request as it is sent if it is not sent as it is: without reasoning that another wire brought, which only that takes
-/// back.
+/// Returns the body to send if it differs from `body`: reasoning from another wire format is removed, because only that
+/// format accepts it, and `max_output_tokens` is added.
 pub(super) fn body(body: &RequestBody, max_output_tokens: Option<u64>) -> Option<Value> {
     let has_foreign = body.items().iter().any(|item| is_of_another_wire(item));
     if !has_foreign && max_output_tokens.is_none() {
@@ -31,16 +31,16 @@ pub(super) fn body(body: &RequestBody, max_output_tokens: Option<u64>) -> Option
     Some(body)
 }
 
-/// Reads the events of one answer.
+/// Parses the events of one answer.
 #[derive(Debug)]
 pub(in crate::provider) struct AnswerReader {
     request_id: Option<String>,
-    /// Whom deltas are for that do not say so.
+    /// Id of the item for deltas without an item id.
     newest_item: String,
 }
 
 impl AnswerReader {
-    /// Returns a reader at the beginning of an answer.
+    /// Returns a parser for a new answer.
     pub(in crate::provider) fn new(request_id: Option<String>) -> Self {
         Self { request_id, newest_item: String::new() }
     }
@@ -50,21 +50,21 @@ impl AnswerReader {
         self.request_id.clone()
     }
 
-    /// Reads the data of an event; `name` is what the stream calls it, in case that the data do not say.
+    /// Parses the data of an event. `name` is the event name in the stream, which counts if the data contain none.
     fn read_text(&mut self, name: Option<&str>, data: &str) -> Result<Option<ModelEvent>, ProviderError> {
-        // Some services close their streams with a word that is no JSON.
+        // Some services end their streams with a text that is not JSON.
         if data.trim().is_empty() || data.trim() == "[DONE]" {
             return Ok(None);
         }
         match serde_json::from_str(data) {
             Ok(event) => self.read_event(name, event),
             Err(error) => {
-                Err(failure::broken_off(format!("an event of the answer is no JSON: {error}"), self.request_id()))
+                Err(failure::broken_off(format!("an event of the answer is not JSON: {error}"), self.request_id()))
             }
         }
     }
 
-    /// Reads an event.
+    /// Interprets an event.
     pub(in crate::provider) fn read_event(
         &mut self,
         name: Option<&str>,
@@ -144,7 +144,7 @@ impl AnswerReader {
                 .as_u64()
                 .and_then(|index| usize::try_from(index).ok())
                 .filter(|index| *index < PARTS_MAX)
-                .ok_or_else(|| self.malformed(kind, "a part that there cannot be")),
+                .ok_or_else(|| self.malformed(kind, "an invalid index of a part")),
         }
     }
 
@@ -159,7 +159,7 @@ impl Reader for AnswerReader {
         Ok(())
     }
 
-    /// The last event holds what nothing else does.
+    /// An answer is complete only with its final event.
     fn end(&mut self, _heard: &mut VecDeque<ModelEvent>) {}
 
     fn last_event(&self) -> &'static str {

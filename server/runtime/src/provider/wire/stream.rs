@@ -1,7 +1,7 @@
-//! An answer out of the bytes of its stream, whatever the wire.
+//! Parses an answer from the bytes of its stream, for all wire formats.
 //!
-//! Promises: however the bytes are cut, what is heard is the same; what was heard before an error comes before it; nothing
-//! follows an error or the end of an answer.
+//! However the bytes are split, the events are the same. Events before an error come before it. Nothing follows an error or
+//! the end of an answer.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::provider::failure;
 use crate::provider::sse::{Decoder, EVENT_BYTES_MAX};
 use crate::provider::{ModelEvent, ProviderError};
 
-/// An answer whose bytes come in pieces.
+/// An answer whose bytes arrive in pieces.
 #[derive(Debug)]
 pub struct AnswerStream {
     decoder: Decoder,
@@ -29,12 +29,12 @@ pub struct AnswerStream {
 }
 
 impl AnswerStream {
-    /// Returns the beginning of the answer to a request that offered `tools`, in the words of the Responses API.
+    /// Returns a new answer to a request that offered `tools`, given in the format of the Responses API.
     pub fn new(wire: Wire, tools: &Value, request_id: Option<String>) -> Self {
         Self::with_answer_id(wire, tools, request_id, &Uuid::now_v7().to_string())
     }
 
-    /// Returns the beginning of an answer in which ids that the wire does not give are made of `answer`.
+    /// Returns a new answer. Ids that the wire format lacks are derived from `answer`.
     pub fn with_answer_id(wire: Wire, tools: &Value, request_id: Option<String>, answer: &str) -> Self {
         Self {
             decoder: Decoder::new(EVENT_BYTES_MAX),
@@ -45,7 +45,7 @@ impl AnswerStream {
         }
     }
 
-    /// Takes the next bytes. Returns how many events they completed, also of those that mean nothing.
+    /// Parses the next bytes. Returns the number of events that they completed, including events without content.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         if self.is_over {
             return 0;
@@ -68,7 +68,8 @@ impl AnswerStream {
         count
     }
 
-    /// Hears that no bytes follow, and why. An answer of which only the word at the end is missing is whole.
+    /// Handles the end of the bytes. An answer that lacks only its final event is complete; otherwise `problem` is the
+    /// error.
     pub fn end(&mut self, problem: ProviderError) {
         if self.is_over {
             return;
@@ -80,7 +81,7 @@ impl AnswerStream {
         }
     }
 
-    /// Returns what was heard next and not returned yet.
+    /// Returns the next event that was not returned yet.
     pub fn pop(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
         match self.heard.pop_front() {
             Some(event) => Some(Ok(event)),
@@ -104,7 +105,7 @@ impl AnswerStream {
     }
 }
 
-/// Returns what reads the answer to a request.
+/// Returns the parser for the answer to a request.
 fn reader(wire: Wire, tools: &Value, request_id: Option<String>, answer: &str) -> Box<dyn Reader> {
     match wire {
         Wire::Responses => Box::new(AnswerReader::new(request_id)),
@@ -120,7 +121,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Returns what is heard of an answer that comes at once and then ends.
+    /// Returns the events of an answer that arrives in one piece and then ends.
     pub(in crate::provider::wire) fn read(
         wire: Wire,
         request: &Value,
@@ -166,7 +167,7 @@ pub(super) mod tests {
         ] })
     }
 
-    /// Events of both wires that make sense, and some that do not.
+    /// Valid events of both wire formats, and some invalid ones.
     fn events(wire: Wire) -> impl Strategy<Value = Value> {
         let text = prop::sample::select(vec!["", " ", "a", "grüße 🦀", "{\"a\":1}", "{\"input\":\"x\"}", "\"", "}"]);
         let name = prop::sample::select(vec!["", "f", "patch", "team__ask", "nobody"]);
@@ -220,7 +221,7 @@ pub(super) mod tests {
         fn a_part_of_an_answer_is_a_beginning_of_it((wire, stream) in streams(), end in 0_usize..2000) {
             let (whole, _) = read(wire, &request(), &stream);
             let (part, error) = read(wire, &request(), &stream[..end.min(stream.len())]);
-            // What an early end completes is missing from the beginning of the rest.
+            // Events that complete an answer that was cut off are not in the whole answer at that position.
             let known = part.iter().zip(&whole).take_while(|(part, whole)| part == whole).count();
             prop_assert!(known == part.len() || error.is_none(), "{:?} {:?}", part, whole);
         }

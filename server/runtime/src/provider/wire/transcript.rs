@@ -1,5 +1,5 @@
-//! A conversation in the order that the other wires want: instructions first, then the two sides in turn, and every call
-//! followed by its result.
+//! Arranges a conversation as Chat Completions and the Messages API require: instructions first, then alternating sides,
+//! and each call followed by its result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,39 +8,38 @@ use serde_json::Value;
 
 use super::functions::{self, Functions};
 
-/// What is said where the model would have the word twice: services take a conversation that ends with the model for the
-/// beginning of its answer, or refuse it.
+/// User message between two consecutive messages of the model, or after the last one: services treat a conversation that
+/// ends with the model as the beginning of its answer, or reject it.
 const GO_ON: &str = "Go on.";
 
-/// What the result of a call says that has none.
+/// Output of a call without a result.
 const NO_RESULT: &str = "aborted";
 
-/// A conversation.
 #[derive(Debug)]
 pub(super) struct Transcript<'a> {
     /// Standing instructions.
     pub(super) system: Vec<Cow<'a, str>>,
-    /// What was said, the user's side first and last.
+    /// The messages. The first and the last one come from the user's side.
     pub(super) turns: Vec<Turn<'a>>,
 }
 
-/// What one side said at once.
+/// Consecutive messages of one side.
 #[derive(Debug, PartialEq)]
 pub(super) enum Turn<'a> {
     User(Vec<Part<'a>>),
     Model(Vec<Block<'a>>),
-    /// Results of the calls before, in their order.
+    /// Results of the preceding calls, in their order.
     Results(Vec<CallResult<'a>>),
 }
 
-/// A part of what the user's side shows.
+/// A part of a message of the user's side.
 #[derive(Debug, PartialEq)]
 pub(super) enum Part<'a> {
     Text(Cow<'a, str>),
     Image { url: &'a str, detail: Option<&'a str> },
 }
 
-/// A part of what a model answers.
+/// A part of an answer of the model.
 #[derive(Debug, PartialEq)]
 pub(super) enum Block<'a> {
     Text(String),
@@ -48,7 +47,7 @@ pub(super) enum Block<'a> {
     Call { id: &'a str, name: String, arguments: Cow<'a, str> },
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallResult<'a> {
     pub(super) id: &'a str,
@@ -56,7 +55,7 @@ pub(super) struct CallResult<'a> {
 }
 
 impl<'a> Transcript<'a> {
-    /// Returns the conversation of a request in the words of the Responses API.
+    /// Returns the conversation of a request in the format of the Responses API.
     pub(super) fn of(body: &'a Value, functions: &Functions) -> Self {
         let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut results: HashMap<&str, &Value> = HashMap::new();
@@ -114,10 +113,10 @@ impl<'a> Transcript<'a> {
 
 struct Writer<'a> {
     turns: Vec<Turn<'a>>,
-    /// What the model said since the other side had the word.
+    /// What the model said since the last message of the other side.
     model: Vec<Block<'a>>,
     results: HashMap<&'a str, &'a Value>,
-    /// Calls that are written: services refuse a second one of the same id.
+    /// Ids of calls so far: services reject a second call with the same id.
     called: HashSet<&'a str>,
 }
 
@@ -140,7 +139,7 @@ impl<'a> Writer<'a> {
     }
 
     fn hear(&mut self, mut parts: Vec<Part<'a>>) {
-        // Services refuse blank texts.
+        // Services reject blank texts.
         parts.retain(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()));
         if parts.is_empty() {
             return;
@@ -160,7 +159,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Ends what the model says. The results of its calls follow at once, wherever they stand.
+    /// Ends the answer of the model. The results of its calls follow directly, wherever they are in the conversation.
     fn flush(&mut self) {
         if self.model.is_empty() {
             return;
@@ -193,7 +192,7 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str)
 }
 
-/// Returns what can be shown of the parts of a message or a result.
+/// Returns the parts of a message or a result that can be sent.
 fn parts(content: &Value) -> Vec<Part<'_>> {
     let shown = |part| match text(part, "type") {
         Some("input_image") => text(part, "image_url").map(|url| Part::Image { url, detail: text(part, "detail") }),
@@ -202,7 +201,7 @@ fn parts(content: &Value) -> Vec<Part<'_>> {
     content.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(shown).collect()
 }
 
-/// Returns what an agent wrote to another, as the model reads it.
+/// Returns a message between agents as the model reads it.
 fn letter(item: &Value) -> String {
     let parts = item["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said: String = parts
@@ -213,7 +212,7 @@ fn letter(item: &Value) -> String {
     format!("<agent_message from=\"{author}\" to=\"{recipient}\">\n{said}\n</agent_message>")
 }
 
-/// Returns arguments as services take them back: JSON of an object. A model that wrote something else reads it in there.
+/// Returns arguments as services accept them: a JSON object. Other arguments of a model are wrapped in one.
 fn arguments(text: &str) -> Cow<'_, str> {
     if text.trim().is_empty() {
         return "{}".into();
@@ -246,7 +245,7 @@ mod tests {
         json!({ "type": "function_call_output", "call_id": id, "output": id })
     }
 
-    /// Tells a conversation in one line a turn.
+    /// Formats a conversation with one line per turn.
     fn told(items: &[Value]) -> (Vec<String>, Vec<String>) {
         let body = json!({ "instructions": "be good", "input": items });
         let transcript = Transcript::of(&body, &Functions::default());

@@ -1,4 +1,4 @@
-//! Requests in the words of the wire that a provider speaks.
+//! Translates requests to the wire format of a provider.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{anthropic, chat, responses};
 use crate::provider::RequestBody;
 use crate::provider::config::{Thinking, Wire};
 
-/// How requests are written.
+/// How requests are translated.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::provider) struct Writing {
     pub(in crate::provider) wire: Wire,
@@ -17,7 +17,7 @@ pub(in crate::provider) struct Writing {
 }
 
 impl Writing {
-    /// Returns what is appended to a provider's address.
+    /// Returns the path segments that are appended to the base URL.
     pub(in crate::provider) fn path(self) -> &'static [&'static str] {
         match self.wire {
             Wire::Responses => &["responses"],
@@ -26,7 +26,7 @@ impl Writing {
         }
     }
 
-    /// Returns the text of a request in the words of the wire. Nothing is copied where these are the request's own.
+    /// Returns the text of a request in the wire format. Nothing is copied if that is the format of the Responses API.
     pub(in crate::provider) fn text(self, body: &RequestBody) -> Bytes {
         let translated = match self.wire {
             Wire::Responses => match responses::body(body, self.max_output_tokens) {

@@ -1,7 +1,7 @@
-//! Answers in events of the Messages API, read.
+//! Parses answers in events of the Messages API.
 //!
-//! Promises: events, blocks and deltas that are not known are passed over; every block becomes an item when it ends, in the
-//! order in which they end; arguments of calls are as the model wrote them.
+//! Unknown events, blocks and deltas are ignored. Each block becomes an item when it ends, in the order of the ends.
+//! Arguments of calls stay as the model wrote them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,22 +15,22 @@ use crate::provider::wire::reader::Reader;
 use crate::provider::wire::responses::PARTS_MAX;
 use crate::provider::{ModelEvent, ProviderError, failure};
 
-/// Reads the events of one answer.
+/// Parses the events of one answer.
 #[derive(Debug)]
 pub(in crate::provider::wire) struct MessageReader {
     functions: Functions,
     request_id: Option<String>,
-    /// Tells the ids of this answer from all others.
+    /// Unique part of the ids of this answer.
     answer: String,
     response_id: Option<String>,
     items: usize,
     open: BTreeMap<u64, OpenBlock>,
     stop_reason: Option<String>,
-    /// What was said of the usage so far; later words count.
+    /// Usage so far. Later values replace earlier ones.
     usage: Map<String, Value>,
 }
 
-/// A block that grows.
+/// A block that is being streamed.
 #[derive(Debug)]
 enum OpenBlock {
     Text(OpenText),
@@ -49,7 +49,7 @@ enum OpenBlock {
         arguments: String,
         first: Option<Value>,
     },
-    /// Of a kind that means nothing here.
+    /// A block of an unknown kind.
     Unknown,
 }
 
@@ -73,7 +73,7 @@ impl MessageReader {
 
     fn index(&self, kind: &str, event: &Value) -> Result<u64, ProviderError> {
         let index = event["index"].as_u64().filter(|index| *index < PARTS_MAX as u64);
-        index.ok_or_else(|| self.malformed(kind, "has no block that there can be"))
+        index.ok_or_else(|| self.malformed(kind, "has an invalid index of a block"))
     }
 
     fn read_usage(&mut self, usage: &Value) {
@@ -87,7 +87,7 @@ impl MessageReader {
         let kind = "content_block_start";
         let index = self.index(kind, event)?;
         if self.open.contains_key(&index) {
-            return Err(self.malformed(kind, "begins a block that has begun"));
+            return Err(self.malformed(kind, "begins a block that is open already"));
         }
         self.items += 1;
         let own_id = format!("{}_{}", self.answer, self.items);
@@ -113,7 +113,7 @@ impl MessageReader {
                 id: text("id").to_owned(),
                 name: text("name").to_owned(),
                 arguments: String::new(),
-                // Some services send the arguments here, and no pieces of them.
+                // Some services send the arguments here and no deltas.
                 first: block.get("input").filter(|input| !input.is_null()).cloned(),
             },
             Some(_) => OpenBlock::Unknown,
@@ -175,7 +175,7 @@ impl MessageReader {
     ///
     /// # Errors
     ///
-    /// When the provider cut it short.
+    /// Returns an error if the provider ended the answer early.
     fn finish(&mut self, heard: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let cut_short = match self.stop_reason.as_deref() {
             Some("max_tokens") => Some(failure::incomplete(Some("max_output_tokens"), self.request_id.clone())),
@@ -185,7 +185,7 @@ impl MessageReader {
         };
         for block in std::mem::take(&mut self.open).into_values() {
             match block {
-                // Half a call is none, and half a seal fits nothing.
+                // Drop incomplete calls and incomplete redacted blocks: neither can be sent back to the model.
                 OpenBlock::Call { .. } | OpenBlock::Redacted { .. } if cut_short.is_some() => {}
                 OpenBlock::Thinking { text, .. } if cut_short.is_some() => text.close(None, heard),
                 block => self.close(block, heard),
@@ -210,7 +210,7 @@ impl Reader for MessageReader {
             return Ok(());
         }
         let event: Value = serde_json::from_str(data).map_err(|error| {
-            failure::broken_off(format!("an event of the answer is no JSON: {error}"), self.request_id.clone())
+            failure::broken_off(format!("an event of the answer is not JSON: {error}"), self.request_id.clone())
         })?;
         match event["type"].as_str().or(name).unwrap_or_default() {
             "message_start" => {
@@ -240,7 +240,7 @@ impl Reader for MessageReader {
     }
 
     fn end(&mut self, heard: &mut VecDeque<ModelEvent>) {
-        // An answer that was cut short says so only in its last event.
+        // For an answer that was cut off, the reason is only in its final event.
         if matches!(self.stop_reason.as_deref(), Some("end_turn" | "tool_use" | "stop_sequence"))
             && self.open.is_empty()
         {
@@ -257,7 +257,7 @@ impl Reader for MessageReader {
     }
 }
 
-/// Returns the usage in the meaning that it has everywhere: what was read from a cache or written to it is part of the input.
+/// Returns the usage with the common meaning: tokens that were read from a cache or written to it are part of the input.
 fn token_counts(usage: &Value) -> TokenCounts {
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let (cached_input, cache_write_input) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
@@ -376,7 +376,7 @@ mod tests {
             ),
             (
                 vec![json!({ "type": "content_block_start", "index": PARTS_MAX })],
-                "the event `content_block_start` has no block that there can be",
+                "the event `content_block_start` has an invalid index of a block",
             ),
             (vec![], "the stream ended before the event `message_stop`"),
         ] {

@@ -1,4 +1,4 @@
-//! Requests in the words of the Messages API.
+//! Translates requests to the Messages API.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,20 @@ use crate::provider::wire::functions::Functions;
 use crate::provider::wire::open_text::ANTHROPIC_REASONING;
 use crate::provider::wire::transcript::{Block, CallResult, Part, Transcript, Turn};
 
-/// Version of the API, as every request has to name it.
+/// Version of the API that every request must name.
 pub const VERSION: &str = "2023-06-01";
 
-/// Tokens that an answer may have where the configuration does not say; the API has no default.
+/// Default of the most tokens of an answer; the API requires a value.
 pub const MAX_OUTPUT_TOKENS_DEFAULT: u64 = 32_000;
 
-/// The fewest tokens that the API takes for reasoning.
+/// The smallest token budget for reasoning that the API accepts.
 const BUDGET_MIN: u64 = 1024;
 
-/// The kinds of pictures that the API takes. One of another kind would make it refuse every request of a conversation.
+/// Picture formats that the API accepts. A picture in another format would make it reject every request of the
+/// conversation.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Returns a request in the words of the Messages API.
+/// Returns a request in the format of the Messages API.
 pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>, thinking: Thinking) -> Value {
     let functions = Functions::of(&request["tools"]);
     let transcript = Transcript::of(request, &functions);
@@ -33,7 +34,7 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
     put("max_tokens", json!(max_tokens));
     if !transcript.system.is_empty() {
         let mut blocks: Vec<Value> = transcript.system.iter().map(|text| text_block(text)).collect();
-        // What stands before the conversation, tools included, is the same in all requests of a thread.
+        // Everything before the conversation, including tools, is the same in all requests of a thread.
         mark(blocks.last_mut());
         put("system", Value::Array(blocks));
     }
@@ -43,7 +44,7 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
     });
     let (mut tools, mut choice): (Vec<Value>, _) = (offered.collect(), "auto");
     if tools.is_empty() {
-        // Calls in the conversation must be of tools that are there.
+        // The API requires that the tools of all calls in the conversation are defined.
         (tools, choice) = (called(&transcript), "none");
     }
     if !tools.is_empty() {
@@ -71,7 +72,7 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
     Value::Object(body)
 }
 
-/// Returns how the model is told to reason, and how much if it finds the measure itself.
+/// Returns the setting for reasoning, and the effort if the model decides itself how much to reason.
 fn reasoning(wanted: &Value, max_tokens: u64, thinking: Thinking) -> Option<(Value, Option<&str>)> {
     let effort = wanted["effort"].as_str().filter(|effort| *effort != "none")?;
     let (mut told, effort) = match thinking {
@@ -87,7 +88,7 @@ fn reasoning(wanted: &Value, max_tokens: u64, thinking: Thinking) -> Option<(Val
                 "medium" => 8192,
                 _ => 24_576,
             };
-            // Reasoning is a part of the answer, which needs room for words, too.
+            // Reasoning counts as part of the answer, so half of the tokens are left for the text.
             let budget = budget.min(max_tokens / 2);
             if budget < BUDGET_MIN {
                 return None;
@@ -101,12 +102,12 @@ fn reasoning(wanted: &Value, max_tokens: u64, thinking: Thinking) -> Option<(Val
     Some((told, effort))
 }
 
-/// Tells whether a model with a budget may reason. Amid its calls it may only if what it said since the user's last word
-/// begins with reasoning; that of another provider, or of a time without reasoning, the API does not have.
+/// Returns whether a model with a token budget may reason. After a call it may only if the answer since the last message of
+/// the user begins with reasoning of this provider. Reasoning of another provider, or none, does not count.
 fn may_reason(transcript: &Transcript<'_>) -> bool {
     let mut turns = transcript.turns.iter().rev();
     let mut first = None;
-    // What the user says right behind results is one message with them.
+    // A user message directly after results is sent in one message with them.
     let mut next = turns.next();
     while let Some(turn) = next {
         next = turns.next();
@@ -125,7 +126,7 @@ fn may_reason(transcript: &Transcript<'_>) -> bool {
     begins || !blocks.iter().any(|block| matches!(block, Block::Call { .. }))
 }
 
-/// Returns the tools that a conversation calls.
+/// Returns definitions of the tools that a conversation calls.
 fn called(transcript: &Transcript<'_>) -> Vec<Value> {
     let blocks = transcript.turns.iter().filter_map(|turn| match turn {
         Turn::Model(blocks) => Some(blocks),
@@ -153,12 +154,13 @@ fn messages(transcript: &Transcript<'_>) -> Vec<Value> {
         };
         match messages.last_mut() {
             _ if blocks.is_empty() => {}
-            // Results and what the user says behind them are one message.
+            // Results and the user message after them are sent as one message.
             Some((last, all)) if *last == role => all.extend(blocks),
             _ => messages.push((role, blocks)),
         }
     }
-    // The newest message ends what the next request begins with; the one before ends what the last request began with.
+    // The next request begins with everything up to the newest message; this request begins with what the previous one
+    // ended with.
     let of_users = messages.iter_mut().rev().filter(|(role, _)| *role == "user");
     for (_, blocks) in of_users.take(2) {
         mark(blocks.last_mut());
@@ -166,7 +168,7 @@ fn messages(transcript: &Transcript<'_>) -> Vec<Value> {
     messages.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
-/// Tells the provider that what ends here comes again.
+/// Marks a position up to which the provider should cache the request.
 fn mark(block: Option<&mut Value>) {
     if let Some(block) = block {
         block["cache_control"] = json!({ "type": "ephemeral" });
@@ -184,7 +186,7 @@ fn answer(block: &Block<'_>, names: &mut CallIds) -> Option<Value> {
     })
 }
 
-/// Returns reasoning as it came. Without its signature nobody takes it back.
+/// Returns reasoning as it was received. `None` if it has no signature, because the API would reject it.
 fn thinking_block(item: &Value) -> Option<Value> {
     if !item["id"].as_str()?.starts_with(ANTHROPIC_REASONING) {
         return None;
@@ -200,7 +202,7 @@ fn thinking_block(item: &Value) -> Option<Value> {
 
 fn output(result: &CallResult<'_>, names: &mut CallIds) -> Value {
     let mut content: Vec<Value> = result.parts.iter().map(part).collect();
-    // The API refuses blank texts.
+    // The API rejects blank texts.
     content.retain(|block| block["text"].as_str().is_none_or(|text| !text.trim().is_empty()));
     json!({ "type": "tool_result", "tool_use_id": names.of(result.id), "content": content })
 }
@@ -228,7 +230,7 @@ fn text_block(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// Ids of calls as the API takes them. Others come from calls over other wires.
+/// Ids of calls in the form that the API accepts. Calls from other wire formats have other ids.
 #[derive(Debug, Default)]
 struct CallIds {
     renamed: Vec<String>,

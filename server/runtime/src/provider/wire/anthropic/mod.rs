@@ -1,4 +1,4 @@
-//! The Messages wire, as Anthropic and those who resemble it speak it.
+//! The Messages wire format of Anthropic and compatible services.
 
 mod answer;
 mod body;
@@ -7,6 +7,6 @@ pub(super) use answer::MessageReader;
 pub(super) use body::body;
 pub use body::{MAX_OUTPUT_TOKENS_DEFAULT, VERSION};
 
-/// Begins what is kept of reasoning that the provider shows nobody; what is kept of other reasoning is its signature, which
-/// has no such letters.
+/// Prefix of the stored form of redacted reasoning. The stored form of other reasoning is its signature, which has none of
+/// these characters.
 const REDACTED: &str = "redacted_thinking:";

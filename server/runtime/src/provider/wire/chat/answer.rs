@@ -1,8 +1,8 @@
-//! Answers in chunks of Chat Completions, read.
+//! Parses answers in chunks of Chat Completions.
 //!
-//! Promises: members and chunks that are not known are passed over; calls come when the answer is whole, in their order, with
-//! arguments as the model wrote them. Servers differ in how they number calls: one that gives every call the same index, or
-//! no index, or no id, is understood.
+//! Unknown members and chunks are ignored. Calls are returned in order when the answer is complete, with the arguments as
+//! the model wrote them. Servers number calls differently: calls with equal indexes, without an index, or without an id are
+//! supported.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,26 +16,26 @@ use crate::provider::wire::reader::Reader;
 use crate::provider::wire::responses::PARTS_MAX;
 use crate::provider::{ModelEvent, ProviderError, failure};
 
-/// Reads the chunks of one answer.
+/// Parses the chunks of one answer.
 #[derive(Debug)]
 pub(in crate::provider::wire) struct ChunkReader {
     functions: Functions,
     request_id: Option<String>,
-    /// Tells the ids of this answer from all others.
+    /// Unique part of the ids of this answer.
     answer: String,
     response_id: Option<String>,
     has_begun: bool,
     items: usize,
     text: Option<OpenText>,
     calls: Vec<CallDraft>,
-    /// The newest call of an index.
+    /// The newest call for each index.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
     finish_reason: Option<String>,
     usage: Option<Value>,
 }
 
-/// A call that grows.
+/// A call that is being streamed.
 #[derive(Debug, Default)]
 struct CallDraft {
     id: String,
@@ -82,7 +82,7 @@ impl ChunkReader {
             let (response_id, request_id) = (self.response_id.clone(), self.request_id.clone());
             heard.push_back(ModelEvent::Created { response_id, request_id });
         }
-        // One choice was asked for; nobody reads others.
+        // Only one choice was requested; others are ignored.
         let Some(choice) = choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0) else {
             return Ok(());
         };
@@ -90,7 +90,7 @@ impl ChunkReader {
         for name in ["reasoning_content", "reasoning", "thinking"] {
             if let Some(text) = delta[name].as_str() {
                 self.grow(TextKind::Reasoning, text, heard);
-                // Some servers send the same text under two names.
+                // Some servers send the same text in two members.
                 break;
             }
         }
@@ -158,7 +158,7 @@ impl ChunkReader {
         let arguments = match &delta["function"]["arguments"] {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
-            // Some servers send the object itself.
+            // Some servers send the object instead of its text.
             other => other.to_string(),
         };
         let index = delta["index"].as_u64();
@@ -185,7 +185,7 @@ impl ChunkReader {
             id.clone_into(&mut call.id);
             self.by_id.insert(id.to_owned(), position);
         }
-        // Names come whole, in pieces, or again and again.
+        // Names come in one chunk, in pieces, or repeated in every chunk.
         if call.name != name && call.arguments.is_empty() {
             call.name.push_str(name);
         }
@@ -194,7 +194,7 @@ impl ChunkReader {
         Ok(())
     }
 
-    /// Appends the end of the answer, and an error if the provider cut it short.
+    /// Appends the end of the answer, and an error if the provider ended it early.
     fn finish(&mut self, heard: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let cut_short = match self.finish_reason.as_deref() {
             Some("length") => Some("max_output_tokens"),
@@ -204,7 +204,7 @@ impl ChunkReader {
         self.close_text(heard);
         for call in std::mem::take(&mut self.calls) {
             let own_id = self.next_id();
-            // Half a call is none.
+            // Drop incomplete calls: they cannot be run.
             if cut_short.is_some() && !call.end.is_whole() {
                 continue;
             }
@@ -225,8 +225,8 @@ impl ChunkReader {
 }
 
 impl CallDraft {
-    /// Tells whether what comes under the same number belongs to another call. Some servers give every piece of a call an id
-    /// of its own.
+    /// Returns whether a chunk with the same index belongs to another call. Some servers give every piece of a call a new
+    /// id.
     fn is_another(&self, id: &str, name: &str) -> bool {
         if !id.is_empty() && !self.id.is_empty() {
             return id != self.id && (!name.is_empty() || self.end.is_whole());
@@ -248,7 +248,7 @@ impl Reader for ChunkReader {
             return self.finish(heard);
         }
         let chunk: Value = serde_json::from_str(data)
-            .map_err(|error| self.broken_off(format!("an event of the answer is no JSON: {error}")))?;
+            .map_err(|error| self.broken_off(format!("an event of the answer is not JSON: {error}")))?;
         let error = match chunk.get("error") {
             Some(error @ (Value::Object(_) | Value::String(_))) => Some(error),
             _ if name == Some("error") || chunk["object"] == "error" => Some(&chunk),
@@ -259,9 +259,9 @@ impl Reader for ChunkReader {
         }
         self.read_chunk(&chunk, heard)?;
         match self.finish_reason.as_deref() {
-            // What else there is to say about it would have been said as an error.
+            // If there were more information, it would have come as an error object.
             Some("error") => Err(failure::failed(&Value::Null, self.request_id.clone())),
-            // Nothing follows an answer that was cut short but its usage, which has no place.
+            // Only the usage follows an answer that was cut off, and it is not needed.
             Some("length" | "content_filter") => self.finish(heard),
             _ => Ok(()),
         }

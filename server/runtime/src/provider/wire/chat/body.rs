@@ -1,6 +1,6 @@
-//! Requests in the words of Chat Completions.
+//! Translates requests to Chat Completions.
 //!
-//! Only what most servers take is sent: some refuse members that they do not know.
+//! Only members that most servers accept are sent, because some servers reject unknown ones.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::provider::wire::functions::Functions;
 use crate::provider::wire::open_text::CHAT_REASONING;
 use crate::provider::wire::transcript::{Block, CallResult, Part, Transcript, Turn};
 
-/// Returns a request in the words of Chat Completions.
+/// Returns a request in the format of Chat Completions.
 pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>, thinking: Thinking) -> Value {
     let functions = Functions::of(&request["tools"]);
     let transcript = Transcript::of(request, &functions);
@@ -29,7 +29,7 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
         put("tool_choice", json!("auto"));
         put("parallel_tool_calls", json!(true));
     }
-    // Servers refuse an effort for models that do not reason.
+    // Servers reject an effort for models that do not reason.
     if let Some(effort) = request["reasoning"]["effort"].as_str().filter(|_| thinking != Thinking::Off) {
         put("reasoning_effort", json!(effort));
     }
@@ -54,9 +54,9 @@ fn messages(transcript: &Transcript<'_>) -> Vec<Value> {
     if !transcript.system.is_empty() {
         messages.push(json!({ "role": "system", "content": transcript.system.join("\n\n") }));
     }
-    // Reasoning is given back while its turn goes on; later it is of no use.
+    // Reasoning is sent back only during its turn; later it has no effect.
     let newest_user = transcript.turns.iter().rposition(|turn| matches!(turn, Turn::User(_))).unwrap_or(0);
-    // What the user's side says until the model has the word: also pictures in results, whose own place holds texts only.
+    // Messages of the user's side up to the next answer, including pictures in results, which can contain only text.
     let mut heard: Vec<Value> = Vec::new();
     for (index, turn) in transcript.turns.iter().enumerate() {
         match turn {
@@ -151,7 +151,7 @@ fn text_part(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// Returns parts as one text where they are nothing else: some servers take no parts.
+/// Joins parts to one text if all are texts: some servers do not accept parts.
 fn content(parts: Vec<Value>) -> Value {
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
     match texts {

@@ -1,6 +1,6 @@
-//! Whether a JSON object that comes in pieces is whole, found out letter by letter.
+//! Detects incrementally whether a JSON object that arrives in pieces is complete.
 
-/// Watches an object grow.
+/// Scans an object piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct JsonEnd {
     depth: usize,
@@ -10,7 +10,7 @@ pub(super) struct JsonEnd {
 }
 
 impl JsonEnd {
-    /// Looks at the next piece.
+    /// Scans the next piece.
     pub(super) fn push(&mut self, piece: &str) {
         for byte in piece.bytes() {
             match byte {
@@ -28,7 +28,7 @@ impl JsonEnd {
         }
     }
 
-    /// Tells whether all that was opened is closed.
+    /// Returns whether all brackets and strings are closed.
     pub(super) fn is_whole(&self) -> bool {
         self.has_begun && self.depth == 0 && !self.is_in_text
     }

@@ -1,4 +1,4 @@
-//! The Chat Completions wire, as OpenAI, Ollama, llama.cpp, vLLM, LM Studio and many others speak it.
+//! The Chat Completions wire format, which OpenAI, Ollama, llama.cpp, vLLM, LM Studio and many others support.
 
 mod answer;
 mod body;
