@@ -303,7 +303,7 @@ fn what_cannot_be_played_says_what_is_missing() {
     requests.iter().for_each(|path| std::fs::remove_file(path).expect("deletes"));
     let ran = replay(&place, &first, &[]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("which cannot be played: it is missing"), "{ran}");
+    assert!(ran.stderr.contains("which cannot be replayed: it is missing"), "{ran}");
     let ran = place.run(&["replay", "nowhere"]);
     assert_eq!(ran.code, 1, "{ran}");
 }

@@ -1,21 +1,21 @@
-//! What whoever plays a recording can choose.
+//! Options of a replay.
 
-/// Where answers of tools come from.
+/// Where outputs of tools come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReplayTools {
-    /// The recording; the tools for other agents work all the same.
+    /// From the recording. The tools that concern other agents run nevertheless.
     #[default]
     Recorded,
-    /// The tools.
+    /// From the live tools.
     Live,
 }
 
-/// What a divergence does.
+/// What happens after a divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDivergence {
-    /// The turn in which it is fails, and so does every later one of any agent.
+    /// The turn with the divergence fails, and so does every later turn of any agent.
     #[default]
     Stop,
-    /// Recorded answers are played on, for as long as there are any.
+    /// The replay continues with recorded answers as long as there are any.
     Continue,
 }

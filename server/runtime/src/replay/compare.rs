@@ -1,8 +1,8 @@
-//! Holds a live request against the recorded one.
+//! Compares a live request with the recorded one.
 //!
-//! What is never the same twice counts as equal: ids of items, UUIDs, how long a command took, the date, and the working folder
-//! where the replay works in another one. Of a session that another program recorded only the conversation is compared, since
-//! that program tells its agents other things around it.
+//! Values that differ every time count as equal: ids of items, UUIDs, durations of commands, the date, and the working
+//! folder if the replay uses another one. For a session that another program recorded only the conversation is compared,
+//! because that program gives its agents other instructions.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ use crate::tool::ToolInput;
 /// Most bytes of a diff that are kept.
 pub const DIFF_BYTES_MAX: usize = 64 << 10;
 
-/// Most bytes of each side that are laid beside the other, from a little before the first difference on.
+/// Most bytes of each side that are compared for a diff, starting shortly before the first difference.
 pub const DIFF_INPUT_BYTES_MAX: usize = 256 << 10;
 
-/// Most lines of each side that are laid beside the other. The work grows with the square of it.
+/// Most lines of each side that are compared for a diff. The time grows with its square.
 pub const DIFF_INPUT_LINES_MAX: usize = 2000;
 
-/// Equal lines before a difference that are shown.
+/// Number of equal lines shown before a difference.
 const CONTEXT_LINES: usize = 3;
 
-/// Members of a request that say nothing about what is asked.
+/// Members of a request that are compared separately or not at all.
 const UNSAID: [&str; 8] =
     ["input", "tools", "instructions", "prompt_cache_key", "client_metadata", "store", "stream", "include"];
 
-/// The tools whose words are those of the program that has them.
+/// Tools whose texts differ from program to program.
 const AGENT_TOOLS: [&str; 10] = [
     "spawn_agent",
     "send_message",
@@ -47,11 +47,11 @@ const AGENT_TOOLS: [&str; 10] = [
 pub(super) struct Rules {
     /// Whether only the conversation is compared.
     pub(super) only_conversation: bool,
-    /// The working folder then and now, where they differ.
+    /// The recorded and the live working folder, if they differ.
     pub(super) folders: Option<Folders>,
 }
 
-/// A working folder then and now.
+/// The recorded and the live working folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Folders {
     pub(super) then: String,
@@ -66,7 +66,7 @@ pub(super) struct Difference {
 }
 
 impl Rules {
-    /// Returns where two requests of an agent first differ. Only tools that count are compared.
+    /// Returns where two requests of an agent first differ. Only tools that every session has are compared.
     pub(super) fn difference(
         &self,
         agent: &str,
@@ -112,17 +112,17 @@ impl Rules {
         Some(Difference { place: "request".to_owned(), diff })
     }
 
-    /// Returns how the input of a call differs.
+    /// Returns how the input of a call differs from the recorded one. `None` if it does not.
     pub(super) fn input_difference(&self, recorded: &str, live: &ToolInput) -> Option<String> {
         let (ToolInput::Arguments(live) | ToolInput::Text(live)) = live;
         let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         self.unlike(&read(recorded), &read(live))
     }
 
-    /// Returns the items that are compared, with their places.
+    /// Returns the items that are compared, with their indexes.
     fn items(&self, agent: &str, body: &Value) -> Vec<(usize, Value)> {
         let items = list(body, "input");
-        // What calls an agent takes over from the one that started it is the program's own affair.
+        // Which calls an agent inherits from its parent depends on the program.
         let is_first_task = |item: &Value| item.get("recipient").is_some_and(|recipient| recipient == agent);
         let own = if agent == ROOT { 0 } else { items.iter().position(is_first_task).unwrap_or_default() };
         let counts = |(at, item): &(usize, &Value)| {
@@ -136,7 +136,7 @@ impl Rules {
         items.map(|(at, item)| (at, essence(item, &own_words))).collect()
     }
 
-    /// Returns how two values differ, if they do.
+    /// Returns a diff of two values. `None` if they are equal.
     fn unlike(&self, recorded: &Value, live: &Value) -> Option<String> {
         if recorded == live {
             return None;
@@ -151,7 +151,7 @@ impl Rules {
             Value::Array(values) => values.iter().map(|value| self.plain(value)).collect(),
             Value::Object(members) => {
                 let plain = members.iter().filter(|(_, value)| !value.is_null());
-                // The order of members says nothing.
+                // The order of members has no meaning.
                 let mut plain: Vec<_> = plain.map(|(name, value)| (name.clone(), self.plain(value))).collect();
                 plain.sort_by(|a, b| a.0.cmp(&b.0));
                 Value::Object(plain.into_iter().collect::<Map<_, _>>())
@@ -163,8 +163,8 @@ impl Rules {
     fn plain_text(&self, text: &str) -> String {
         let mut text = Cow::Borrowed(text);
         if let Some(Folders { then, now }) = &self.folders {
-            // Either folder may stand on either side: what was recorded is played into the live. The longer one first, since it
-            // may stand in the other.
+            // Both folders are replaced on both sides, because recorded texts become part of the live session. The longer
+            // path goes first, because it may contain the shorter one.
             let (long, short) = if then.len() > now.len() { (then, now) } else { (now, then) };
             text = Cow::Owned(without_folder(&without_folder(&text, long), short));
         }
@@ -191,7 +191,7 @@ fn call_of_agents(item: &Value) -> Option<&str> {
     AGENT_TOOLS.contains(&name).then(|| item.get("call_id")?.as_str())?
 }
 
-/// Returns what an item says, whoever wrote it down.
+/// Returns the content of an item without what depends on the program that wrote it.
 fn essence(item: &Value, own_words: &[&str]) -> Value {
     let member = |name: &str| item.get(name).cloned().unwrap_or_default();
     let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -211,12 +211,12 @@ fn essence(item: &Value, own_words: &[&str]) -> Value {
     }
 }
 
-/// Tells whether an output says that its call was stopped; every program has words of its own for it.
+/// Returns whether an output says that its call was interrupted. Programs have different texts for it.
 fn is_aborted(output: &str) -> bool {
     output.starts_with("aborted") || output.lines().any(|line| line == "aborted by user")
 }
 
-/// Puts a mark in the place of a folder, where it stands as a folder.
+/// Replaces the path of a folder by a placeholder where it is a whole path component.
 fn without_folder(text: &str, folder: &str) -> String {
     let folder = folder.trim_end_matches('/');
     if folder.is_empty() {
@@ -243,7 +243,7 @@ fn without_folder(text: &str, folder: &str) -> String {
     plain
 }
 
-/// Takes out what a line says that is never the same twice.
+/// Removes the parts of a line that differ every time.
 fn plain_line(line: &str) -> Cow<'_, str> {
     for start in ["Chunk ID: ", "Wall time: ", "Process running with session ID ", "Date: "] {
         if line.starts_with(start) {
@@ -253,7 +253,7 @@ fn plain_line(line: &str) -> Cow<'_, str> {
     Cow::Borrowed(line)
 }
 
-/// Puts a mark in the place of every UUID.
+/// Replaces every UUID by a placeholder.
 fn without_uuids(text: &str) -> Cow<'_, str> {
     const BYTES: usize = 36;
     let is_uuid = |bytes: &[u8]| {
@@ -282,7 +282,7 @@ fn without_uuids(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Returns a unified diff of two values, line by line also where a text has lines of its own.
+/// Returns a unified diff of two values. Texts with several lines are compared by line.
 fn diff(recorded: &Value, live: &Value) -> String {
     let (then, now) = (spelt(recorded), spelt(live));
     let equal = then.lines().zip(now.lines()).take_while(|(then, now)| then == now).count();
@@ -291,7 +291,7 @@ fn diff(recorded: &Value, live: &Value) -> String {
     let (then, then_left) = window(&then, skipped);
     let (now, now_left) = window(&now, skipped);
     let text = diffy::create_patch(then, now).to_string();
-    // The first two lines name the sides in words of the library.
+    // The first two lines are the file names that the library writes.
     let rest = text.splitn(3, '\n').nth(2).unwrap_or_default();
     let mut diff = "--- recorded\n+++ live\n".to_owned();
     if skipped > 0 {
@@ -310,7 +310,8 @@ fn diff(recorded: &Value, live: &Value) -> String {
     diff
 }
 
-/// Returns the lines of a text after the first ones, as many as are compared, and how many bytes come after them.
+/// Returns the lines of a text after the first `skipped` bytes, as many as are compared, and the number of bytes that
+/// follow.
 fn window(text: &str, skipped: usize) -> (&str, usize) {
     let begin: usize = text.split_inclusive('\n').take(skipped).map(str::len).sum();
     let rest = &text[begin..];
@@ -419,7 +420,7 @@ mod tests {
             assert_eq!(without_folder(text, "/a/b"), expected);
         }
         assert_eq!(without_folder("/ and /x", "/"), "/ and /x");
-        // One folder in the other, and the recorded one in what is live.
+        // One folder inside the other, and the recorded folder in a live text.
         let rules =
             Rules { folders: Some(Folders { then: "/a".to_owned(), now: "/a/b".to_owned() }), ..Rules::default() };
         for (then, now) in [("/a/x", "/a/b/x"), ("/a/x", "/a/x"), ("/a/x", "/a/b/x")] {

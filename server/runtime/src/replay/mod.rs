@@ -1,12 +1,14 @@
-//! Plays a recorded session again: the model's answers, and what tools answered, come from a bundle.
+//! Replays a recorded session: the answers of models and the outputs of tools come from a bundle.
 //!
-//! [`Replay`] is made from a bundle. It is a provider for [`RuntimeOptions::providers`](crate::runtime::RuntimeOptions) and a
-//! tool for [`RuntimeOptions::first_tools`](crate::runtime::RuntimeOptions). Each agent gets the answers that the recording has
-//! for an agent of its path, turn by turn and request by request, and each request is held against the recorded one. The first
-//! that differs is a [`Divergence`].
+//! [`Replay`] is created from a bundle. It supplies a provider for
+//! [`RuntimeOptions::providers`](crate::runtime::RuntimeOptions) and a tool for
+//! [`RuntimeOptions::first_tools`](crate::runtime::RuntimeOptions). Each agent gets the answers that the recording has for
+//! the agent with the same path, turn by turn and request by request, and each request is compared with the recorded one.
+//! The first difference is a [`Divergence`].
 //!
-//! Promises: agents are started, told and waited for by the tools that live sessions use, so the tree is really built; what
-//! agents do to each other happens in the order of the recording; no model is asked. Where calls are answered out of the recording, nothing runs.
+//! Agents are started, messaged and awaited by the tools of live sessions, so a real tree of agents is built. What agents
+//! do to each other happens in the order of the recording. No model is called. If outputs of tools come from the recording,
+//! no command runs.
 
 mod choices;
 mod compare;

@@ -1,4 +1,4 @@
-//! Which tools every session has, so that what a request offers can be compared.
+//! The tools that every session has, for comparing the tools of requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// The tools that every session has. Others come from its client, its goal or its servers of tools; a replay has none of them, and
-/// answers their calls all the same.
+/// The tools that every session has. Other tools come from its client, its goal or its servers of tools; a replay does not
+/// have them, and answers their calls from the recording.
 pub(super) struct OwnTools(Vec<Arc<dyn Tool>>);
 
 impl fmt::Debug for OwnTools {
@@ -22,7 +22,8 @@ impl OwnTools {
         Self(all.to_vec())
     }
 
-    /// Tells whether an offer of a request is one of them. What is no tool of a program, but the provider's, counts as one.
+    /// Returns whether a tool specification of a request belongs to one of these tools. Tools that the provider runs count
+    /// too.
     pub(super) fn has(&self, offer: &Value) -> bool {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let is_called = |namespace: Option<&str>, tool: &Value| {

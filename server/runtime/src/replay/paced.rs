@@ -1,4 +1,4 @@
-//! Keeps agents in the order of the recording, and does what the user did while turns ran.
+//! Keeps agents in the order of the recording, and repeats what the user did while turns ran.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Pace for Paced {
         let mut taken = Vec::new();
         for (_, item) in track.mail.iter().filter(|(seq, _)| (before..next.seq).contains(seq)) {
             let author = item.get("author").and_then(Value::as_str);
-            // Where it is not known who wrote, anybody may have.
+            // If the author is unknown, any message matches.
             let came = mail.iter().position(|mail| author.is_none_or(|author| mail.author == author));
             match came.and_then(|at| mail.remove(at)) {
                 Some(mail) => taken.push(mail),
@@ -80,9 +80,10 @@ impl Pace for Paced {
             self.stage.turn_ended(place, outcome);
             match self.stage.turn(place).told {
                 Some(told) => {
-                    // What the turn did not do will not be done any more.
+                    // Moments of the turn that have not passed will not happen any more.
                     self.stage.order.pass_before(place.owner(), told);
-                    // The agent's next turn begins behind this report, also where a recorder wrote its request down before.
+                    // The next turn of the agent starts after this report. Some recorders wrote its request before the
+                    // report.
                     let turns = &self.stage.tape.tracks[place.track].turns;
                     let next = turns[place.turn + 1..].iter().find_map(|turn| turn.exchanges.first());
                     let until = next.map_or(told, |next| next.seq.min(told));
@@ -95,7 +96,7 @@ impl Pace for Paced {
     }
 
     fn runs_tools(&self) -> bool {
-        // They are known where answers come from the recording.
+        // The own tools are set if outputs come from the recording.
         self.stage.own_tools.get().is_none()
     }
 
@@ -108,19 +109,19 @@ impl Pace for Paced {
 }
 
 impl Paced {
-    /// Waits for the next moment of a turn: a request, or its end. Before a request the user says what the user said.
+    /// Waits for the next moment of a turn: a request, or its end. Before a request the messages of the user are sent.
     async fn hold(&self, agent: &Agent, turn: &TurnId, place: Place) {
         let (stage, live) = (&self.stage, turn.as_str());
         let taped = stage.turn(place);
         let next = taped.exchanges.get(place.exchange);
-        // One that was stopped does not ask any more, whatever the recording has.
+        // An interrupted turn makes no further request, whatever the recording has.
         if next.is_some() && agent.is_stopped() {
             return;
         }
         let seq = next.map(|exchange| exchange.seq).or(taped.ended.map(|(seq, _)| seq));
-        // Without one the recording ends here, which the next request is told.
+        // Without one the recording ends here, which the next request reports.
         let Some(seq) = seq else { return };
-        // All that the turn has begun is over.
+        // All earlier moments of the turn have passed.
         stage.order.pass_before(place.owner(), seq);
         stage.reach(live, seq).await;
         if next.is_none() {
@@ -132,12 +133,12 @@ impl Paced {
         stage.say(place, live).await;
         let reading = Arc::clone(stage);
         let is_short = tokio::task::spawn_blocking(move || shortens(&reading, place)).await;
-        // A body that cannot be read is told where it is needed.
+        // A payload that cannot be read is reported where it is needed.
         stage.set_shortens(place, live, is_short.unwrap_or_default());
     }
 }
 
-/// Returns mail as the recording has it, of an agent from before the replay: nobody else sends it.
+/// Returns a recorded message of an agent that is older than the replay, because no live agent sends it.
 fn earlier(item: &Value) -> Option<Arc<Mail>> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
     Some(Arc::new(Mail {
@@ -150,7 +151,7 @@ fn earlier(item: &Value) -> Option<Arc<Mail>> {
     }))
 }
 
-/// Tells whether a request shortens the history.
+/// Returns whether a request compacts the history.
 fn shortens(stage: &Stage, place: Place) -> bool {
     let turn = stage.turn(place);
     turn.exchanges.get(place.exchange).is_some_and(|exchange| {

@@ -1,4 +1,4 @@
-//! A replay: what a runtime needs to play a bundle, and what the user has to do for it.
+//! A replay: what a runtime needs to replay a bundle, and what the user has to do for it.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,18 +22,18 @@ use crate::provider::Provider;
 use crate::tool::{Tool, ToolFamily};
 use crate::tree::TreeLimits;
 
-/// How a bundle is played.
+/// Options of a replay.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayOptions {
-    /// The turn of the first agent that the replay begins with; the first if nothing is said.
+    /// The turn of the root agent that the replay starts with. `None` means the first turn.
     pub from: Option<FirstTurn>,
-    /// Where answers of tools come from.
+    /// Where outputs of tools come from.
     pub tools: ReplayTools,
-    /// What a divergence does.
+    /// What happens after a divergence.
     pub on_divergence: OnDivergence,
 }
 
-/// A bundle that is played. Clones are the same replay.
+/// A bundle that is replayed. Clones refer to the same replay.
 #[derive(Debug, Clone)]
 pub struct Replay {
     stage: Arc<Stage>,
@@ -46,7 +46,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// It cannot be read, has nothing to play, or has no such turn.
+    /// Returns an error if the bundle cannot be read, has nothing to replay, or does not have the turn `options.from`.
     pub fn open(path: &Path, options: &ReplayOptions) -> Result<Self, ReplayError> {
         let tape = Tape::open(path)?;
         let turns = tape.track(ROOT).map_or(&[][..], |(_, root)| &root.turns);
@@ -65,12 +65,12 @@ impl Replay {
         Ok(Self { stage: Arc::new(stage), first_turn, tools: options.tools })
     }
 
-    /// Returns the provider that answers out of the recording.
+    /// Returns the provider that answers from the recording.
     pub fn provider(&self) -> Arc<dyn Provider> {
         Arc::new(Recorded { stage: Arc::clone(&self.stage) })
     }
 
-    /// Returns what stands before all tools, `all` of those that agents have.
+    /// Returns the tools that intercept calls of `all`, the tools of agents.
     pub fn first_tools(&self, all: &[Arc<dyn Tool>]) -> Vec<Arc<dyn Tool>> {
         if self.tools == ReplayTools::Recorded {
             let _ = self.stage.own_tools.set(OwnTools::new(all));
@@ -79,12 +79,12 @@ impl Replay {
         vec![Arc::new(Played { stage: Arc::clone(&self.stage), agents, all: all.to_vec(), tools: self.tools })]
     }
 
-    /// Returns what keeps agents in the recorded order.
+    /// Returns the [`Pace`] that keeps agents in the recorded order.
     pub fn pace(&self) -> Arc<dyn Pace> {
         Arc::new(Paced { stage: Arc::clone(&self.stage) })
     }
 
-    /// Counts the folder in which the replay works as equal to the recorded one.
+    /// Treats the working folder of the replay as equal to the recorded one.
     pub fn work_in(&self, folder: &Path) {
         let recorded = self.settings().cwd.filter(|recorded| recorded != folder);
         let folders = recorded
@@ -92,12 +92,12 @@ impl Replay {
         self.stage.rules().folders = folders;
     }
 
-    /// Tells whether another program recorded the bundle, so that only the conversation is compared.
+    /// Returns whether another program recorded the bundle, so that only the conversation is compared.
     pub fn compares_only_the_conversation(&self) -> bool {
         self.stage.tape.is_foreign
     }
 
-    /// Returns what the first agent worked with.
+    /// Returns the settings of the root agent.
     pub fn settings(&self) -> TapeSettings {
         let tape = &self.stage.tape;
         let metadata = |name: &str| tape.metadata.get(name).filter(|value| !value.is_null()).cloned();
@@ -114,8 +114,8 @@ impl Replay {
         }
     }
 
-    /// Returns how large a tree of agents may grow: as large as the recorded one, where another program recorded it and
-    /// nothing really runs.
+    /// Returns the limits of the tree of agents. If another program recorded the bundle and no tool runs live, the tree may
+    /// grow as large as the recorded one.
     pub fn limits(&self, own: TreeLimits) -> TreeLimits {
         let tracks = &self.stage.tape.tracks;
         if !self.stage.tape.is_foreign || self.tools == ReplayTools::Live {
@@ -125,26 +125,27 @@ impl Replay {
         let deepest = tracks.iter().map(|track| depth(&track.path)).max().unwrap_or_default();
         TreeLimits {
             max_threads: own.max_threads.max(tracks.len()),
-            // An agent without the tools for others could not say what it was told.
+            // An agent without the tools for other agents would have other tools than in the recording.
             max_depth: own.max_depth.max(deepest + 1),
         }
     }
 
-    /// Takes over the part of the user: what the user did while turns ran is done from now on. Returns what begins the turns.
+    /// Makes the replay repeat what the user did while turns ran. Returns the steps that the caller does to start the
+    /// turns.
     ///
     /// # Errors
     ///
-    /// A request that says it is missing or not whole.
+    /// Returns an error if a request with messages of the user is missing or incomplete.
     pub fn play_user(&self) -> Result<Vec<Step>, ReplayError> {
         let stage = &self.stage;
         let turns = &self.root().turns;
         let mut earlier = stage.before(self.first_turn)?;
         let mut steps = Vec::new();
-        // Turns that were stopped since the last request that had been seen.
+        // Turns that were interrupted since the last request.
         let mut stopped: Vec<usize> = Vec::new();
         for (at, turn) in turns.iter().enumerate().skip(self.first_turn) {
             let Some(first) = turn.exchanges.first() else {
-                // A command or a review leaves no note.
+                // A command or a review leaves no note about an interrupt.
                 stopped.extend((is_stopped(turn) && !turn.is_aside).then_some(at));
                 continue;
             };
@@ -152,7 +153,7 @@ impl Replay {
             let mut said = user_messages::new_between_stops(&earlier, &request);
             let mut own = said.pop().unwrap_or_default();
             let mut begun = Vec::new();
-            // The last note belongs to the last turn that was stopped.
+            // The last note belongs to the turn that was interrupted last.
             for at in stopped.drain(..).rev() {
                 let words = messages(&request, &said.pop().unwrap_or_default());
                 let turn = &turns[at];
@@ -180,7 +181,8 @@ impl Replay {
             earlier = stage.tape.seen(turn, turn.exchanges.len())?;
             stopped.extend(is_stopped(turn).then_some(at));
         }
-        // Nobody knows what the user said in a turn that was stopped before its first request, if nothing was asked later.
+        // If no request followed, the messages of the user in a turn that was interrupted before its first request are
+        // unknown.
         let begun: HashSet<usize> = steps.iter().map(|step| step.number - 1).collect();
         stage.leave_out((self.first_turn..turns.len()).filter(|at| !begun.contains(at)).collect());
         stage.play_user();
@@ -198,15 +200,15 @@ impl Replay {
         Step { number: at + 1, turn: turn.id.clone(), kind, status: turn.ended.map(|(_, status)| status), settings }
     }
 
-    /// Returns what the model had seen before the replay begins.
+    /// Returns the conversation that the model had seen before the replay starts.
     ///
     /// # Errors
     ///
-    /// The user did not begin the first turn, or its request is missing or not whole.
+    /// Returns an error if a user did not start the first turn, or if its request is missing or incomplete.
     pub fn history(&self) -> Result<Vec<Value>, ReplayError> {
         let not_by_user = || ReplayError::NotByUser { number: self.first_turn + 1 };
         let mut turns = self.root().turns[self.first_turn..].iter();
-        // What a session was resumed with stands in its first request.
+        // The first request of a resumed session contains its history.
         let first = match self.first_turn {
             0 => turns.find_map(|turn| turn.exchanges.first()),
             _ => turns.next().and_then(|turn| turn.exchanges.first()),
@@ -227,7 +229,7 @@ impl Replay {
         Ok(items)
     }
 
-    /// Waits until everything has happened that the recording has before a turn of the first agent, which is begun then.
+    /// Waits until all recorded moments before a turn of the root agent have passed, so that the caller can start the turn.
     pub async fn before_turn(&self, step: &Step) {
         let at = step.number.saturating_sub(1);
         let Some(turn) = self.root().turns.get(at) else { return };
@@ -238,39 +240,39 @@ impl Replay {
         self.stage.expect(at);
     }
 
-    /// Waits until nothing happens any more: all agents have done what the recording has of them, or nobody can go on.
+    /// Waits until all agents are idle: all recorded moments have passed, or the replay is stuck.
     pub async fn rest(&self) {
         self.stage.rest().await;
     }
 
-    /// Lets everybody go on who still waits for what the recording has. A server that is to end needs it.
+    /// Releases all tasks that wait for recorded moments. A server must call this before it shuts down.
     pub fn end(&self) {
         self.stage.order.give_up();
     }
 
-    /// Tells whether anything has diverged until now.
+    /// Returns whether there was a divergence.
     pub fn has_diverged(&self) -> bool {
         self.stage.has_diverged()
     }
 
-    /// Returns the live turn that is the recorded one of a step, if there is one by now.
+    /// Returns the live turn for the recorded turn of a step, if it has started.
     pub fn live_turn(&self, step: &Step) -> Option<String> {
         self.stage.live_turn(step.number.checked_sub(1)?)
     }
 
-    /// Tells whether a divergence has stopped the replay.
+    /// Returns whether a divergence has stopped the replay.
     pub fn stops(&self) -> bool {
         self.stage.on_divergence == OnDivergence::Stop && self.stage.has_diverged()
     }
 
-    /// Returns how the agents compare with the recording, those that were recorded first come first. What was not asked until
-    /// now counts as missing.
+    /// Compares the agents with the recording, in the order in which they were recorded. Recorded requests that were not
+    /// made yet count as missing.
     pub fn reports(&self) -> Vec<ThreadReport> {
         self.stage.reports()
     }
 
     fn root(&self) -> &Track {
-        // `Tape::open` refuses bundles without one.
+        // `Tape::open` rejects bundles without it.
         self.stage.tape.track(ROOT).expect("a tape has a first agent").1
     }
 }

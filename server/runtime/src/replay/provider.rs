@@ -1,4 +1,4 @@
-//! Answers requests out of the recording.
+//! Answers requests from the recording.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,12 @@ use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
 use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 
-/// Name of the provider.
 pub const PROVIDER_NAME: &str = "replay";
 
-/// A recorded answer may come when others have come first.
+/// A recorded answer may have to wait for other events of the recording.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The model of a replay.
+/// The provider of a replay.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) stage: Arc<Stage>,
@@ -31,7 +30,7 @@ impl Provider for Recorded {
         PROVIDER_NAME
     }
 
-    /// Failures say themselves whether the recording has another try.
+    /// No retries by policy: each recorded failure says whether another attempt follows.
     fn retry_policy(&self) -> RetryPolicy {
         let retries = self.stage.tape.most_requests();
         RetryPolicy { request_retries: retries, stream_retries: retries, idle_timeout: IDLE_TIMEOUT }
@@ -49,7 +48,7 @@ impl Provider for Recorded {
                         Then::End => events.boxed(),
                         Then::Stop => events.chain(stream::once(async move { stage.stop(place, &live).await })).boxed(),
                     };
-                    // Whoever waits for the end of this answer goes on when the last event was heard.
+                    // Tasks that wait for the end of this answer continue after its last event was read.
                     events.map(move |event| (event, &ended).0).boxed()
                 }
             }
@@ -93,15 +92,15 @@ struct Played {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     End,
-    /// Nothing comes any more: the turn is stopped.
+    /// Nothing follows: the turn is interrupted.
     Stop,
 }
 
-/// Says that an answer ended, however it does.
+/// Marks an answer as ended when it is dropped.
 struct Ended {
     stage: Arc<Stage>,
     seq: Option<u64>,
-    /// The turn that is stopped while it waits to ask again.
+    /// The turn that is interrupted while it waits for a retry.
     stopped: Option<(Place, String)>,
 }
 
@@ -122,7 +121,7 @@ impl Drop for Ended {
     }
 }
 
-/// Returns the recorded answer when its time has come.
+/// Returns the recorded answer once its moment has come.
 async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) -> Result<Played, ProviderError> {
     let live = request.origin.turn.clone();
     let opened = stage.find(&request.origin, kind)?;
@@ -140,16 +139,16 @@ async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) ->
     stage.reach(&live, exchange.seq).await;
     stage.order.pass(exchange.seq);
     let reading = Arc::clone(stage);
-    // Bodies are read and compared, which may take a while.
+    // Reading and comparing a large payload may take long.
     let read = tokio::task::spawn_blocking(move || {
         reading.compare(place, request.body.value())?;
         events(&reading, place)
     });
-    let read = read.await.unwrap_or_else(|_| Err(useless("the recording could not be read".to_owned(), None)));
+    let read = read.await.unwrap_or_else(|_| Err(useless("cannot read the recording".to_owned(), None)));
     let end = exchange.over;
     let mut ended = Ended { stage: Arc::clone(stage), seq: end, stopped: None };
     let (events, then) = read?;
-    // Where the recording does not say when an answer ended that was given up, the turn says it.
+    // If the recording does not say when a cancelled answer ended, it ended with its turn.
     let turn_end = stage.turn(place).ended.map(|(seq, _)| seq);
     if let Some(seq) = end.or(turn_end.filter(|_| then == Then::Stop)) {
         stage.reach(&live, seq).await;
@@ -160,7 +159,7 @@ async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) ->
     Ok(Played { place, events, then, ended })
 }
 
-/// A failure that would have been followed by another try, had the turn not been stopped before.
+/// A failure that a retry would follow, if the turn had not been interrupted before.
 const STOPPED_LATER: Again = Again::Stream { after: Some(IDLE_TIMEOUT) };
 
 /// Returns the events of a recorded answer.
@@ -185,7 +184,7 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
             });
             (events.into_iter().map(Ok).collect(), Then::End)
         }
-        // A request for a shorter history that was given up is told as one that failed.
+        // A cancelled request for a compaction is replayed as a failed one.
         Some((_, ExchangeEnd::Failed { .. }))
             if exchange.kind == RequestKind::Compaction && is_last && is_stopped(turn) =>
         {
@@ -201,7 +200,7 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
                 (false, false) => Again::Useless,
             };
             let (message, details) = stage.tape.message_of(error);
-            // Only a question that was too long is asked again in a shorter form.
+            // Only a request for a summary that was too long is retried in a shorter form.
             let kind = if is_last || is_asked_again { kind(error) } else { ErrorKind::ContextWindowExceeded };
             events.push(Err(ProviderError {
                 message: message.to_owned(),
@@ -219,7 +218,7 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
     })
 }
 
-/// Returns the beginning of an answer and its items.
+/// Returns the events for the start of an answer and its items.
 fn items(response: &Value) -> Vec<ModelEvent> {
     let list = |name: &str| response.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let created = ModelEvent::Created {
@@ -247,7 +246,8 @@ fn usage(response: &Value) -> Option<TokenCounts> {
     })
 }
 
-/// Returns the kind of a recorded error. Only one kind changes what an agent does next, and recordings have only words.
+/// Returns the kind of a recorded error. Only one kind changes what an agent does next, and recordings contain only the
+/// message.
 fn kind(error: &str) -> ErrorKind {
     let error = error.to_ascii_lowercase();
     let words = [

@@ -1,25 +1,25 @@
-//! What a replay found out.
+//! The result of a replay.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// The first thing in which an agent did something else than in the recording.
+/// The first difference between an agent and the recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Divergence {
     /// Path of the agent.
     pub agent: String,
-    /// Number of the recorded turn, from 1; nothing if there is none.
+    /// Number of the recorded turn, from 1. `None` if there is none.
     pub turn: Option<usize>,
-    /// Id of the recorded turn.
+    /// Id of the recorded turn. `None` if there is none.
     pub turn_id: Option<String>,
-    /// Number of the request in the turn, from 1, if it is about a request.
+    /// Number of the request in the turn, from 1. `None` if the divergence does not concern a request.
     pub request: Option<usize>,
     /// What differs: `input[3]`, `tools[0]`, `call exec_command`.
     pub place: String,
-    /// What happened, for people.
+    /// Message for users.
     pub message: String,
-    /// A unified diff from the recorded to the live, if there is something to compare.
+    /// A unified diff from the recorded to the live value. `None` if there is nothing to compare.
     pub diff: Option<String>,
 }
 
@@ -36,17 +36,17 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// How the agents of a path compare with the recording.
+/// Comparison of the agents with one path with the recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ThreadReport {
     /// Path of the agents.
     pub agent: String,
-    /// Requests that the recording has from the first turn of the replay on.
+    /// Number of recorded requests from the first turn of the replay on.
     pub recorded_requests: usize,
-    /// Requests that were the same.
+    /// Number of requests that were equal.
     pub same_requests: usize,
     /// The first divergence.
     pub divergence: Option<Divergence>,
-    /// Whether the recording ends in a turn that had not ended: what came then is not known.
+    /// Whether the recording ends in a turn that had not ended, so that what followed is not known.
     pub recording_ends: bool,
 }

@@ -1,11 +1,12 @@
-//! The one clock of a replay: the moments of the recording at which agents act on each other.
+//! The order of events in a replay: the moments of the recording at which agents act on each other.
 //!
-//! A recording is one order of everything that happened. Requests that went out, answers that ended, calls that other agents
-//! notice, turns that ended and their mail are its *moments*. Whoever is about to do one waits until all before it have passed, so
-//! that mail meets the same request as it did then. A moment waits for earlier ones only, so nothing waits in a circle.
+//! A recording has a total order. Its *moments* are requests sent, answers ended, calls that affect other agents, turns
+//! ended and the messages about their ends. A task that is about to do one of these waits until all earlier moments have
+//! passed, so that messages reach the same request as in the recording. A moment waits only for earlier ones, so there is
+//! no deadlock.
 //!
-//! What does not happen any more must not be waited for: what is left of a turn passes with its end, and when every agent
-//! waits and nothing changes any more, whoever waits is told so.
+//! A moment that will not happen any more must not block others: the remaining moments of a turn pass with its end, and if
+//! every agent waits and nothing changes, the waiting tasks get an error.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,25 +15,25 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long nothing has to change, while every agent waits, before nobody counts as able to go on. Whoever works is never
-/// hurried: this covers only the time that a task needs to run at all.
+/// How long nothing must change while every agent waits, before the replay counts as stuck. Working agents have no time
+/// limit; this only covers the time that the scheduler needs to run a task.
 pub const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whose moment it is: which turn of which track.
+/// The recorded turn that a moment belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) track: usize,
     pub(super) turn: usize,
 }
 
-/// Nobody can go on: this is what they wait for.
+/// The replay is stuck: no agent can continue before this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stalled {
     pub(super) seq: u64,
     pub(super) owner: Owner,
 }
 
-/// The moments that have not passed, and who waits for them.
+/// The moments that have not passed, and the tasks that wait for them.
 #[derive(Debug)]
 pub(super) struct Schedule {
     state: Mutex<State>,
@@ -42,7 +43,7 @@ pub(super) struct Schedule {
 #[derive(Debug)]
 struct State {
     moments: BTreeMap<u64, Owner>,
-    /// Nobody waits for moments any more: what is live is not what was recorded.
+    /// Tasks no longer wait for moments, because the live session differs from the recording.
     is_given_up: bool,
     /// Live turns by their ids.
     live: HashMap<String, Live>,
@@ -51,9 +52,9 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Live {
-    /// Whether it has come to anything. Until then it may stand behind the turn before, which is not over.
+    /// Whether the turn has waited or made a call. Until then it may be queued behind the previous turn.
     has_come_to_work: bool,
-    /// Calls of tools that run.
+    /// Number of running tool calls.
     calls: usize,
     waits: HashMap<u64, Wait>,
 }
@@ -61,9 +62,9 @@ struct Live {
 /// What a turn waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// That everything before this has passed.
+    /// For all moments before this sequence number.
     Moment(u64),
-    /// That somebody stops it.
+    /// For an interrupt.
     Stop,
 }
 
@@ -72,7 +73,7 @@ impl State {
         self.is_given_up || self.moments.first_key_value().is_none_or(|(first, _)| *first >= seq)
     }
 
-    /// Tells whether no live turn does anything.
+    /// Returns whether all live turns wait.
     fn is_still(&self) -> bool {
         let is_blocked = |wait: &Wait| match wait {
             Wait::Moment(seq) => !self.has_come(*seq),
@@ -100,12 +101,12 @@ impl Schedule {
         changed
     }
 
-    /// Says that a moment has passed.
+    /// Marks a moment as passed.
     pub(super) fn pass(&self, seq: u64) {
         self.change(|state| state.moments.remove(&seq));
     }
 
-    /// Says that a turn is beyond all its moments before this one.
+    /// Marks all moments of a turn before `seq` as passed.
     pub(super) fn pass_before(&self, owner: Owner, seq: u64) {
         self.change(|state| {
             let passed: Vec<u64> =
@@ -116,22 +117,22 @@ impl Schedule {
         });
     }
 
-    /// Says that turns of a track are over, or do not come.
+    /// Marks all moments of turns of a track as passed, because the turns are over or are not replayed.
     pub(super) fn pass_turns(&self, track: usize, is_over: impl Fn(usize) -> bool) {
         self.change(|state| state.moments.retain(|_, owner| owner.track != track || !is_over(owner.turn)));
     }
 
-    /// Lets everybody go on.
+    /// Releases all waiting tasks.
     pub(super) fn give_up(&self) {
         self.change(|state| state.is_given_up = true);
     }
 
-    /// Says that a live turn has begun.
+    /// Adds a live turn.
     pub(super) fn begun(&self, turn: &str) {
         self.change(|state| state.live.insert(turn.to_owned(), Live::default()));
     }
 
-    /// Says that all is done that a live turn does.
+    /// Removes a live turn that has nothing left to do.
     pub(super) fn done(&self, turn: &str) {
         self.change(|state| state.live.remove(turn));
     }
@@ -140,7 +141,7 @@ impl Schedule {
         self.state().live.contains_key(turn)
     }
 
-    /// Counts a call of a turn until it is dropped.
+    /// Counts a call of a turn until the returned guard is dropped.
     pub(super) fn call(self: &Arc<Self>, turn: &str) -> Working {
         self.change(|state| {
             if let Some(live) = state.live.get_mut(turn) {
@@ -151,7 +152,7 @@ impl Schedule {
         Working { order: Arc::clone(self), turn: turn.to_owned(), wait: None }
     }
 
-    /// Counts a turn, or one of its calls, as waiting until it is dropped.
+    /// Counts a turn, or one of its calls, as waiting until the returned guard is dropped.
     pub(super) fn wait(self: &Arc<Self>, turn: &str, wait: Wait) -> Working {
         let number = self.change(|state| {
             state.waits += 1;
@@ -165,11 +166,11 @@ impl Schedule {
         Working { order: Arc::clone(self), turn: turn.to_owned(), wait: Some(number) }
     }
 
-    /// Waits until everything before a moment has passed.
+    /// Waits until all moments before `seq` have passed.
     ///
     /// # Errors
     ///
-    /// Nobody can go on.
+    /// Returns an error if the replay is stuck.
     pub(super) async fn reach(&self, seq: u64) -> Result<(), Stalled> {
         let mut changes = self.changes.subscribe();
         loop {
@@ -186,7 +187,7 @@ impl Schedule {
         }
     }
 
-    /// Waits until nothing happens any more: all moments have passed and no turn is left, or nobody can go on.
+    /// Waits until all moments have passed and no turn is left, or until the replay is stuck.
     pub(super) async fn rest(&self) {
         let mut changes = self.changes.subscribe();
         loop {
@@ -210,7 +211,7 @@ impl Schedule {
     }
 }
 
-/// A call that runs, or a wait.
+/// Guard for a running call or a wait.
 #[derive(Debug)]
 pub(super) struct Working {
     order: Arc<Schedule>,

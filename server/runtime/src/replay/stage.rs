@@ -1,4 +1,4 @@
-//! Where a replay stands: which recorded request is the next of each agent, and what has diverged.
+//! The state of a replay: the next recorded request of each agent, and the divergences so far.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,40 +21,40 @@ use crate::item::Input;
 use crate::provider::{Again, Origin, ProviderError};
 use crate::tool::ToolCall;
 
-/// Most divergences of agents that the recording does not have which are kept.
+/// Most divergences that are kept of agents without a counterpart in the recording.
 const MAX_STRANGERS: usize = 100;
 
-/// What is played, and how far.
+/// The recording that is replayed, and the state of the replay.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) tape: Tape,
     pub(super) rules: Mutex<Rules>,
     pub(super) on_divergence: OnDivergence,
     pub(super) order: Arc<Schedule>,
-    /// Sequence number from which on the recording is played.
+    /// Sequence number at which the replay starts.
     from: u64,
     positions: Mutex<Positions>,
-    /// The tools that every session has, where calls of all others are answered out of the recording.
+    /// The tools that every session has. Set if all calls of other tools are answered from the recording.
     pub(super) own_tools: OnceLock<OwnTools>,
-    /// Whether what the user did while turns ran is done here.
+    /// Whether the replay repeats what the user did while turns ran.
     plays_user: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Positions {
     tracks: Vec<Position>,
-    /// Agents that the recording does not have.
+    /// Divergences of agents without a counterpart in the recording.
     strangers: Vec<Divergence>,
-    /// The first divergence of all.
+    /// The first divergence of all agents.
     first: Option<Divergence>,
-    /// What the user says while turns of the first agent run: turn, and number of the request that has it.
+    /// Messages of the user while turns of the root agent run, by turn and index of the first request that contains them.
     words: HashMap<(usize, usize), Vec<Vec<Value>>>,
-    /// Turns of the first agent that do not come.
+    /// Turns of the root agent that are not replayed.
     left_out: HashSet<usize>,
 }
 
 impl Positions {
-    /// Returns which recorded turn the next new one of a track is.
+    /// Returns the recorded turn for the next new turn of a track.
     fn next_turn(&self, number: usize, track: &Track) -> Option<usize> {
         let Position { next_turn, expected, .. } = &self.tracks[number];
         let comes = |at: &usize| has_part(&track.turns[*at]) && (track.path != ROOT || !self.left_out.contains(at));
@@ -63,23 +63,23 @@ impl Positions {
     }
 }
 
-/// How far the agents of a path are.
+/// State of the agents with one path.
 #[derive(Debug, Default)]
 struct Position {
     next_turn: usize,
-    /// The recorded turn that the next live one is, if somebody knows.
+    /// The recorded turn for the next live turn, if it is known.
     expected: Option<usize>,
-    /// Which recorded turn a live one is.
+    /// The recorded turn for each live turn.
     turns: HashMap<String, LiveTurn>,
-    /// How many requests of a recorded turn were made.
+    /// Number of requests made in each recorded turn.
     asked: HashMap<usize, usize>,
-    /// Calls that were made: turn and call.
+    /// Calls that were made, by turn and call.
     called: HashSet<(usize, usize)>,
-    /// Requests before which the user has said what the user said: turn and number.
+    /// Requests before which the messages of the user were already sent, by turn and request.
     said: HashSet<(usize, usize)>,
     same: usize,
     divergence: Option<Divergence>,
-    /// The recording ends before the live turn does.
+    /// Whether the recording ends before the live turn does.
     ends: bool,
 }
 
@@ -87,11 +87,11 @@ struct Position {
 struct LiveTurn {
     turn: usize,
     agent: Option<WeakAgent>,
-    /// Whether the next request shortens the history.
+    /// Whether the next request compacts the history.
     shortens: bool,
 }
 
-/// A recorded request: track, turn and number.
+/// Indexes of a recorded request: track, turn and request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) track: usize,
@@ -105,12 +105,12 @@ impl Place {
     }
 }
 
-/// What answers a request.
+/// How a request is answered.
 #[derive(Debug)]
 pub(super) enum Opened {
-    /// A recorded answer.
+    /// With a recorded answer.
     Recorded(Place),
-    /// The turn was interrupted before it asked again.
+    /// Not at all: the turn was interrupted before it made the request.
     Interrupted(Place),
 }
 
@@ -122,7 +122,7 @@ impl Stage {
         for (number, track) in tape.tracks.iter().enumerate() {
             let next_turn = track.turns.iter().take_while(|turn| turn.started < from).count();
             tracks.push(Position { next_turn, ..Position::default() });
-            // What agents do that are older than the replay does not happen again.
+            // Agents that are older than the replay do nothing.
             if !track.is_review && (track.path == ROOT || track.started >= from) {
                 let turns = track.turns.iter().enumerate().skip(next_turn);
                 moments.extend(turns.flat_map(|(turn, taped)| {
@@ -142,7 +142,7 @@ impl Stage {
         }
     }
 
-    /// Tells whether an agent is one from before the replay, which does nothing any more.
+    /// Returns whether an agent is older than the replay and does nothing.
     pub(super) fn is_older(&self, path: &str) -> bool {
         self.tape.track(path).is_some_and(|(_, track)| track.path != ROOT && track.started < self.from)
     }
@@ -163,7 +163,7 @@ impl Stage {
         self.positions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over the part of the user while turns run.
+    /// From now on the replay repeats what the user did while turns ran.
     pub(super) fn play_user(&self) {
         self.plays_user.store(true, Ordering::Relaxed);
     }
@@ -172,14 +172,14 @@ impl Stage {
         self.plays_user.load(Ordering::Relaxed)
     }
 
-    /// Says which recorded turn the next one of the first agent is.
+    /// Sets the recorded turn for the next live turn of the root agent.
     pub(super) fn expect(&self, turn: usize) {
         if let Some((root, _)) = self.tape.track(ROOT) {
             self.positions().tracks[root].expected = Some(turn);
         }
     }
 
-    /// Tells which recorded turn a live one is, if it is one that has begun.
+    /// Returns the recorded turn for a live one. `None` if the live turn is not known yet.
     pub(super) fn live_place(&self, path: &str, turn: &str) -> Option<Place> {
         let (track, _) = self.tape.track(path)?;
         let positions = self.positions();
@@ -189,7 +189,7 @@ impl Stage {
         Some(Place { track, turn, exchange })
     }
 
-    /// Returns the live turn that is a recorded one of the first agent.
+    /// Returns the live turn for a recorded turn of the root agent.
     pub(super) fn live_turn(&self, turn: usize) -> Option<String> {
         let (root, _) = self.tape.track(ROOT)?;
         let positions = self.positions();
@@ -197,7 +197,7 @@ impl Stage {
         turns.find_map(|(live, it)| (it.turn == turn).then(|| live.clone()))
     }
 
-    /// Tells which recorded turn a live one is. The next of its agent, if it is new.
+    /// Returns the recorded turn for a live one. For a new live turn it is the next turn of the agent.
     pub(super) fn arrive(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let mut positions = self.positions();
@@ -218,7 +218,8 @@ impl Stage {
         self.live_place(path, turn)
     }
 
-    /// Tells which recorded turn a live one is that was stopped before it looked at anything: the next one, if that was, too.
+    /// Returns the recorded turn for a live one that was interrupted before its first request: the next one, if it was
+    /// interrupted too.
     pub(super) fn arrive_stopped(&self, path: &str, turn: &str) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let next = self.positions().next_turn(number, track)?;
@@ -226,7 +227,7 @@ impl Stage {
         is_same.then(|| self.arrive(path, turn, None))?
     }
 
-    /// Says which turns of the first agent do not come.
+    /// Sets the turns of the root agent that are not replayed.
     pub(super) fn leave_out(&self, turns: HashSet<usize>) {
         if let Some((root, _)) = self.tape.track(ROOT) {
             self.order.pass_turns(root, |turn| turns.contains(&turn));
@@ -234,20 +235,21 @@ impl Stage {
         }
     }
 
-    /// Says whether the next request of a live turn shortens the history.
+    /// Sets whether the next request of a live turn compacts the history.
     pub(super) fn set_shortens(&self, place: Place, live: &str, shortens: bool) {
         if let Some(turn) = self.positions().tracks[place.track].turns.get_mut(live) {
             turn.shortens = shortens;
         }
     }
 
-    /// Tells whether the next request of a live turn shortens the history.
+    /// Returns whether the next request of a live turn compacts the history.
     pub(super) fn shortens(&self, path: &str, live: &str) -> bool {
         let Some((track, _)) = self.tape.track(path) else { return false };
         self.positions().tracks[track].turns.get(live).is_some_and(|turn| turn.shortens)
     }
 
-    /// Returns what the user says while a turn runs, before this request or before the turn is stopped. Nothing the second time.
+    /// Returns the messages that the user sent while a turn ran, before this request or before the interrupt. Returns
+    /// nothing the second time.
     pub(super) fn words(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
         {
             let mut positions = self.positions();
@@ -264,7 +266,7 @@ impl Stage {
             return Ok(Vec::new());
         };
         let earlier = &turn.exchanges[number];
-        // A history that another program made shorter holds words of its own in the user's place.
+        // A history that another program compacted contains texts of that program in the role of the user.
         if earlier.kind == RequestKind::Compaction && self.tape.is_foreign {
             return Ok(Vec::new());
         }
@@ -273,7 +275,7 @@ impl Stage {
         Ok(messages(&request, &said))
     }
 
-    /// Keeps what the user says before a request of the first agent, or before its turn is stopped.
+    /// Stores the messages that the user sends before a request of the root agent, or before its turn is interrupted.
     pub(super) fn keep_words(&self, turn: usize, request: usize, words: Vec<Vec<Value>>) {
         if !words.is_empty() {
             self.positions().words.insert((turn, request), words);
@@ -284,45 +286,46 @@ impl Stage {
         self.positions().tracks[place.track].turns.get(live)?.agent.as_ref()?.upgrade()
     }
 
-    /// Says what the user says while a turn runs, before a request.
+    /// Sends the messages that the user sent while a turn ran, before a request.
     pub(super) async fn say(self: &Arc<Self>, place: Place, live: &str) {
         let stage = Arc::clone(self);
         let words = tokio::task::spawn_blocking(move || stage.words(place)).await;
-        // A body that cannot be read is told where it is needed.
+        // A payload that cannot be read is reported where it is needed.
         let (Ok(Ok(words)), Some(agent)) = (words, self.agent(place, live)) else { return };
         for parts in &words {
             if let Err(refusal) = agent.steer(&TurnId::from(live), inputs(parts), None) {
-                // What does not reach the turn is missing in its next request, where it is told.
-                tracing::debug!(agent = agent.path(), %refusal, "a recorded message of the user is not taken");
+                // The message will be missing in the next request, which is reported as a divergence.
+                tracing::debug!(agent = agent.path(), %refusal, "a recorded message of the user was refused");
             }
         }
     }
 
-    /// Stops a live turn that was stopped, and waits for its end. That of the first agent is the user's to stop.
+    /// Interrupts a live turn whose recorded turn was interrupted, and waits for its end. The user interrupts turns of the
+    /// root agent.
     pub(super) async fn stop<T>(self: &Arc<Self>, place: Place, live: &str) -> T {
         let _wait = self.order.wait(live, Wait::Stop);
         self.interrupt(place, live).await;
         futures_util::future::pending().await
     }
 
-    /// Stops a live turn where it was stopped.
+    /// Interrupts a live turn where the recorded turn was interrupted.
     pub(super) async fn interrupt(self: &Arc<Self>, place: Place, live: &str) {
         let end = Place { exchange: self.turn(place).exchanges.len(), ..place };
         self.say(end, live).await;
         let is_ours = self.plays_user() || self.tape.tracks[place.track].path != ROOT;
         if let Some(agent) = self.agent(place, live).filter(|_| is_ours) {
-            // Another agent may have done it already.
+            // Another agent may have interrupted it already.
             drop(agent.interrupt(&TurnId::from(live)));
         }
     }
 
-    /// Waits until everything before a moment has passed. Where that cannot happen any more, that is a divergence.
+    /// Waits until all earlier moments have passed. If they cannot pass any more, that is a divergence.
     pub(super) async fn reach(&self, live: &str, seq: u64) {
         let _wait = self.order.wait(live, Wait::Moment(seq));
         self.reach_unseen(seq).await;
     }
 
-    /// Waits for a moment without being one of those who could go on.
+    /// Waits for a moment without counting as a task that could continue.
     pub(super) async fn reach_unseen(&self, seq: u64) {
         while let Err(still) = self.order.reach(seq).await {
             if !self.is_users(still) {
@@ -331,7 +334,7 @@ impl Stage {
         }
     }
 
-    /// Waits until nothing happens any more.
+    /// Waits until all agents are idle.
     pub(super) async fn rest(&self) {
         self.order.rest().await;
         if let Some(still) = self.order.first() {
@@ -339,7 +342,7 @@ impl Stage {
         }
     }
 
-    /// Tells whether something is awaited that a user may still do.
+    /// Returns whether the missing moment is an action that the user may still do.
     fn is_users(&self, still: Stalled) -> bool {
         let track = &self.tape.tracks[still.owner.track];
         let positions = self.positions();
@@ -348,7 +351,7 @@ impl Stage {
         track.path == ROOT && !self.plays_user() && (!is_live || is_stopped(&track.turns[still.owner.turn]))
     }
 
-    /// Keeps it as a divergence that nobody can go on, and lets everybody.
+    /// Reports a stall as a divergence, and releases all waiting tasks.
     fn stand_still(&self, still: Stalled) {
         let Owner { track, turn } = still.owner;
         let taped = &self.tape.tracks[track].turns[turn];
@@ -358,29 +361,29 @@ impl Stage {
             (Some(number), _) => format!("request {}", number + 1),
             (None, Some(number)) => format!("the end of answer {}", number + 1),
             (None, None) if taped.ended.is_some_and(|(seq, _)| seq == still.seq) => "the end of the turn".to_owned(),
-            (None, None) if taped.told == Some(still.seq) => "the mail of its end".to_owned(),
-            (None, None) => "a call that reaches others".to_owned(),
+            (None, None) if taped.told == Some(still.seq) => "the message about its end".to_owned(),
+            (None, None) => "a call that reaches other agents".to_owned(),
         };
         let place = Place { track, turn, exchange: 0 };
-        let message = format!("nobody can go on: {what} comes next in the recording, and did not come");
+        let message = format!("the replay is stuck: {what} comes next in the recording and did not happen");
         let mut divergence = self.divergence(place, "order".to_owned(), message);
         divergence.request = asks.map(|number| number + 1);
         self.order.give_up();
         let _ = self.diverge(track, divergence);
     }
 
-    /// Returns what the next request of a turn is in the recording, without asking it.
+    /// Returns the kind of the next recorded request of a turn, without using it up.
     pub(super) fn next_kind(&self, origin: &Origin) -> Option<RequestKind> {
         let place = self.live_place(&origin.path, &origin.turn)?;
         Some(self.turn(place).exchanges.get(place.exchange)?.kind)
     }
 
-    /// Finds what answers a request.
+    /// Returns how a request is answered.
     pub(super) fn find(&self, origin: &Origin, kind: RequestKind) -> Result<Opened, ProviderError> {
         if self.on_divergence == OnDivergence::Stop
             && let Some(first) = &self.positions().first
         {
-            // The agents of a large tree all fail: only the one that diverged tells how.
+            // All agents of a large tree fail. Only the one that diverged reports the difference.
             let diff = first.diff.clone().filter(|_| first.agent == origin.path);
             return Err(useless(first.to_string(), diff));
         }
@@ -400,19 +403,19 @@ impl Stage {
                 Ok(Opened::Recorded(place))
             }
             Some(_) => {
-                let message = "an answer and a shorter history are not asked for in the recorded order".to_owned();
+                let message = "requests for answers and compactions are not in the recorded order".to_owned();
                 Err(self.at_a_loss(place, "request", message))
             }
             None if turn.ended.is_none() => Err(self.recording_ends(place)),
             None if is_stopped(turn) => Ok(Opened::Interrupted(place)),
             None => {
-                let message = format!("the recorded turn has {} requests, and asks for no more", place.exchange);
+                let message = format!("the recorded turn has only {} requests", place.exchange);
                 Err(self.at_a_loss(place, "request", message))
             }
         }
     }
 
-    /// Holds a request against the recorded one.
+    /// Compares a request with the recorded one.
     pub(super) fn compare(&self, place: Place, body: &Value) -> Result<(), ProviderError> {
         if self.positions().tracks[place.track].divergence.is_some() {
             return Ok(());
@@ -433,13 +436,13 @@ impl Stage {
         self.diverge(place.track, divergence)
     }
 
-    /// Notes that the recording has nothing more of a turn that had not ended.
+    /// Records that the recording ends before this turn does.
     pub(super) fn recording_ends(&self, place: Place) -> ProviderError {
         self.positions().tracks[place.track].ends = true;
         ends_here()
     }
 
-    /// Keeps a divergence after which there is nothing to answer with.
+    /// Reports a divergence after which there is no recorded answer.
     pub(super) fn at_a_loss(&self, place: Place, what: &str, message: String) -> ProviderError {
         let mut divergence = self.divergence(place, what.to_owned(), message);
         divergence.request = Some(place.exchange + 1);
@@ -448,7 +451,7 @@ impl Stage {
         error
     }
 
-    /// Keeps it as a divergence that the recording cannot be read.
+    /// Reports as a divergence that the recording cannot be read.
     pub(super) fn unreadable(&self, place: Place, error: &ReplayError) -> ProviderError {
         self.at_a_loss(place, "recording", error.to_string())
     }
@@ -493,13 +496,13 @@ impl Stage {
         }
     }
 
-    /// Keeps a divergence, if it is the first of its agents. An error if the replay is to stop there.
+    /// Stores a divergence if it is the first of its agents. Returns an error if the replay stops at it.
     pub(super) fn diverge(&self, track: usize, divergence: Divergence) -> Result<(), ProviderError> {
         tracing::debug!("{divergence}");
         let error = error_of(&divergence);
         let mut positions = self.positions();
         let is_over = self.on_divergence == OnDivergence::Stop && positions.first.is_some();
-        // What agents do differently after the replay has stopped says nothing.
+        // Differences after the replay has stopped have no meaning.
         if !is_over {
             positions.first.get_or_insert_with(|| divergence.clone());
             positions.tracks[track].divergence.get_or_insert(divergence);
@@ -514,7 +517,7 @@ impl Stage {
         }
     }
 
-    /// Finds the recorded call that a live one is: by its id, else by its name.
+    /// Finds the recorded call for a live one: by its id, otherwise by its name.
     pub(super) fn call(&self, paths: &[&str], turn: &str, call: &ToolCall) -> Option<(Place, &TapeCall)> {
         for path in paths {
             let Some((number, track)) = self.tape.track(path) else { continue };
@@ -542,12 +545,12 @@ impl Stage {
         Some(Place { exchange: place.exchange.saturating_sub(1), ..place })
     }
 
-    /// Tells whether anything has diverged.
+    /// Returns whether there was a divergence.
     pub(super) fn has_diverged(&self) -> bool {
         self.positions().first.is_some()
     }
 
-    /// Holds the end of a live turn against the recorded one.
+    /// Compares the end of a live turn with the recorded one.
     pub(super) fn turn_ended(&self, place: Place, outcome: &TurnOutcome) {
         let Some((_, recorded)) = self.turn(place).ended else {
             self.positions().tracks[place.track].ends = true;
@@ -568,13 +571,13 @@ impl Stage {
             positions.tracks[place.track].divergence.is_some() || positions.tracks[place.track].ends
         };
         if !live.starts_with(then) && !is_known {
-            let message = format!("the turn ended in another way: {then} in the recording, now {live}");
+            let message = format!("the turn ended differently: {then} in the recording, {live} now");
             let _ = self.diverge(place.track, self.divergence(place, "end".to_owned(), message));
         }
     }
 
-    /// Returns how far each agent is, and what has diverged. What was not asked until now counts as missing, unless the replay has
-    /// stopped.
+    /// Returns the state of each agent and its first divergence. Recorded requests that were not made yet count as missing,
+    /// unless the replay has stopped.
     pub(super) fn reports(&self) -> Vec<ThreadReport> {
         let positions = self.positions();
         let is_stopped = self.on_divergence == OnDivergence::Stop && positions.first.is_some();
@@ -592,7 +595,7 @@ impl Stage {
             });
             let missing = missing.filter(|_| is_played && !is_stopped).map(|place| {
                 let message = match track.is_review {
-                    true => "a review is not begun again".to_owned(),
+                    true => "reviews are not replayed".to_owned(),
                     false => "the recorded request was not made".to_owned(),
                 };
                 let mut divergence = self.divergence(place, "request".to_owned(), message);
@@ -617,7 +620,7 @@ impl Stage {
         reports
     }
 
-    /// Returns requests of the first agent before a turn that have all that it had seen.
+    /// Returns requests of the root agent before a turn that together contain all that it had seen.
     pub(super) fn before(&self, turn: usize) -> Result<Vec<Value>, ReplayError> {
         let Some((_, root)) = self.tape.track(ROOT) else { return Ok(Vec::new()) };
         let last = root.turns[..turn].iter().rev().find(|turn| !turn.exchanges.is_empty());
@@ -625,7 +628,7 @@ impl Stage {
     }
 }
 
-/// Returns the messages of the user at these places of a request.
+/// Returns the messages of the user at these indexes of a request.
 pub(super) fn messages(request: &Value, places: &[usize]) -> Vec<Vec<Value>> {
     let content = |place: &usize| match request.get("input")?.get(place)?.get("content")? {
         Value::String(text) => Some(vec![json!({ "type": "input_text", "text": text })]),
@@ -634,18 +637,18 @@ pub(super) fn messages(request: &Value, places: &[usize]) -> Vec<Vec<Value>> {
     places.iter().filter_map(content).collect()
 }
 
-/// Tells whether somebody stopped the turn.
+/// Returns whether the turn was interrupted.
 pub(super) fn is_stopped(turn: &TapeTurn) -> bool {
     matches!(turn.ended, Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted)))
 }
 
-/// Tells whether a call was stopped with its turn.
+/// Returns whether a call was interrupted together with its turn.
 pub(super) fn was_stopped(turn: &TapeTurn, call: &TapeCall) -> bool {
     let is_cancelled = matches!(call.end, None | Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted, _)));
     is_cancelled && is_stopped(turn)
 }
 
-/// Tells whether a turn has a part in what is played: it asked, or was stopped before it could.
+/// Returns whether a turn takes part in the replay: it made requests, or was interrupted before it could.
 fn has_part(turn: &TapeTurn) -> bool {
     !turn.exchanges.is_empty() || (is_stopped(turn) && !turn.is_aside)
 }
@@ -666,42 +669,44 @@ fn moments_of(turn: &TapeTurn) -> Vec<u64> {
     asks.chain(answers).chain(calls).chain(ends).collect()
 }
 
-/// Returns the last part of the name of a call.
+/// Returns the last component of the name of a call.
 fn name(call: &TapeCall) -> &str {
     call.description.label.rsplit('.').next().unwrap_or_default()
 }
 
-/// Tells whether a call waits for other agents.
+/// Returns whether a call waits for other agents.
 pub(super) fn waits(call: &TapeCall) -> bool {
     call.description.kind == "wait_agent" || name(call) == "wait_agent"
 }
 
-/// Tells whether a call stops another agent. It answers how far that agent was, which is another thing at every moment.
+/// Returns whether a call interrupts another agent. Its output is the state of that agent, which differs from moment to
+/// moment.
 pub(super) fn stops_other(call: &TapeCall) -> bool {
     call.description.kind == "close_agent" || name(call) == "interrupt_agent"
 }
 
-/// Tells whether a call does something to other agents.
+/// Returns whether a call acts on other agents.
 pub(super) fn acts_on_others(call: &TapeCall) -> bool {
     let by_kind =
         matches!(call.description.kind.as_str(), "spawn_agent" | "assign_agent_task" | "send_message" | "close_agent");
     by_kind || matches!(name(call), "interrupt_agent" | "followup_task")
 }
 
-/// Returns the error of a divergence.
+/// Returns the error for a divergence.
 pub(super) fn error_of(divergence: &Divergence) -> ProviderError {
     useless(divergence.to_string(), divergence.diff.clone())
 }
 
 fn ends_here() -> ProviderError {
-    useless("the recording ends here: there is nothing to play any more".to_owned(), None)
+    useless("the recording ends here".to_owned(), None)
 }
 
 pub(super) fn useless(message: String, details: Option<String>) -> ProviderError {
     ProviderError { message, details, kind: ErrorKind::Other, again: Again::Useless, request_id: None }
 }
 
-/// Tells whether an exchange failed, and the model was asked the same again: a question for a summary that is too long is cut.
+/// Returns whether an exchange failed and was followed by a retry of the same kind: a request for a summary that is too
+/// long is shortened.
 pub(super) fn is_asked_again(stage: &Stage, place: Place) -> Result<bool, ReplayError> {
     let turn = stage.turn(place);
     let exchange = stage.exchange(place);
@@ -713,7 +718,7 @@ pub(super) fn is_asked_again(stage: &Stage, place: Place) -> Result<bool, Replay
     Ok(items(&stage.tape.request(next)?) >= items(&stage.tape.request(exchange)?))
 }
 
-/// Returns what a user says, out of the parts of a recorded message.
+/// Converts the parts of a recorded message to input of the user.
 fn inputs(parts: &[Value]) -> Vec<Input> {
     let text = |part: &Value, name: &str| part.get(name).and_then(Value::as_str).map(str::to_owned);
     let input = |part: &Value| match text(part, "image_url") {

@@ -1,6 +1,6 @@
-//! What a bundle says that can be played: per agent the turns, and per turn the requests with their answers and the calls.
+//! The parts of a bundle that can be replayed: the turns of each agent, and the requests, answers and calls of each turn.
 //!
-//! Bodies stay in the bundle until they are needed. Nothing here judges what is live.
+//! Payloads stay in the bundle until they are needed. Nothing here compares with live events.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,122 +14,119 @@ use trace_recorder::{Bundle, BundleError};
 use super::user_messages;
 use crate::tool::CallDescription;
 
-/// Path of the agent that everything begins with.
+/// Path of the root agent.
 pub(super) const ROOT: &str = "/root";
 
-/// Most bytes of a body that is played. In memory it is several times as large.
+/// Size of the largest payload that is replayed, in bytes. In memory it takes several times as much.
 pub const REPLAY_BODY_BYTES_MAX: usize = 64 << 20;
 
-/// Why a bundle cannot be played.
+/// Why a bundle cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// It is no bundle, or cannot be read.
+    /// It is not a bundle, or cannot be read.
     #[error(transparent)]
     Bundle(#[from] BundleError),
-    /// Its log cannot be read.
-    #[error("the log of {path} cannot be read: {reason}")]
+    /// Its event log cannot be read.
+    #[error("cannot read the event log of {path}: {reason}")]
     Log {
-        /// The bundle.
+        /// Path of the bundle.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// It has no request of its first agent.
-    #[error("{path} has no request of the agent {ROOT} that could be played")]
+    /// It has no request of the root agent.
+    #[error("{path} has no request of the agent {ROOT} that can be replayed")]
     Empty {
-        /// The bundle.
+        /// Path of the bundle.
         path: PathBuf,
     },
-    /// A body is missing that is needed.
-    #[error("event {seq} of {bundle} names {payload}, which cannot be played: {reason}")]
+    /// A required payload is missing or invalid.
+    #[error("event {seq} of {bundle} names {payload}, which cannot be replayed: {reason}")]
     Payload {
-        /// The bundle.
+        /// Path of the bundle.
         bundle: PathBuf,
-        /// Number of the event.
+        /// Sequence number of the event.
         seq: u64,
-        /// Path of the body in the bundle.
+        /// Path of the payload in the bundle.
         payload: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// There is no such turn.
     #[error("the recording has no turn {asked} of {ROOT}: name one of 1 to {count}, or its id")]
     NoSuchTurn {
-        /// What was asked for.
+        /// The requested number or id.
         asked: String,
-        /// How many there are.
+        /// Number of turns.
         count: usize,
     },
-    /// A replay cannot begin with this turn.
-    #[error("turn {number} was not begun by a message of the user: a replay can begin with another one")]
+    /// A replay cannot start with this turn.
+    #[error("turn {number} was not started by a message of the user; start the replay with another turn")]
     NotByUser {
-        /// The turn.
+        /// Number of the turn, from 1.
         number: usize,
     },
 }
 
-/// The turn that a replay begins with: its number, from 1, or its id.
+/// The turn that a replay starts with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FirstTurn {
-    /// Its number.
+    /// Number of the turn, from 1.
     Number(usize),
-    /// Its id.
+    /// Id of the turn.
     Id(String),
 }
 
-/// What the first agent worked with.
+/// Settings of the root agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TapeSettings {
-    /// The model.
     pub model: Option<String>,
-    /// What its developer told it.
+    /// Instructions of the developer.
     pub developer_instructions: Option<String>,
-    /// The folder that it worked in.
+    /// Working folder.
     pub cwd: Option<PathBuf>,
-    /// When a person was asked, as the recorder wrote it.
+    /// Approval policy, as recorded.
     pub approval: Option<Value>,
-    /// What commands could touch, as the recorder wrote it.
+    /// Sandbox policy, as recorded.
     pub sandbox: Option<Value>,
-    /// Its standing instructions.
+    /// System instructions.
     pub instructions: Option<String>,
 }
 
-/// What a turn asked with.
+/// Settings of the requests of a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepSettings {
-    /// The model.
     pub model: Option<String>,
-    /// How much it should reason.
+    /// Reasoning effort.
     pub effort: Option<String>,
-    /// How reasoning should be summed up.
+    /// Kind of the reasoning summary.
     pub summary: Option<String>,
-    /// JSON schema of what is said last.
+    /// JSON schema of the final message.
     pub output_schema: Option<Value>,
 }
 
-/// What the user does in a replay.
+/// A turn that the user starts in a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Number of the turn, from 1.
     pub number: usize,
-    /// The recorded turn.
+    /// Id of the recorded turn.
     pub turn: String,
-    /// What begins it.
+    /// How the turn starts.
     pub kind: StepKind,
-    /// How it ended; nothing if the recording ends before.
+    /// How the turn ended; `None` if the recording ends before.
     pub status: Option<ExecutionStatus>,
-    /// What it asked with.
     pub settings: StepSettings,
 }
 
-/// What begins a turn.
+/// How a turn starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepKind {
-    /// Messages of the user, each a list of content parts in the words of the Responses API.
+    /// By messages of the user, each a list of content parts in the format of the Responses API.
     Say(Vec<Vec<Value>>),
-    /// The user wants the history made shorter.
+    /// By a request of the user to compact the history.
     Compact,
-    /// Nothing that the user does.
+    /// Without an action of the user.
     ByItself,
 }
 
@@ -137,26 +134,26 @@ pub enum StepKind {
 #[derive(Debug)]
 pub(super) struct Tape {
     path: PathBuf,
-    /// Whether another program recorded it, whose agents are told other things.
+    /// Whether another program recorded it, which gives its agents other instructions.
     pub(super) is_foreign: bool,
-    /// Whether it says which mail agents took up when.
+    /// Whether it records when agents took messages from their mailboxes.
     pub(super) knows_mail: bool,
     pub(super) tracks: Vec<Track>,
-    /// What people were told of turns that failed.
+    /// Messages that users saw for failed turns.
     errors: Vec<String>,
     pub(super) metadata: Value,
     payloads: PayloadFiles,
 }
 
-/// What the agents of one path did.
+/// What the agents with one path did.
 #[derive(Debug)]
 pub(super) struct Track {
     pub(super) path: String,
     pub(super) started: u64,
-    /// Whether it is a review, which is part of a turn of another track.
+    /// Whether it is a review, which belongs to a turn of another track.
     pub(super) is_review: bool,
     pub(super) turns: Vec<TapeTurn>,
-    /// When mail was taken up, and the item that it became; `null` if that cannot be read.
+    /// When messages were taken from the mailbox, and the items that they became; `null` if an item cannot be read.
     pub(super) mail: Vec<(u64, Value)>,
 }
 
@@ -166,27 +163,27 @@ pub(super) struct TapeTurn {
     pub(super) id: String,
     pub(super) started: u64,
     pub(super) ended: Option<(u64, ExecutionStatus)>,
-    /// When the agent above heard what came of it.
+    /// When the parent got the result of the turn.
     pub(super) told: Option<u64>,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) calls: Vec<TapeCall>,
     pub(super) installs_compaction: bool,
-    /// Items that joined the conversation in it.
+    /// Number of items that the turn added to the conversation.
     accepted: usize,
-    /// Whether it was a review or a command of the user, which is not begun again.
+    /// Whether it was a review or a command of the user. Those are not replayed.
     pub(super) is_aside: bool,
 }
 
-/// What is asked for.
+/// Kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// An answer.
+    /// A request for an answer.
     Answer,
-    /// A shorter history.
+    /// A request for a compacted history.
     Compaction,
 }
 
-/// A recorded request and what came of it.
+/// A recorded request with its answer.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) seq: u64,
@@ -194,11 +191,11 @@ pub(super) struct Exchange {
     pub(super) request: String,
     pub(super) model: String,
     pub(super) end: Option<(u64, ExchangeEnd)>,
-    /// When its answer was over for its agent: some begin to work before an answer has ended.
+    /// When the agent was done with the answer: some agents start calls before an answer has ended.
     pub(super) over: Option<u64>,
 }
 
-/// What came of a request.
+/// How a request ended.
 #[derive(Debug)]
 pub(super) enum ExchangeEnd {
     Completed { response: String },
@@ -217,7 +214,7 @@ pub(super) struct TapeCall {
 }
 
 impl Tape {
-    /// Reads a bundle.
+    /// Reads the parts of a bundle that can be replayed.
     pub(super) fn open(path: &Path) -> Result<Self, ReplayError> {
         let bundle = Bundle::open(path)?;
         let log =
@@ -230,7 +227,7 @@ impl Tape {
                     reader.take(event.seq, event.thread_id.as_deref(), event.codex_turn_id.as_deref(), event.payload);
                 }
                 Ok(None) => {}
-                // What a recorder could not finish is the end of what can be played.
+                // An incomplete last line ends what can be replayed.
                 Err(error) if error.is_cut() => break,
                 Err(error) => {
                     let reason = format!("line {}: {error}", parsed.line.number);
@@ -271,7 +268,7 @@ impl Tape {
         Ok(tape)
     }
 
-    /// Finds the turns of the first agent that were reviews or commands of the user.
+    /// Marks the turns of the root agent that were reviews or commands of the user.
     fn find_asides(&mut self) {
         let reviews = self.tracks.iter().filter(|track| track.is_review).flat_map(|track| &track.turns);
         let mut reviews: Vec<u64> = reviews.map(|turn| turn.started).collect();
@@ -281,28 +278,29 @@ impl Tape {
         for turn in root.filter(|turn| turn.exchanges.is_empty()) {
             let next = reviews.get(reviews.partition_point(|review| *review < turn.started));
             let has_review = next.is_some_and(|review| turn.ended.is_none_or(|(end, _)| *review < end));
-            // A command leaves one note. A turn that was stopped has what the user said, and the note of that.
+            // A command of the user adds one item. An interrupted turn adds the message of the user and the note about the
+            // interrupt.
             turn.is_aside = has_review || (!is_foreign && turn.accepted < 2);
         }
     }
 
-    /// Tells whether the recording ends before its turns do.
+    /// Returns whether the recording ends before its turns do.
     pub(super) fn is_cut(&self) -> bool {
         self.tracks.iter().flat_map(|track| &track.turns).any(|turn| turn.ended.is_none())
     }
 
-    /// Returns the track of a path with its number.
+    /// Returns the track for a path, with its index.
     pub(super) fn track(&self, path: &str) -> Option<(usize, &Track)> {
         self.tracks.iter().enumerate().find(|(_, track)| track.path == path)
     }
 
-    /// Returns the most requests that a turn has.
+    /// Returns the largest number of requests in a turn.
     pub(super) fn most_requests(&self) -> u32 {
         let counts = self.tracks.iter().flat_map(|track| &track.turns).map(|turn| turn.exchanges.len());
         u32::try_from(counts.max().unwrap_or_default()).unwrap_or(u32::MAX)
     }
 
-    /// Tells what people were told of an error from what only a recording says beside it.
+    /// Splits a recorded error into the message that users saw and the details that only the recording has.
     pub(super) fn message_of<'a>(&self, error: &'a str) -> (&'a str, Option<&'a str>) {
         let details = |message: &&String| error.strip_prefix(message.as_str())?.strip_prefix(": ");
         let told = self.errors.iter().filter_map(|message| Some((message.len(), details(&message)?)));
@@ -314,7 +312,7 @@ impl Tape {
         }
     }
 
-    /// Reads a body.
+    /// Reads a payload.
     pub(super) fn read(&self, seq: u64, payload: &str) -> Result<Value, ReplayError> {
         let broken = |reason: String| ReplayError::Payload {
             bundle: self.path.clone(),
@@ -332,16 +330,16 @@ impl Tape {
         if bytes.len() > REPLAY_BODY_BYTES_MAX {
             return Err(broken(format!("it is longer than {REPLAY_BODY_BYTES_MAX} bytes")));
         }
-        serde_json::from_slice(&bytes).map_err(|error| broken(format!("it is no JSON: {error}")))
+        serde_json::from_slice(&bytes).map_err(|error| broken(format!("it is not JSON: {error}")))
     }
 
-    /// Reads a request that is whole.
+    /// Reads a request that contains the whole conversation.
     pub(super) fn request(&self, exchange: &Exchange) -> Result<Value, ReplayError> {
         let body = self.read(exchange.seq, &exchange.request)?;
         let reason = if !body.get("input").is_some_and(Value::is_array) {
             "it has no list `input`"
         } else if body.get("previous_response_id").is_some_and(|id| !id.is_null()) {
-            "it holds only what is new since another request"
+            "it contains only the items since another request"
         } else {
             return Ok(body);
         };
@@ -355,7 +353,7 @@ impl Tape {
 }
 
 impl TapeTurn {
-    /// Finds out when each answer was over for the agent: before its first call.
+    /// Determines when the agent was done with each answer: before its first call.
     fn end_answers(&mut self) {
         for exchange in &mut self.exchanges {
             let Some((end, _)) = exchange.end else { continue };
@@ -367,8 +365,8 @@ impl TapeTurn {
 }
 
 impl Tape {
-    /// Returns requests that have all that an agent had seen before a request of a turn: the last one, unless a history was made
-    /// shorter. Then earlier ones hold what it has no longer.
+    /// Returns requests that together contain all that an agent had seen before a request of a turn. It is the last one, or
+    /// all of the turn if the history was compacted, because the last one then lacks older items.
     pub(super) fn seen(&self, turn: &TapeTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
         let Some((last, earlier)) = turn.exchanges[..request].split_last() else { return Ok(Vec::new()) };
         let body = self.request(last)?;
@@ -387,15 +385,15 @@ struct Reader {
     is_foreign: bool,
     metadata: Option<(u64, String)>,
     tracks: Vec<Track>,
-    /// Which track a thread is on.
+    /// Index of the track of each thread.
     threads: HashMap<String, usize>,
-    /// What agents took up of their mail: track and body.
+    /// Messages that agents took from their mailboxes: track, sequence number and payload.
     mail: Vec<(usize, u64, String)>,
-    /// What people were told of turns that failed: bodies.
+    /// Messages that users saw for failed turns: sequence number and payload.
     errors: Vec<(u64, String)>,
-    /// What may describe reviews: track and body.
+    /// Metadata that may mark reviews: track, sequence number and payload.
     descriptions: Vec<(usize, u64, String)>,
-    /// Where turns, requests and calls are.
+    /// Indexes of the turns by their ids.
     turns: HashMap<String, (usize, usize)>,
     exchanges: HashMap<String, (usize, usize, usize)>,
     calls: HashMap<(String, String), (usize, usize, usize)>,
@@ -523,7 +521,7 @@ impl Reader {
                     self.tracks[track].turns[turn].installs_compaction = true;
                 }
             }
-            // The Codex CLI says so at the beginning of each thread; we have no such event.
+            // The Codex CLI records this event at the start of each thread; this program does not.
             EventPayload::ProtocolEventObserved(event) if event.event_type == "session_configured" => {
                 self.is_foreign = true;
             }

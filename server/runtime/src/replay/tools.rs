@@ -1,4 +1,4 @@
-//! Stands before the tools of agents: answers calls out of the recording, and keeps the recorded order among agents.
+//! Intercepts the calls of tools: answers them from the recording, and keeps the recorded order among agents.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::history::ABORTED;
 use crate::settings::Settings;
 use crate::tool::{CallDescription, CallOrder, Then, Tool, ToolCall, ToolContext, ToolOutcome};
 
-/// Stands before all tools.
+/// Intercepts the calls of all other tools.
 pub(super) struct Played {
     pub(super) stage: Arc<Stage>,
-    /// The tools for other agents. They work.
+    /// The tools that concern other agents. They run live.
     pub(super) agents: Vec<Arc<dyn Tool>>,
-    /// All that every agent has. Where calls run, these say in which order.
+    /// All tools that every agent has. They determine the order of calls that run live.
     pub(super) all: Vec<Arc<dyn Tool>>,
     pub(super) tools: ReplayTools,
 }
@@ -31,7 +31,7 @@ impl Played {
         self.agents.iter().find(|tool| tool.is_called(call.namespace.as_deref(), &call.name))
     }
 
-    /// Returns the tool behind this one that carries a call out.
+    /// Returns the tool that runs a call live.
     fn live(&self, context: &ToolContext, call: &ToolCall) -> Option<Arc<dyn Tool>> {
         if self.tools == ReplayTools::Recorded {
             return None;
@@ -43,7 +43,7 @@ impl Played {
 }
 
 impl Tool for Played {
-    /// Offers nothing: the tools behind it do.
+    /// Offers no specification; the intercepted tools do.
     fn specification(&self, _: &Settings) -> Option<Value> {
         None
     }
@@ -65,7 +65,8 @@ impl Tool for Played {
         }
     }
 
-    /// Recorded answers and calls of other agents have the recorded order; calls that run have that of their tools.
+    /// Recorded outputs and calls that concern other agents keep the recorded order; calls that run live have the order of
+    /// their tools.
     fn order(&self, call: &ToolCall) -> CallOrder {
         if self.tools == ReplayTools::Recorded || self.of_agents(call).is_some() {
             return CallOrder::Independent;
@@ -108,7 +109,7 @@ impl Tool for Played {
     }
 }
 
-/// A call that the recording has.
+/// A call with its counterpart in the recording.
 struct Calling<'a> {
     stage: &'a Arc<Stage>,
     place: Place,
@@ -121,12 +122,12 @@ impl Calling<'_> {
         matches!(self.recorded.end, Some((_, ExecutionStatus::Completed, _)))
     }
 
-    /// Tells whether the recording ends while the call runs.
+    /// Returns whether the recording ends while the call runs.
     fn is_cut(&self) -> bool {
         self.recorded.end.is_none() && self.stage.turn(self.place).ended.is_none()
     }
 
-    /// Does something to other agents, where the recording has it.
+    /// Runs a call that acts on other agents, at its recorded moment.
     async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let (name, shown) = (call.name.clone(), call.clone());
         self.stage.reach(self.live, self.recorded.seq).await;
@@ -134,7 +135,7 @@ impl Calling<'_> {
         self.stage.order.pass(self.recorded.seq);
         if !outcome.success && self.succeeded() {
             let said = outcome.output.as_str().unwrap_or_default();
-            let message = format!("the call succeeded in the recording, and does not now: {said}");
+            let message = format!("the call succeeded in the recording and fails now: {said}");
             let _ = self
                 .stage
                 .diverge(self.place.track, self.stage.divergence(self.place, format!("call {name}"), message));
@@ -144,7 +145,7 @@ impl Calling<'_> {
         outcome
     }
 
-    /// Waits for other agents, for as long as the recording does.
+    /// Waits for other agents as long as the recorded call did.
     async fn wait(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let shown = call.clone();
         let Some((end, ..)) =
@@ -156,7 +157,7 @@ impl Calling<'_> {
         tokio::select! {
             biased;
             outcome = waiting => {
-                // Mail ends a wait as soon as it is there; the call is over where it was.
+                // A message ends the wait early, but the call ends at its recorded moment.
                 tokio::select! {
                     () = self.stage.reach(self.live, *end) => {}
                     () = context.cancelled.cancelled() => {}
@@ -171,11 +172,11 @@ impl Calling<'_> {
         }
     }
 
-    /// Runs a tool, and stops its turn where it was stopped.
+    /// Runs a tool, and interrupts its turn where the recorded turn was interrupted.
     async fn run(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         self.stage.order.pass(self.recorded.seq);
         let Some(stopped) = self.stopped_at() else { return tool.call(context, call).await };
-        // Calls that were stopped with this one may stand behind it, and do not begin before it ends.
+        // Calls that were interrupted together with this one may be queued behind it, so they do not start before it ends.
         let turn = self.stage.turn(self.place);
         let behind = turn.calls.iter().filter(|call| was_stopped(turn, call) && !waits(call) && !acts_on_others(call));
         behind.for_each(|call| self.stage.order.pass(call.seq));
@@ -190,21 +191,21 @@ impl Calling<'_> {
         }
     }
 
-    /// Returns where the turn was stopped while this call ran.
+    /// Returns where the turn was interrupted while this call ran.
     fn stopped_at(&self) -> Option<u64> {
         let turn = self.stage.turn(self.place);
         let (turn_end, _) = turn.ended.filter(|_| super::stage::is_stopped(turn))?;
         if was_stopped(turn, self.recorded) {
             return self.recorded.end.as_ref().map(|end| end.0).or(Some(turn_end));
         }
-        // One that was stopped may have had the time to say what it had done.
+        // An interrupted call may still have reported its output.
         let is_last = self.place.exchange + 1 == turn.exchanges.len();
         let after = turn.exchanges.last().map_or(0, |exchange| exchange.seq);
         let of_last = turn.calls.iter().filter(|call| call.seq > after);
         (is_last && !of_last.clone().any(|call| was_stopped(turn, call))).then_some(turn_end)
     }
 
-    /// Answers with what the recording has.
+    /// Answers with the recorded output.
     async fn answer(&self, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
         let Self { stage, place, recorded, live } = *self;
         let turn = stage.turn(place);
@@ -239,7 +240,7 @@ impl Calling<'_> {
         }
     }
 
-    /// Holds the input against the recorded one.
+    /// Compares the input with the recorded one.
     fn compare(&self, call: &ToolCall) {
         let Self { stage, place, recorded, .. } = *self;
         let Some(invocation) = &recorded.invocation else { return };
@@ -257,11 +258,11 @@ impl Calling<'_> {
     }
 }
 
-/// Answers a call that the recording does not have. Calls come from recorded answers, so some recorders leave such calls out that
-/// nobody could carry out; what the model was told is in the next request.
+/// Answers a call that the recording does not have. Calls come from recorded answers, but some recorders omit calls of
+/// unknown tools. Their output is in the next request.
 fn unknown(stage: &Stage, place: Option<Place>, call: &ToolCall) -> ToolOutcome {
     let Some(place) = place else {
-        return failed(json!("the recording has no such turn, so nothing to answer the call with"));
+        return failed(json!("the recording has no such turn, and so no output for this call"));
     };
     if let Some(output) = shown(stage, place, call) {
         return failed(output);
@@ -284,7 +285,7 @@ fn output_of(result: &Value) -> Option<Value> {
     item.or_else(error).cloned()
 }
 
-/// Returns the output that the next request shows.
+/// Returns the output of the call in the next request.
 fn shown(stage: &Stage, place: Place, call: &ToolCall) -> Option<Value> {
     let next = stage.turn(place).exchanges.get(place.exchange + 1)?;
     let request = stage.tape.request(next).ok()?;

@@ -1,4 +1,4 @@
-//! What a request shows of those who speak: the user, and everybody whose words are no context.
+//! Finds the messages of the user in a request, and items that are not context of the program.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::compaction::ASK_FOR_SUMMARY;
 
-/// Types of items with which another program tells the provider something: what tools there are, what to do.
+/// Types of items with which other programs send settings to the provider.
 const NOTES: [&str; 2] = ["additional_tools", "compaction_trigger"];
 
-/// Tells whether an item belongs to the conversation, and is not what a program tells its agents around it.
+/// Returns whether an item belongs to the conversation, and is not context that a program adds.
 pub(super) fn is_said(item: &Value) -> bool {
     let role = item.get("role").and_then(Value::as_str);
     match item.get("type").and_then(Value::as_str) {
@@ -20,7 +20,7 @@ pub(super) fn is_said(item: &Value) -> bool {
     }
 }
 
-/// Tells whether a message is what the user said, and not a note of a program in the user's place.
+/// Returns whether a message comes from the user, and is not a note of a program in the role of the user.
 pub(super) fn is_by_user(item: &Value) -> bool {
     if item.get("type").and_then(Value::as_str) != Some("message")
         || item.get("role").and_then(Value::as_str) != Some("user")
@@ -35,14 +35,14 @@ pub(super) fn is_by_user(item: &Value) -> bool {
 /// Returns the texts of a message.
 pub(super) fn texts(item: &Value) -> Vec<&str> {
     match item.get("content") {
-        // The short form of one part.
+        // The short form for a single part.
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         _ => Vec::new(),
     }
 }
 
-/// Tells whether a text stands as a whole between `<name>` and `</name>`: so programs mark their notes.
+/// Returns whether a text is enclosed in `<name>` and `</name>`, as notes of programs are.
 fn is_enclosed(text: &str) -> bool {
     let Some((name, _)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { return false };
     let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -50,13 +50,13 @@ fn is_enclosed(text: &str) -> bool {
         && text.strip_suffix('>').and_then(|rest| rest.strip_suffix(name)).is_some_and(|rest| rest.ends_with("</"))
 }
 
-/// Returns the places of the messages of the user that a request has and earlier ones had not.
+/// Returns the indexes of the messages of the user that a request has and earlier requests did not have.
 pub(super) fn new_messages(earlier: &[Value], request: &Value) -> Vec<usize> {
     new_between_stops(earlier, request).concat()
 }
 
-/// Returns the places of the messages of the user that a request has and earlier ones had not. Those before each note that a
-/// turn was stopped, which is new as well, are apart; the last are those after all such notes.
+/// Returns the indexes of the messages of the user that a request has and earlier requests did not have, divided at each
+/// new note about an interrupted turn. The last group follows all such notes.
 pub(super) fn new_between_stops(earlier: &[Value], request: &Value) -> Vec<Vec<usize>> {
     let counts = |item: &&Value| is_by_user(item) || is_stop(item);
     let key = |item: &Value| json!([item.get("content")]).to_string();
@@ -71,7 +71,7 @@ pub(super) fn new_between_stops(earlier: &[Value], request: &Value) -> Vec<Vec<u
             *most = count.max(*most);
         }
     }
-    // Without an earlier request only what follows the model's last words is new.
+    // Without an earlier request only messages after the last item of the model are new.
     let begin = if earlier.is_empty() { carried(request) } else { 0 };
     let mut new = vec![Vec::new()];
     for (place, item) in items(request).iter().enumerate().skip(begin).filter(|(_, item)| counts(item)) {
@@ -85,7 +85,8 @@ pub(super) fn new_between_stops(earlier: &[Value], request: &Value) -> Vec<Vec<u
     new
 }
 
-/// Returns how many items a request has from a session before its own: up to the last that is not the user's.
+/// Returns the number of items in a request that come from an earlier session: all up to the last one that is not a message
+/// of the user.
 pub(super) fn carried(request: &Value) -> usize {
     let is_earlier = |item: &Value| match item.get("type").and_then(Value::as_str) {
         Some("message") => item.get("role").is_some_and(|role| role == "assistant") || is_stop(item),
@@ -95,17 +96,17 @@ pub(super) fn carried(request: &Value) -> usize {
     items(request).iter().rposition(is_earlier).map_or(0, |last| last + 1)
 }
 
-/// Tells whether an item is the runtime's own question for a summary, which stands in the user's place.
+/// Returns whether an item is the runtime's request for a summary, which has the role of the user.
 pub(super) fn is_question(item: &Value) -> bool {
     texts(item).first() == Some(&ASK_FOR_SUMMARY)
 }
 
-/// Tells whether a request asks for a summary, in words of the runtime.
+/// Returns whether a request asks for a summary with the text of the runtime.
 pub(super) fn asks_for_summary(request: &Value) -> bool {
     items(request).last().is_some_and(is_question)
 }
 
-/// Tells whether an item is the note that a turn was stopped.
+/// Returns whether an item is the note that a turn was interrupted.
 fn is_stop(item: &Value) -> bool {
     texts(item).first().is_some_and(|text| text.starts_with("<turn_aborted>"))
 }
