@@ -14,6 +14,7 @@ use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
 use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 
+/// Name of the provider of a replay.
 pub const PROVIDER_NAME: &str = "replay";
 
 /// A recorded answer may have to wait for other events of the recording.

@@ -80,6 +80,7 @@ pub enum FirstTurn {
 /// Settings of the root agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TapeSettings {
+    /// Name of the model.
     pub model: Option<String>,
     /// Instructions of the developer.
     pub developer_instructions: Option<String>,
@@ -96,6 +97,7 @@ pub struct TapeSettings {
 /// Settings of the requests of a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepSettings {
+    /// Name of the model.
     pub model: Option<String>,
     /// Reasoning effort.
     pub effort: Option<String>,
@@ -116,6 +118,7 @@ pub struct Step {
     pub kind: StepKind,
     /// How the turn ended; `None` if the recording ends before.
     pub status: Option<ExecutionStatus>,
+    /// Settings of its requests.
     pub settings: StepSettings,
 }
 

@@ -1,4 +1,4 @@
-//! What the tools are called with.
+//! Arguments of the collaboration tools.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -44,11 +44,11 @@ pub(super) struct List {
     pub(super) path_prefix: Option<String>,
 }
 
-/// Reads what a tool is called with.
+/// Parses the arguments of a tool.
 ///
 /// # Errors
 ///
-/// Says what does not fit.
+/// Returns an error that says which argument is invalid.
 pub(super) fn read<T: DeserializeOwned>(tool: &'static str, input: &ToolInput) -> Result<T, Refused> {
     let bad = |reason: String| Refused::BadArguments { tool, reason };
     match input {

@@ -1,4 +1,4 @@
-//! The tools with which agents reach each other, as one namespace.
+//! The tools with which agents start and message each other, as one namespace.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::tool::{
     CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
-/// Most characters of a call's input that its short description shows.
+/// Most characters of a call's input in its short description.
 const MAX_PREVIEW_CHARS: usize = 160;
 
-/// The tools with which agents reach each other.
+/// The tools with which agents start and message each other.
 #[derive(Debug)]
 pub(super) struct Collaboration {
     limits: TreeLimits,
@@ -52,7 +52,7 @@ impl Operation {
         })
     }
 
-    /// Returns the kind in the words of the bundle.
+    /// Returns the kind of the call as bundles name it.
     fn recorded(self) -> &'static str {
         match self {
             Self::Spawn => "spawn_agent",
@@ -98,7 +98,8 @@ impl Tool for Collaboration {
         }
     }
 
-    /// Who starts an agent and writes to it in one answer means the agent that was started; who waits then, hears what comes of it.
+    /// Calls of one answer run in order: a model that starts an agent and then writes to it means the new agent, and a wait
+    /// after that waits for its result.
     fn order(&self, call: &ToolCall) -> CallOrder {
         match Operation::named(&call.name) {
             Some(Operation::Wait) | None => CallOrder::AfterChanges(Resource::Agents),
@@ -136,7 +137,7 @@ async fn carry_out(
         Operation::Interrupt => operations::interrupt(&tree, context, call).await,
         Operation::List => operations::list(&tree, context, call),
         Operation::Wait => {
-            // A wait does not keep the others alive.
+            // Only the wait itself remains; it must not keep the other agents alive.
             drop(tree);
             wait::wait(context, call).await
         }

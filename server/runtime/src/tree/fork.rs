@@ -1,4 +1,4 @@
-//! What a new agent knows of its parent's conversation.
+//! The part of the parent's conversation that a new agent gets.
 
 use std::num::NonZeroUsize;
 
@@ -11,7 +11,7 @@ use crate::instructions;
 use crate::item::ModelItem;
 use crate::settings::Settings;
 
-/// What a new agent knows of its parent's conversation.
+/// The part of the parent's conversation that a new agent gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Fork {
     /// All of it.
@@ -19,7 +19,7 @@ pub(super) enum Fork {
     All,
     /// Nothing.
     None,
-    /// What came since so many things were asked for, the present one included.
+    /// The last turns, including the current one. The number counts the inputs of the user or tasks from which they start.
     Last(NonZeroUsize),
 }
 
@@ -38,7 +38,8 @@ impl<'de> Deserialize<'de> for Fork {
 }
 
 impl Fork {
-    /// Returns the part of a conversation. Thoughts go only to the model that had them: others cannot read them.
+    /// Returns the part of a conversation. Reasoning is kept only if parent and child have the same model, because no other
+    /// model can read it.
     pub(super) fn cut(self, mut items: Vec<ModelItem>, parent: &Settings, child: &Settings) -> Vec<ModelItem> {
         let begin = match self {
             Self::All => 0,
@@ -56,7 +57,7 @@ impl Fork {
     }
 }
 
-/// Says whether an item is something that the agent was asked for.
+/// Returns whether an item is an input or a task for the agent.
 fn is_asked(item: &Value) -> bool {
     let is_users = item.get("type").is_some_and(|kind| kind == "message")
         && item.get("role").is_some_and(|role| role == "user")

@@ -1,4 +1,4 @@
-//! What agents write to each other, as the model of the receiver reads it.
+//! Messages between agents, in the form in which the receiving model reads them.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ use crate::event::TurnOutcome;
 use crate::id::TurnId;
 use crate::mail::{Mail, Wake};
 
-/// What an agent's words are for.
+/// What a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Something to do: the receiver begins, or takes it up in the turn that runs.
+    /// A task: the receiver starts a turn for it, or takes it up in its running turn.
     Task,
-    /// Something to know.
+    /// Information only.
     Message,
 }
 
-/// Checks what an agent wants to say.
+/// Checks the text of a message.
 ///
 /// # Errors
 ///
-/// Refuses nothing and too much.
+/// Returns an error if the text is empty or too long.
 pub(super) fn check(message: &str) -> Result<(), Refused> {
     if message.trim().is_empty() {
         return Err(Refused::EmptyMessage);
@@ -33,8 +33,8 @@ pub(super) fn check(message: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Returns what an agent says to another through a tool. The words are a part of their own: that is how readers of
-/// recordings find them again.
+/// Returns a message from one agent to another. The text is a content part of its own, so that readers of recordings can
+/// find it.
 pub(super) fn write(author: &str, recipient: &str, purpose: Purpose, message: &str, root_turn: Option<TurnId>) -> Mail {
     let (kind, wake) = match purpose {
         Purpose::Task => ("NEW_TASK", Wake::Agent),
@@ -47,14 +47,14 @@ pub(super) fn write(author: &str, recipient: &str, purpose: Purpose, message: &s
     Mail { id: Mail::new_id(), author: author.to_owned(), recipient: recipient.to_owned(), content, wake, root_turn }
 }
 
-/// What an agent's turn came to, for its parent.
+/// The result of an agent's turn for its parent.
 pub(super) struct FinalAnswer {
-    /// All that the parent's model reads.
+    /// The text that the parent's model reads.
     pub(super) text: String,
     pub(super) mail: Mail,
 }
 
-/// Returns what the parent hears of a turn that ended.
+/// Returns the message to the parent about a turn that ended.
 pub(super) fn final_answer(author: &str, recipient: &str, turn: &TurnId, outcome: &TurnOutcome) -> FinalAnswer {
     let said = match outcome {
         TurnOutcome::Completed { .. } => match status::last_message(outcome) {
@@ -96,7 +96,7 @@ fn cut(said: &str) -> String {
     format!("{}\n[The rest is left out: it is too long.]", &said[..end])
 }
 
-/// Says whether an item of a history is a task that an agent was given.
+/// Returns whether an item of a history is a task from another agent.
 pub(super) fn is_task(item: &Value) -> bool {
     item.get("type").is_some_and(|kind| kind == "agent_message")
         && item

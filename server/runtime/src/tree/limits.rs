@@ -1,7 +1,7 @@
-//! Limits of what agents say to and of each other.
+//! Limits of names and messages of agents.
 
-/// Most bytes of a name.
+/// Most bytes of the name of an agent.
 pub const MAX_NAME_BYTES: usize = 64;
 
-/// Most bytes of what an agent says to another.
+/// Most bytes of a message between agents.
 pub const MAX_MESSAGE_BYTES: usize = 256 << 10;

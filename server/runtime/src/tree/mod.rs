@@ -1,11 +1,11 @@
-//! Agents that start agents: a tree of threads that work at the same time and write to each other.
+//! Agents that start agents: a tree of threads that run concurrently and send messages to each other.
 //!
-//! The root of a tree is a thread that a client started. The tools of [`tools`] let its model start others, give them tasks,
-//! tell them something, wait for mail, stop them, and see how far they are. Every agent is a thread of its own: it is made by
-//! the runtime, handed to the host before anything happens in it, and recorded in the bundle of its root. When a turn of an
-//! agent ends, its parent gets what it said last as mail, whatever the end was.
+//! The root of a tree is a thread that a client started. With the tools of [`tools`] its model can start other agents, give
+//! them tasks, send messages, wait for messages, interrupt agents, and list their status. Every agent has its own thread:
+//! the runtime creates it, hands it to the host before anything happens in it, and records it in the bundle of its root.
+//! When a turn of an agent ends, its parent gets the last message or the error by mail, however the turn ended.
 //!
-//! An agent reaches all others of its tree, and none of another tree. Limits of a tree are [`TreeLimits`] and
+//! An agent can reach all agents of its own tree, and none of another tree. The limits of a tree are [`TreeLimits`] and
 //! [`MAX_KEPT_AGENTS`].
 
 mod arguments;
@@ -42,7 +42,7 @@ use crate::id::TurnId;
 use crate::mail::Mail;
 use crate::tool::Tool;
 
-/// Why an agent that worked before does not join a tree.
+/// Why a stored agent cannot join a tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{path}` does not join the tree: {reason}")]
 pub struct JoinError {
@@ -50,23 +50,23 @@ pub struct JoinError {
     reason: String,
 }
 
-/// Returns the tools with which agents start and reach each other. They belong into the set of all agents: those that are
-/// started need them as well.
+/// Returns the tools with which agents start and message each other. They must be in the tool set of all agents, because
+/// agents that are started need them too.
 pub fn tools(limits: TreeLimits) -> Vec<Arc<dyn Tool>> {
     tools_with_roles(limits, Vec::new())
 }
 
-/// Returns the same tools, with which a model can also start agents with a role.
+/// Returns the same tools, which can also start agents with a role.
 pub fn tools_with_roles(limits: TreeLimits, roles: Vec<Role>) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(collaboration::Collaboration::new(limits, roles))]
 }
 
-/// Puts an agent that worked in a tree before, and was loaded again, back into it, so that the others reach it. The limits are
-/// those of a tree that this begins; one that there is already keeps its own. `last` is how its last turn ended.
+/// Puts an agent that was loaded again back into its tree, so that other agents can reach it. If the tree does not exist
+/// yet, it is created with `limits`; otherwise it keeps its limits. `last` is how the last turn of the agent ended.
 ///
 /// # Errors
 ///
-/// Refuses agents of another tree, paths that are taken, and trees that are shut down.
+/// Returns an error if the agent belongs to another tree, its path is taken, or the tree is shut down.
 pub fn join(root: &Agent, child: &Agent, last: &TurnOutcome, limits: TreeLimits) -> Result<(), JoinError> {
     let error = |reason: String| JoinError { path: child.path().to_owned(), reason };
     if child.root() != root.id() || child.lineage().is_none() {
@@ -76,16 +76,16 @@ pub fn join(root: &Agent, child: &Agent, last: &TurnOutcome, limits: TreeLimits)
     tree.join(child, AgentStatus::of(last)).map_err(|refused| error(refused.to_string()))
 }
 
-/// Returns what the parent of an agent that is loaded again has to know, each with the id that tells whether it knows it: how
-/// the newest turn ended in which the agent worked, and that it did not come to the newest task that waits for it. The last of
-/// them says how far the agent is.
+/// Returns the ends of turns that the parent of a loaded agent must know: how the last turn in which the agent worked
+/// ended, and that the agent did not start the newest task that waits for it. Each has the id of its turn, by which the
+/// parent can tell whether it was told already. The last one gives the status of the agent.
 pub fn ends(last_work: Option<(TurnId, TurnOutcome)>, open: &[Mail]) -> Vec<(TurnId, TurnOutcome)> {
     let task = registry::waiting_task(open).map(|task| (task, TurnOutcome::Interrupted));
     last_work.into_iter().chain(task).collect()
 }
 
-/// Tells the parent of an agent that joined a tree again about one of its [`ends`], unless the parent was told: `known` are the
-/// ids of all messages that it ever got.
+/// Sends one of the [`ends`] of a loaded agent to its parent, unless the parent has received it already. `known` are the
+/// ids of all messages that the parent ever received.
 pub fn report_if_unknown(root: &Agent, child: &Agent, turn: &TurnId, last: &TurnOutcome, known: &BTreeSet<String>) {
     if !known.contains(&Mail::id_of_result(turn))
         && let Some(tree) = registry::Tree::known(root)
@@ -94,7 +94,7 @@ pub fn report_if_unknown(root: &Agent, child: &Agent, turn: &TurnId, last: &Turn
     }
 }
 
-/// Returns the agents of the tree that an agent stands in, the root first; nothing if there is no tree.
+/// Returns the agents of the tree that an agent belongs to, the root first. Returns an empty list if there is no tree.
 pub fn agents(agent: &Agent) -> Vec<AgentEntry> {
     registry::Tree::known(agent).map(|tree| tree.entries(ROOT)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Names of agents for people.
+//! Display names of agents.
 
-/// The names, in the order in which they are given.
+/// The names, in the order in which they are used.
 const NAMES: [&str; 40] = [
     "Elbe", "Nile", "Tagus", "Volga", "Indus", "Loire", "Tiber", "Ganges", "Douro", "Rhone", "Oder", "Mekong", "Ebro",
     "Danube", "Po", "Orinoco", "Neva", "Zambezi", "Meuse", "Yukon", "Arno", "Niger", "Drava", "Murray", "Seine",
@@ -8,7 +8,8 @@ const NAMES: [&str; 40] = [
     "Limpopo", "Marne", "Jordan",
 ];
 
-/// Returns the name of the agent with this number; the first is 0. Names come back with a number behind them.
+/// Returns the name of the agent with this number, starting at 0. Once all names are used, they are reused with a number
+/// appended.
 pub(super) fn pick(number: usize) -> String {
     let name = NAMES[number % NAMES.len()];
     match number / NAMES.len() {

@@ -1,4 +1,4 @@
-//! What the tools do, but for waiting.
+//! Implements the tools, except for waiting.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn settings_change(model: Option<String>, effort: Option<String>) -> Result<Sett
     Ok(SettingsChange { model, effort: effort.map(Some), ..SettingsChange::default() })
 }
 
-/// Tells an agent something, or gives it a task.
+/// Sends a message or a task to an agent.
 pub(super) fn send(
     tree: &Tree,
     context: &ToolContext,
@@ -98,7 +98,7 @@ pub(super) fn send(
     Ok(String::new())
 }
 
-/// Stops the turn of an agent.
+/// Interrupts the turn of an agent.
 pub(super) async fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
     let asked: arguments::Target = arguments::read("interrupt_agent", &call.input)?;
     let target = tree.find(&context.agent, &asked.target)?;
@@ -109,11 +109,11 @@ pub(super) async fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCal
         return Err(Refused::InterruptOneself);
     }
     let status = tree.status(&target).ok_or_else(|| Refused::NoSuchAgent { path: target.path().to_owned() })?;
-    // One that was loaded again and did nothing since is not in the bundle yet, and readers do not see a call that goes to
-    // somebody who is not there.
+    // An agent that was loaded again and has done nothing since is not in the bundle yet. It must be recorded first,
+    // because readers ignore a call to an unknown agent.
     target.record().await;
     tell(context, call, &target, Activity::Interrupted);
-    // The agent's own thread tells when its turn has ended; the caller need not wait for it.
+    // The host reports the end of the turn on the agent's own thread, so the caller need not wait for it.
     drop(target.interrupt_any());
     Ok(json!({ "previous_status": status.json() }).to_string())
 }
@@ -130,7 +130,7 @@ pub(super) fn list(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Resul
     Ok(json!({ "agents": rows }).to_string())
 }
 
-/// Shows and records what happened to another agent.
+/// Shows and records an activity that concerns another agent.
 fn tell(context: &ToolContext, call: &ToolCall, other: &Agent, activity: Activity) {
     let settings = other.settings();
     let started = (activity == Activity::Started).then_some(&*settings);
@@ -158,7 +158,7 @@ fn tell(context: &ToolContext, call: &ToolCall, other: &Agent, activity: Activit
     context.trace.end_runtime(ExecutionStatus::Completed, Json(&report));
 }
 
-/// Returns the turn that the turn of an agent stems from.
+/// Returns the turn of the root agent from which the running turn of an agent stems.
 fn root_turn(agent: &Agent) -> Option<TurnId> {
     agent.state().turn.as_ref().map(|turn| turn.root_turn.clone())
 }

@@ -1,26 +1,26 @@
-//! Where agents stand in a tree: `/root`, `/root/docs`, `/root/docs/links`.
+//! Paths of agents in a tree: `/root`, `/root/docs`, `/root/docs/links`.
 
 use super::limits::MAX_NAME_BYTES;
 use super::refused::Refused;
 
-/// Path of the agent at the root of a tree.
+/// Path of the root agent.
 pub const ROOT: &str = "/root";
 
 /// Returns the path of a child with this name.
 ///
 /// # Errors
 ///
-/// Refuses names that are none.
+/// Returns an error if the name is invalid.
 pub(super) fn child(parent: &str, name: &str) -> Result<String, Refused> {
     check(name)?;
     Ok(format!("{parent}/{name}"))
 }
 
-/// Returns the path that an agent means: an absolute one, or one below its own.
+/// Resolves an absolute path, or a path relative to the agent's own one.
 ///
 /// # Errors
 ///
-/// Refuses paths that no agent can have.
+/// Returns an error if no agent can have such a path.
 pub(super) fn resolve(own: &str, target: &str) -> Result<String, Refused> {
     if target == ROOT {
         return Ok(ROOT.to_owned());
@@ -34,7 +34,7 @@ pub(super) fn resolve(own: &str, target: &str) -> Result<String, Refused> {
     Ok(format!("{base}/{below}"))
 }
 
-/// Says whether a path is another one, or stands below it.
+/// Returns whether a path is equal to `above` or below it.
 pub(super) fn is_within(path: &str, above: &str) -> bool {
     path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

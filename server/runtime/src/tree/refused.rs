@@ -1,9 +1,9 @@
-//! Why a call that concerns other agents is not carried out, in words that a model can act on.
+//! Errors of calls that concern other agents, worded so that a model can act on them.
 
 use super::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::control::Refusal;
 
-/// Why a call that concerns other agents is not carried out.
+/// Why a call that concerns other agents fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error("the arguments of {tool} do not fit: {reason}")]

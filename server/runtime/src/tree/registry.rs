@@ -1,8 +1,9 @@
-//! The agents of one tree: who there is, how far they are, and who hears what.
+//! The agents of one tree: which there are, what status they have, and which agent gets which message.
 //!
-//! The root keeps the tree and the tree keeps all others, so that a root that is dropped takes everything with it. A host
-//! must not ask a tree for anything while it is told something: whoever is about to tell it may wait for the tree, and the
-//! other way round. For the same reason nothing is told while the tree is locked; the order of an agent is taken before.
+//! The root owns the tree and the tree owns all other agents, so dropping the root drops everything. A host must not call a
+//! method of a tree from inside `Host::event`: the caller of the host may wait for the tree, and the tree for it. For the
+//! same reason no event is emitted while the tree is locked; the event lock of an agent is taken before the lock of the
+//! tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -25,12 +26,12 @@ use crate::item::{Activity, Item, ItemKind};
 use crate::mail::{Mail, Wake};
 use crate::runtime::MAX_KEPT_AGENTS;
 
-/// How large a tree may grow.
+/// Limits of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeLimits {
-    /// Most agents that work at the same time, the root included.
+    /// Most agents that work at the same time, including the root.
     pub max_threads: usize,
-    /// How deep below the root an agent may stand; children of the root stand at 1.
+    /// Greatest depth of an agent below the root. Children of the root have depth 1.
     pub max_depth: u32,
 }
 
@@ -41,7 +42,7 @@ impl Default for TreeLimits {
 }
 
 impl TreeLimits {
-    /// Returns how many agents of a tree are kept, the root not counted: all that may work at the same time, and no fewer than
+    /// Returns how many agents of a tree are kept, excluding the root: as many as may work at the same time, and at least
     /// [`MAX_KEPT_AGENTS`].
     pub fn kept(self) -> usize {
         self.kept_with(MAX_KEPT_AGENTS)
@@ -52,14 +53,14 @@ impl TreeLimits {
     }
 }
 
-/// An agent of a tree, for those who look at it.
+/// Public view of an agent of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentEntry {
-    /// Its path.
+    /// Path of the agent.
     pub path: String,
-    /// Its thread.
+    /// Id of its thread.
     pub thread: ThreadId,
-    /// How far it is.
+    /// Its status.
     pub status: AgentStatus,
 }
 
@@ -71,22 +72,22 @@ pub(super) struct Tree {
 }
 
 struct State {
-    /// How the root's last turn ended.
+    /// How the last turn of the root ended.
     root: Option<AgentStatus>,
-    /// All others, by their paths. Who has a child stands before it.
+    /// All other agents by path. Parents come before their children.
     places: BTreeMap<String, Place>,
     started: usize,
-    /// Names of agents that were loaded.
+    /// Names of agents that were loaded from storage.
     brought: BTreeSet<String>,
     ended: u64,
-    /// What ends agents that were let go.
+    /// Tasks that shut down agents that were released.
     going: Vec<JoinHandle<()>>,
     is_closed: bool,
 }
 
-/// What is at a path.
+/// What occupies a path.
 enum Place {
-    /// Nothing yet: the agent with this number is about to be started.
+    /// Reserved for the agent with this number, which is about to be started.
     Reserved(usize),
     Taken(Member),
 }
@@ -94,11 +95,11 @@ enum Place {
 struct Member {
     agent: Agent,
     work: Work,
-    /// How its last turn ended.
+    /// How the last turn of the agent ended.
     last: AgentStatus,
-    /// The parent's turn that gave it its task.
+    /// The turn of the parent that gave the agent its task.
     asked_in: Option<TurnId>,
-    /// The higher, the later its last turn ended.
+    /// Order of the ends of turns: a higher number ended later.
     ended: u64,
 }
 
@@ -122,7 +123,7 @@ impl Member {
     }
 }
 
-/// What an agent keeps of the tree that it stands in.
+/// The tree that an agent belongs to; stored as an extension of the agent.
 #[derive(Default)]
 pub(super) struct Membership(Mutex<Link>);
 
@@ -134,7 +135,7 @@ enum Link {
     Child(Weak<Tree>),
 }
 
-/// A path that nobody else gets. Given back when it is dropped.
+/// A reserved path and name. They are released when it is dropped unused.
 pub(super) struct Reservation {
     tree: Arc<Tree>,
     pub(super) path: String,
@@ -155,11 +156,11 @@ impl Drop for Reservation {
 }
 
 impl Tree {
-    /// Returns the tree that an agent stands in. The first call for a root plants it.
+    /// Returns the tree of an agent. Creates it at the first call for a root.
     ///
     /// # Errors
     ///
-    /// Refuses agents whose tree is gone.
+    /// Returns an error if the tree of the agent no longer exists.
     pub(super) fn of(agent: &Agent, limits: TreeLimits) -> Result<Arc<Self>, Refused> {
         let membership = agent.extension::<Membership>();
         let mut link = membership.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +178,7 @@ impl Tree {
         }
     }
 
-    /// Returns the tree that an agent stands in, if there is one already.
+    /// Returns the tree of an agent if it exists already.
     pub(super) fn known(agent: &Agent) -> Option<Arc<Self>> {
         let membership = agent.extension::<Membership>();
         match &*membership.0.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -204,7 +205,7 @@ impl Tree {
         self.limits
     }
 
-    /// Follows the turns of an agent, and its end.
+    /// Listens to the ends of an agent's turns and to its shutdown.
     fn watch(self: &Arc<Self>, agent: &Agent) {
         let tree = Arc::downgrade(self);
         agent.observe_turns(Arc::new(move |report| {
@@ -223,11 +224,11 @@ impl Tree {
         });
     }
 
-    /// Keeps a path for an agent that is about to be started.
+    /// Reserves a path for an agent that is about to be started.
     ///
     /// # Errors
     ///
-    /// Refuses paths that are taken, and more agents than may work at once.
+    /// Returns an error if the path is taken or too many agents work already.
     pub(super) fn reserve(self: &Arc<Self>, parent: &Agent, path: String) -> Result<Reservation, Refused> {
         let mut state = self.state();
         state.check(parent)?;
@@ -247,7 +248,8 @@ impl Tree {
         Ok(Reservation { tree: Arc::clone(self), path, nickname, number, is_used: false })
     }
 
-    /// Ends an agent that has no place here, and has the host let go of it. The end of the root waits for it.
+    /// Shuts down an agent that could not be added, and tells the host to release it. The shutdown of the root waits for
+    /// this.
     pub(super) fn let_go(&self, agent: Agent) {
         let going = tokio::spawn(async move {
             agent.shutdown().await;
@@ -263,11 +265,11 @@ impl Tree {
         if state.working() >= limit { Err(Refused::TooManyThreads { limit }) } else { Ok(()) }
     }
 
-    /// Takes an agent that was started for a reservation, and gives it its task.
+    /// Adds the agent that was started for a reservation, and gives it its task.
     ///
     /// # Errors
     ///
-    /// Refuses when the tree was shut down meanwhile; the agent then has to be shut down, too.
+    /// Returns an error if the tree was shut down in the meantime. The caller must then shut the agent down.
     pub(super) fn begin(
         self: &Arc<Self>,
         mut reservation: Reservation,
@@ -294,11 +296,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes an agent that worked in this tree before.
+    /// Adds an agent that was loaded from storage.
     ///
     /// # Errors
     ///
-    /// Refuses agents at a path that is taken, and a tree that is shut down.
+    /// Returns an error if the path is taken or the tree is shut down.
     pub(super) fn join(self: &Arc<Self>, child: &Agent, status: AgentStatus) -> Result<(), Refused> {
         let mut state = self.state();
         if state.is_closed {
@@ -307,7 +309,7 @@ impl Tree {
         if child.path() == ROOT || state.places.contains_key(child.path()) {
             return Err(Refused::Taken { path: child.path().to_owned() });
         }
-        // Whoever sees it here finds that its turns are followed.
+        // The listener must exist before another task can find the agent in the tree.
         *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
             Link::Child(Arc::downgrade(self));
         self.watch(child);
@@ -320,22 +322,22 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the agent that another one means.
+    /// Returns the agent at a path, which may be relative to `from`.
     ///
     /// # Errors
     ///
-    /// Refuses paths where nobody is.
+    /// Returns an error if there is no agent at the path.
     pub(super) fn find(&self, from: &Agent, target: &str) -> Result<Agent, Refused> {
         let path = path::resolve(from.path(), target)?;
         let agent = if path == ROOT { self.root.upgrade() } else { self.state().at(&path).map(|it| it.agent.clone()) };
         agent.ok_or(Refused::NoSuchAgent { path })
     }
 
-    /// Gives mail to an agent. A task for one that is done needs room for it to work.
+    /// Delivers mail to an agent. A task for an idle agent counts towards the limit of working agents.
     ///
     /// # Errors
     ///
-    /// Refuses when there is no room, when the agent is not here any more, and when it does not take it.
+    /// Returns an error if the limit is reached, or if the agent is gone or refuses the mail.
     pub(super) fn deliver(&self, from: &Agent, turn: &TurnId, to: &Agent, mail: Mail) -> Result<(), Refused> {
         let arrival = to.arrival();
         let mut state = self.state();
@@ -359,12 +361,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns how far an agent is that others started.
+    /// Returns the status of an agent other than the root.
     pub(super) fn status(&self, agent: &Agent) -> Option<AgentStatus> {
         self.state().member(agent).map(|member| member.status())
     }
 
-    /// Returns the agents at a path and below it, in the order of their paths.
+    /// Returns the agents at and below a path, ordered by path.
     pub(super) fn entries(&self, above: &str) -> Vec<AgentEntry> {
         let state = self.state();
         let root = self.root.upgrade().map(|root| {
@@ -385,16 +387,16 @@ impl Tree {
         root.into_iter().chain(others).filter(|entry| path::is_within(&entry.path, above)).collect()
     }
 
-    /// Hears that a turn of an agent ended: the parent gets its answer.
+    /// Called when a turn of an agent has ended. Sends its result to the parent.
     fn turn_ended(&self, report: &TurnReport) {
         let agent = &report.agent;
         let (parent, asked_in) = {
             let mut state = self.state();
-            // A turn that others wait for is one that works, not one that makes the history shorter.
+            // Only regular turns give a result; a compaction, for example, does not.
             let is_work = report.kind == TurnKind::Regular;
             let work = if agent.active_turn().is_some() { Work::Given } else { Work::Done };
             state.set(agent, work, is_work.then(|| AgentStatus::of(&report.outcome)));
-            // Whoever loads a tree again that is closed tells of the newest turn.
+            // If the tree is closed, the result is sent when it is loaded again.
             let Some(lineage) = agent.lineage().filter(|_| is_work && !state.is_closed) else { return };
             let asked_in = state.member(agent).and_then(|member| member.asked_in.clone());
             let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
@@ -417,13 +419,14 @@ impl Tree {
         });
         report.trace.report_result(&result, Some(Json(&carried)));
         if let Err(error) = parent.deliver_result(answer.mail) {
-            // A parent that takes nothing is about to end those below it. This turn stays the newest until they are loaded.
+            // A parent that refuses mail is about to shut down its descendants. This turn remains the newest one until they
+            // are loaded again.
             agent.stop();
             tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer waits to be loaded");
         }
     }
 
-    /// Tells the parent of an agent how a turn ended that this tree did not see.
+    /// Sends the parent the result of a turn that ended before the agent was loaded into this tree.
     pub(super) fn report(&self, agent: &Agent, turn: &TurnId, outcome: &TurnOutcome) {
         let Some(lineage) = agent.lineage() else { return };
         let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
@@ -434,14 +437,14 @@ impl Tree {
         }
     }
 
-    /// Shuts the agents below a path down, the deepest first. The root closes the tree. The parent of another one is told of a
-    /// task that it will not come to.
+    /// Shuts down the agents below a path, the deepest first. For the root, this closes the tree. For other agents, the
+    /// parent is told about a task that will not be done.
     async fn close(&self, path: &str, id: &ThreadId) {
         let (own, below, stopping) = {
             let mut state = self.state();
             let is_root = path == ROOT;
             state.is_closed |= is_root;
-            // The path may have another agent by now, whose children are none of this one's.
+            // Another agent may have this path by now. Its children are not affected.
             if !is_root && state.at(path).is_none_or(|member| member.agent.id() != id) {
                 return;
             }
@@ -450,8 +453,8 @@ impl Tree {
             let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
             let (own, below): (Vec<_>, Vec<_>) =
                 places.filter_map(Place::member).partition(|member| member.agent.id() == id);
-            // A turn that is only interrupted would be followed by one for the tasks that came meanwhile. Who finds the tree
-            // closed has been stopped.
+            // After a mere interrupt, a turn for tasks that arrived meanwhile would follow. So agents are stopped for good
+            // before tasks that find the tree closed can continue.
             let stopping: Vec<_> = below.iter().filter_map(|member| member.agent.stop()).collect();
             (own.into_iter().next(), below, stopping)
         };
@@ -483,7 +486,7 @@ impl Tree {
     }
 }
 
-/// Returns what stands for the newest task that waits among mail: the id that its end would have if it was a turn.
+/// Returns the id that the end of the newest waiting task would have if it were a turn.
 pub(super) fn waiting_task(open: &[Mail]) -> Option<TurnId> {
     open.iter().rfind(|mail| mail.wake == Wake::Agent).map(|mail| TurnId::from(mail.id.as_str()))
 }
@@ -498,7 +501,7 @@ impl Place {
 }
 
 impl State {
-    /// Returns who is at a path.
+    /// Returns the agent at a path.
     fn at(&mut self, path: &str) -> Option<&mut Member> {
         match self.places.get_mut(path) {
             Some(Place::Taken(member)) => Some(member),
@@ -506,7 +509,7 @@ impl State {
         }
     }
 
-    /// Returns what is known of an agent, unless it has left its path to another one.
+    /// Returns the entry of an agent, unless another agent has its path now.
     fn member(&mut self, agent: &Agent) -> Option<&mut Member> {
         self.at(agent.path()).filter(|member| member.agent.id() == agent.id())
     }
@@ -515,7 +518,7 @@ impl State {
         matches!(self.places.get(path), Some(Place::Reserved(reserved)) if *reserved == number)
     }
 
-    /// Returns the next name that nobody here ever had, with its number.
+    /// Returns the next display name that no agent of this tree ever had, with its number.
     fn new_name(&self) -> (usize, String) {
         let names = (self.started..).map(|number| (number, nickname::pick(number)));
         let mut free = names.filter(|(_, name)| !self.brought.contains(name));
@@ -532,12 +535,13 @@ impl State {
     /// Checks that an agent may still start others.
     fn check(&self, parent: &Agent) -> Result<(), Refused> {
         let is_here = parent.lineage().is_none() || self.by_id(parent.id()).is_some();
-        // The first that it starts makes the tree, which knows of no end before.
+        // The tree is created with the first agent that the root starts, so it cannot know whether the root was shut down
+        // before.
         let is_closed = self.is_closed || parent.state().is_closed;
         if is_here && !is_closed { Ok(()) } else { Err(Refused::Gone) }
     }
 
-    /// Returns how many agents work or are about to. The root counts always: somebody has to be there for the others.
+    /// Returns the number of agents that work or are about to. The root always counts, because the other agents need it.
     fn working(&self) -> usize {
         let works = |place: &&Place| match place {
             Place::Reserved(_) => true,
@@ -562,8 +566,8 @@ impl State {
         }
     }
 
-    /// Takes out the agent that has been done for longest, has nothing else to do for its user, and has nobody below it. Those
-    /// that have mail go last.
+    /// Removes the agent that has been idle for longest, has no other work for the user, and has no descendants. Agents
+    /// with mail are removed last.
     fn forget_one(&mut self) -> Option<Agent> {
         let is_leaf = |path: &str| !self.places.keys().any(|other| other != path && path::is_within(other, path));
         let done = self.places.iter().filter_map(|(path, place)| match place {

@@ -1,4 +1,4 @@
-//! What agents can be for: kinds of agents that a model can start, with what each brings along.
+//! Roles: kinds of agents that a model can start, with their settings.
 
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use crate::settings::Settings;
 /// A kind of agent that a model can start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
-    /// Its name.
+    /// Name of the role.
     pub name: String,
-    /// What it is for, as the model that starts it reads.
+    /// What the role is for, as text for the model that starts the agent.
     pub description: String,
-    /// The model that it works with, if not its parent's.
+    /// Model of the agent; `None` for the model of its parent.
     pub model: Option<String>,
-    /// How much it reasons, if not as its parent.
+    /// Reasoning effort; `None` for that of its parent.
     pub effort: Option<String>,
-    /// What it is told beside what its parent was.
+    /// Instructions in addition to those of its parent.
     pub instructions: Option<String>,
 }
 
 impl Role {
-    /// Returns the settings of an agent with this role, made of its parent's.
+    /// Returns the settings of an agent with this role, based on those of its parent.
     pub(super) fn apply(&self, parent: &Settings) -> Settings {
         let mut settings = parent.clone();
         if let Some(model) = &self.model {
@@ -43,7 +43,7 @@ impl Role {
 ///
 /// # Errors
 ///
-/// Refuses names that nobody described.
+/// Returns an error if there is no such role.
 pub(super) fn find<'a>(roles: &'a [Role], name: &str) -> Result<&'a Role, Refused> {
     let known = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
     roles.iter().find(|role| role.name == name).ok_or_else(|| Refused::NoSuchRole {
@@ -52,7 +52,7 @@ pub(super) fn find<'a>(roles: &'a [Role], name: &str) -> Result<&'a Role, Refuse
     })
 }
 
-/// Returns what the model is told of the argument that names a role; nothing without roles.
+/// Returns the schema of the argument that names a role. `None` if there are no roles.
 pub(super) fn argument(roles: &[Role]) -> Option<Value> {
     if roles.is_empty() {
         return None;

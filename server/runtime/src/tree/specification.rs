@@ -1,4 +1,4 @@
-//! What the model is told about the tools.
+//! Specifications of the tools for the model.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub const NAMESPACE: &str = "collaboration";
 const TARGET: &str =
     "Path of the agent: absolute, as `/root/docs`, or the name of one below you, as `docs` or `docs/links`.";
 
-/// Returns the namespace with its tools, in the words of the Responses API.
+/// Returns the namespace with its tools in the format of the Responses API.
 pub(super) fn namespace(limits: TreeLimits, roles: &[Role]) -> Value {
     let TreeLimits { max_threads, max_depth } = limits;
     let description = format!(

@@ -1,23 +1,23 @@
-//! How far an agent is.
+//! The status of an agent.
 
 use serde_json::{Value, json};
 
 use crate::event::TurnOutcome;
 use crate::item::ItemKind;
 
-/// Most characters of a last message or an error that a status shows.
+/// Most characters of a last message or an error in a status.
 pub const MAX_STATUS_CHARS: usize = 2000;
 
-/// How far an agent is.
+/// The status of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentStatus {
     /// It works, or is about to.
     Running,
-    /// It is done, and this is what it said last; the beginning of it.
+    /// Its turn completed. Contains the beginning of its last message.
     Completed(Option<String>),
-    /// Its turn failed.
+    /// Its turn failed with this error.
     Failed(String),
-    /// Somebody stopped its turn.
+    /// Its turn was interrupted.
     Interrupted,
 }
 
@@ -30,7 +30,7 @@ impl AgentStatus {
         }
     }
 
-    /// Returns the status in the words of the tools.
+    /// Returns the status in the format of the tools.
     pub(super) fn json(&self) -> Value {
         match self {
             Self::Running => json!("running"),
@@ -41,7 +41,7 @@ impl AgentStatus {
     }
 }
 
-/// Returns what an agent said last in its turn.
+/// Returns the last message of a turn.
 pub(super) fn last_message(outcome: &TurnOutcome) -> Option<&str> {
     match outcome {
         TurnOutcome::Completed { last_message: Some(item) } => match &item.kind {

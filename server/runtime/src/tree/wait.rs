@@ -1,4 +1,4 @@
-//! Waits for mail.
+//! Implements waiting for messages.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::agent::Agent;
 use crate::item::{Item, ItemKind, WorkStatus};
 use crate::tool::{ToolCall, ToolContext};
 
-/// How long is waited if the model does not say.
+/// Default timeout of a wait.
 pub const DEFAULT_WAIT_MS: i64 = 30_000;
 
-/// How long is waited at least: a model that asks again and again costs more than one that waits.
+/// Shortest timeout of a wait: polling in a loop costs more tokens than waiting.
 pub const MIN_WAIT_MS: i64 = 10_000;
 
-/// How long may be waited.
+/// Longest timeout of a wait.
 pub const MAX_WAIT_MS: i64 = 3_600_000;
 
 /// What ended a wait.
@@ -30,7 +30,7 @@ enum End {
     Stopped,
 }
 
-/// Waits until there is mail, the user says something, or time is up.
+/// Waits until there is mail, the user says something, or the timeout passes.
 pub(super) async fn wait(context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
     let arguments::Wait { timeout_ms } = arguments::read("wait_agent", &call.input)?;
     let asked = timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
@@ -92,7 +92,7 @@ async fn until(context: &ToolContext, time: Duration) -> End {
                 return End::Input;
             }
             if attention.changed().await.is_err() {
-                // The agent itself tells of changes, and it is here.
+                // The agent owns the sender and still exists, so this cannot happen.
                 return std::future::pending().await;
             }
         }
@@ -105,7 +105,7 @@ async fn until(context: &ToolContext, time: Duration) -> End {
     }
 }
 
-/// Says whether the user said something that the model has not seen.
+/// Returns whether there is input of the user that the model has not seen.
 fn has_input(agent: &Agent) -> bool {
     agent.state().turn.as_ref().is_some_and(|turn| !turn.inputs.is_empty())
 }

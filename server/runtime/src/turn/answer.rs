@@ -1,4 +1,4 @@
-//! One attempt to get an answer from a model: what is shown of it while it comes, and what is kept.
+//! One attempt to get an answer from a model: events are shown while they arrive, and items are kept.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,36 +20,35 @@ use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request};
 use crate::recording::Answered;
 use crate::tool::{ToolCall, ToolInput};
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// What the model wants done.
+    /// Calls that the model made.
     pub(crate) calls: Vec<Call>,
-    /// What was said last.
+    /// The last message.
     pub(crate) said: Option<Arc<Item>>,
-    /// How the attempt ended.
     pub(crate) end: End,
 }
 
 /// How an attempt ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The answer is whole.
+    /// The answer is complete.
     Whole,
-    /// The turn was stopped.
+    /// The turn was interrupted.
     Stopped,
-    /// There is no answer, or not a whole one.
+    /// The answer is missing or incomplete.
     Broken(ProviderError),
 }
 
-/// Something that the model wants done.
+/// A tool call of the model.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) kind: CallKind,
     pub(crate) call: ToolCall,
 }
 
-/// Asks once. Whatever happens, all items that began have ended afterwards, and the attempt is recorded.
+/// Makes one attempt. Afterwards all items that began have ended, and the attempt is recorded, whatever happened.
 pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question: &Question) -> Answer {
     let body = Arc::new(question.body(task));
     let new = NewInference {
@@ -64,17 +63,17 @@ pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question
     listener.finish(&trace, end)
 }
 
-/// Most items of an answer that are shown while they grow; others are shown when they are whole.
+/// Most items of an answer that are shown while they are streamed. Further items are shown when they are complete.
 pub(crate) const MAX_OPEN_ITEMS: usize = 256;
 
-/// How long a provider has, after its time without a sign of life, to say itself what became of an answer: of some only the word
-/// at the end is missing.
+/// Additional time after the idle timeout in which the provider may report itself how an answer ended: some lack only the
+/// final event.
 pub(crate) const VERDICT_TIMEOUT: Duration = Duration::from_secs(5);
 
 struct Listener<'a> {
     task: &'a Task,
     audience: Audience,
-    /// Items that have begun, by the model's ids.
+    /// Items that have begun, by the ids of the model.
     open: Vec<(String, OpenItem)>,
     calls: Vec<Call>,
     said: Option<Arc<Item>>,
@@ -153,7 +152,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Shows that an item began, if anybody is to see it. An id that the thread has already becomes another.
+    /// Shows the start of an item if the audience sees it. If the thread has an item with the same id, the new item gets
+    /// another one.
     fn open(&mut self, id: &str, kind: ItemKind) -> Option<&mut OpenItem> {
         let is_shown = match self.audience {
             Audience::User => true,
@@ -169,7 +169,7 @@ impl<'a> Listener<'a> {
         self.open.last_mut().map(|(_, item)| item)
     }
 
-    /// Shows that an item began which came whole.
+    /// Shows the start of an item that arrived complete.
     fn open_whole(&mut self, id: &str, kind: &ItemKind) -> Option<OpenItem> {
         self.open(id, emptied(kind))?;
         self.open.pop().map(|(_, open)| open)
@@ -198,14 +198,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Takes an item that is whole: shows it, and adds it to the conversation.
+    /// Handles a complete item: shows it, and adds it to the conversation.
     fn end(&mut self, mut item: Value) {
         let id = item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let kind = shown(&item);
         let begun = self.open.iter().position(|(open, _)| *open == id).map(|index| self.open.remove(index).1);
         let open = match (begun, &kind) {
             (Some(begun), Some(kind)) if !leads_to(begun.kind(), kind) => {
-                // What was told is no beginning of what it says it was: that is another item.
+                // The streamed text is not a prefix of the complete item, so they are shown as two items.
                 begun.complete_as_shown();
                 self.open_whole(&id, kind)
             }
@@ -219,7 +219,7 @@ impl<'a> Listener<'a> {
         };
         if let Some(members) = item.as_object_mut() {
             if members.get("type").is_some_and(|kind| kind == "message") {
-                // Whatever a model calls itself, it does not speak for others.
+                // The role of the model's messages is always `assistant`, whatever the model wrote.
                 members.insert("role".to_owned(), json!("assistant"));
             }
             members.insert("id".to_owned(), json!(own));
@@ -236,7 +236,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Adds an item to the conversation, if it is one that may stay there.
+    /// Adds an item to the conversation if it is valid there.
     fn keep(&mut self, item: Value) {
         if let Err(reason) = history::of_model(&item) {
             tracing::debug!(thread = %self.task.agent.id(), reason, "an item of the model is left out");
@@ -251,8 +251,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Gives a call an id of its own, if it has none or one that another call has: everything that follows tells calls apart
-    /// by it.
+    /// Gives a call a new id if it has none or one that another call has. Everything that follows identifies calls by their
+    /// ids.
     fn own_call_id(&self, item: &mut Map<String, Value>) {
         let is_call = matches!(item.get("type").and_then(Value::as_str), Some("function_call" | "custom_tool_call"));
         if is_call {
@@ -261,7 +261,7 @@ impl<'a> Listener<'a> {
             item.insert("call_id".to_owned(), json!(own));
         }
         if item.get("type").is_some_and(|kind| kind == "function_call") {
-            // Providers take a call back only with its arguments as a text.
+            // Providers accept a call in the history only if its arguments are a string.
             match item.get("arguments") {
                 Some(Value::String(_)) => {}
                 None | Some(Value::Null) => drop(item.insert("arguments".to_owned(), json!("{}"))),
@@ -312,12 +312,12 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// Returns what people see of a model's item, as far as it is there.
+/// Returns the visible form of a model's item, as far as it has arrived.
 fn shown(item: &Value) -> Option<ItemKind> {
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let texts = |name: &str| -> Vec<String> {
         let parts = item.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        // A model that declines says so in the place of a text.
+        // A refusal of the model is in another member than its text.
         parts.iter().filter_map(|part| text(part, "text").or_else(|| text(part, "refusal"))).collect()
     };
     Some(match item.get("type")?.as_str()? {
@@ -332,7 +332,7 @@ fn shown(item: &Value) -> Option<ItemKind> {
     })
 }
 
-/// Returns an item as it begins: what comes to it later is told as it comes.
+/// Returns the initial form of an item. The rest follows as deltas.
 fn emptied(kind: &ItemKind) -> ItemKind {
     match kind {
         ItemKind::AgentMessage { phase, .. } => ItemKind::AgentMessage { text: String::new(), phase: phase.clone() },
@@ -345,8 +345,8 @@ fn empty_reasoning() -> ItemKind {
     ItemKind::Reasoning { summary: Vec::new(), content: Vec::new() }
 }
 
-/// Returns what may be told of an item: parts are numbered without gaps and begin once, and nothing comes to an item of
-/// another kind.
+/// Corrects the deltas of an item: parts are numbered without gaps and start once, and a delta for another kind of item is
+/// dropped.
 fn in_order(kind: &ItemKind, delta: Delta) -> Vec<Delta> {
     match (kind, delta) {
         (ItemKind::AgentMessage { .. }, delta @ Delta::Text(_)) => vec![delta],
@@ -365,7 +365,7 @@ fn in_order(kind: &ItemKind, delta: Delta) -> Vec<Delta> {
     }
 }
 
-/// Says whether what was told of an item is a beginning of what it is.
+/// Returns whether the shown part of an item is a prefix of the complete item.
 fn leads_to(told: &ItemKind, now: &ItemKind) -> bool {
     let all_lead = |told: &[String], now: &[String]| {
         told.len() <= now.len() && told.iter().zip(now).all(|(told, now)| now.starts_with(told.as_str()))
@@ -380,7 +380,7 @@ fn leads_to(told: &ItemKind, now: &ItemKind) -> bool {
     }
 }
 
-/// Tells what an item holds in the end and was not told before, so that what was told adds up to it.
+/// Shows the rest of an item that was not streamed, so that the deltas add up to the complete item.
 fn catch_up(open: &mut OpenItem, now: &ItemKind) {
     let deltas = match (open.kind(), now) {
         (ItemKind::AgentMessage { text: told, .. }, ItemKind::AgentMessage { text, .. }) => {
@@ -420,7 +420,7 @@ fn prefix(kind: &ItemKind) -> &'static str {
     }
 }
 
-/// Returns the call that an item is.
+/// Returns the call that an item contains.
 fn call(item: &Value) -> Option<Call> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
     let (kind, input) = match item.get("type")?.as_str()? {

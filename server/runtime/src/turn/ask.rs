@@ -1,4 +1,5 @@
-//! Asks a model until there is an answer: every attempt counts, and how often is tried is the provider's to say.
+//! Requests an answer, with retries. Every attempt counts as one inference call, and the provider determines the number of
+//! retries.
 
 use std::sync::Arc;
 
@@ -11,25 +12,25 @@ use crate::item::Item;
 use crate::provider::{Again, Provider, ProviderError, RetryPolicy};
 use crate::state::CONTEXT_IS_FULL;
 
-/// What a model answered in the end.
+/// The answer of a model.
 pub(crate) struct Reply {
-    /// What it wants done.
+    /// Tool calls.
     pub(crate) calls: Vec<calls::Call>,
-    /// What it said last.
+    /// The last message.
     pub(crate) said: Option<Arc<Item>>,
 }
 
-/// How often was tried again.
+/// Number of retries so far.
 #[derive(Debug, Default)]
 struct Tries {
     requests: u32,
     streams: u32,
 }
 
-/// Asks a model until there is an answer.
+/// Requests an answer until one is complete.
 ///
-/// What was whole when an answer broke off stays in the conversation; calls among it are carried out before the next try, which
-/// so builds on them.
+/// Complete items of an answer that was cut off stay in the conversation. Tool calls among them are run before the next
+/// attempt, which then sees their outputs.
 pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop> {
     let provider: Arc<dyn Provider> = task.provider()?;
     let retry_policy = provider.retry_policy();
@@ -68,7 +69,7 @@ struct Next {
 }
 
 impl Tries {
-    /// Counts a try that follows, if one does.
+    /// Counts a retry and returns its delay. `None` if there is no further retry.
     fn again(&mut self, retry_policy: &RetryPolicy, error: &ProviderError) -> Option<Next> {
         let (count, of, after) = match error.again {
             Again::Useless => return None,
@@ -83,7 +84,7 @@ impl Tries {
     }
 }
 
-/// Returns the error that a turn ends with.
+/// Returns the error with which the turn fails.
 fn final_error(error: ProviderError, tries: &Tries) -> TurnError {
     let mut error = TurnError::from(error);
     if tries.requests + tries.streams > 0

@@ -1,21 +1,21 @@
-//! How long to wait before something is tried again.
+//! The backoff between retries.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The first wait.
+/// Delay before the first retry.
 pub(crate) const FIRST_DELAY: Duration = Duration::from_millis(200);
 
-/// The longest wait that nobody asked for. Each is twice as long as the one before.
+/// Longest delay unless the provider asks for more. Each delay is twice as long as the previous one.
 pub(crate) const MAX_DELAY: Duration = Duration::from_secs(20);
 
-/// The longest wait that a provider may ask for.
+/// Longest delay that a provider may ask for.
 pub(crate) const MAX_ASKED_DELAY: Duration = Duration::from_secs(120);
 
-/// By how much a wait may be longer or shorter by chance, in percent: those who failed together do not come back together.
+/// Random variation of a delay in percent, so that clients that failed at the same time do not retry at the same time.
 pub(crate) const JITTER_PERCENT: u64 = 10;
 
-/// Chance, from a seed.
+/// Random numbers from a seed.
 #[derive(Debug)]
 pub(crate) struct Backoff(AtomicU64);
 
@@ -24,12 +24,12 @@ impl Backoff {
         Self(AtomicU64::new(seed))
     }
 
-    /// Returns chance for something else.
+    /// Returns an independent sequence.
     pub(crate) fn fork(&self) -> Self {
         Self::new(self.next())
     }
 
-    /// Returns how long to wait before the try with this number; the first after a failure is 1.
+    /// Returns the delay before a retry; the first retry has number 1.
     pub(crate) fn delay(&self, attempt: u32, asked: Option<Duration>) -> Duration {
         if let Some(asked) = asked {
             return asked.min(MAX_ASKED_DELAY);
@@ -39,7 +39,7 @@ impl Backoff {
         doubled.min(MAX_DELAY).mul_f64(percent as f64 / 100.0)
     }
 
-    /// Returns the next number of the sequence of Weyl with a mix of its bits.
+    /// Returns the next number of a Weyl sequence with mixed bits.
     fn next(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
         let mut bits = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);

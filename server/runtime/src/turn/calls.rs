@@ -1,4 +1,4 @@
-//! Carries out what a model wants done: all calls of one answer at the same time, but for those that depend on an earlier one.
+//! Runs the tool calls of an answer: concurrently, except for those that depend on an earlier one.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::tool::{Then, ToolContext, ToolOutcome};
 
 pub(crate) use super::answer::Call;
 
-/// How long tools have to end by themselves when a turn is stopped.
+/// How long tools may take to end by themselves when a turn is interrupted.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most calls of one answer that are carried out.
+/// Most tool calls of one answer that are run.
 pub(crate) const MAX_CALLS: usize = 128;
 
-/// What came of the calls so far.
+/// The calls that were started so far.
 struct Calls {
     outcomes: Vec<Option<ToolOutcome>>,
-    /// What records each call, with its id and kind.
+    /// The recorders of the calls, each with the id and kind of its call.
     traces: Vec<(String, CallKind, ToolTrace)>,
     queue: Queue,
-    /// A call that was stopped before it began has no outcome.
+    /// The running calls by index. A call that was interrupted before it began has no outcome.
     running: JoinSet<(usize, Option<ToolOutcome>)>,
-    /// Which call a task is for, for those that break down.
+    /// Index of the call for each task, to find the call of a task that panicked.
     tasks: HashMap<Id, usize>,
 }
 
-/// Carries calls out and adds their outputs to the conversation, in the order of the calls. Returns when all have ended.
+/// Runs calls and adds their outputs to the conversation in the order of the calls. Returns when all have ended.
 pub(crate) async fn run(task: &Task, calls: Vec<Call>) -> Result<(), Stop> {
     if calls.is_empty() {
         return Ok(());
@@ -111,7 +111,7 @@ impl Calls {
             }
             let outcome = tool.call(context, call).await;
             if outcome.then == Then::Interrupt {
-                // Before those that wait for this one can begin.
+                // This must come before the calls that wait for this one can start.
                 cancelled.cancel();
             }
             (index, Some(outcome))
@@ -138,7 +138,7 @@ impl Calls {
         }
     }
 
-    /// Waits a while for tools to end by themselves, then ends them. Afterwards nothing of them is left.
+    /// Gives tools some time to end by themselves, then aborts them. Nothing of them runs afterwards.
     async fn stop(&mut self, task: &Task) {
         let deadline = Instant::now() + STOP_TIMEOUT;
         if timeout_at(deadline, self.finish(task)).await.is_err() {
@@ -146,7 +146,7 @@ impl Calls {
         }
     }
 
-    /// Records of calls without an outcome that they were stopped.
+    /// Records calls without an outcome as interrupted.
     fn abort_rest(&self) {
         for ((_, _, trace), outcome) in self.traces.iter().zip(&self.outcomes) {
             if outcome.is_none() {
@@ -156,7 +156,7 @@ impl Calls {
     }
 }
 
-/// Returns an output as the API takes it: a text or a list.
+/// Returns an output in a form that the API accepts: a string or a list.
 fn output(output: Value) -> Value {
     match output {
         Value::String(_) | Value::Array(_) => output,

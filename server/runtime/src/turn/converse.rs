@@ -1,4 +1,4 @@
-//! A conversation with a model until it wants nothing done any more.
+//! The loop of a turn: requests and tool calls.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::task::{Stop, Task};
 use crate::compaction;
 use crate::item::Item;
 
-/// Asks a model and does what it wants, until it wants nothing any more. Returns what it said last.
+/// Requests answers and runs tool calls until an answer has no calls. Returns the last message.
 ///
-/// Before each request is the safe point: what the user said meanwhile, notes and mail join the conversation there, and a
-/// history that has grown too long is made shorter.
+/// Before each request is a safe point: input of the user, notes and mail join the conversation there, and a history that
+/// has grown too long is compacted.
 pub(crate) async fn converse(task: &Task, question: &Question) -> Result<Option<Arc<Item>>, Stop> {
     let mut said = None;
     loop {

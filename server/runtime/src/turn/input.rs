@@ -1,4 +1,4 @@
-//! What a user says, in the words of the Responses API.
+//! Converts input of a user to the format of the Responses API.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::item::Input;
 use crate::tool::regular;
 
-/// Largest picture that is read from a file.
+/// Size of the largest picture that is read from a file.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
 
-/// Returns the parts of a message. Pictures in files are read; one that cannot be read becomes a text that says so.
+/// Returns the parts of a message. Pictures are read from files; a picture that cannot be read becomes a text that says so.
 pub(crate) async fn parts(inputs: &[Input]) -> Vec<Value> {
     let mut parts = Vec::with_capacity(inputs.len());
     for input in inputs {

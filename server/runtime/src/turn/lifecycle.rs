@@ -1,4 +1,4 @@
-//! How a turn begins and ends, whatever it does.
+//! How turns of all kinds start and end.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -23,21 +23,21 @@ use crate::settings::Settings;
 use crate::state::{ActiveTurn, Plan, State, Work};
 use crate::{compaction, history, instructions, review};
 
-/// What the model is told when somebody stopped a turn.
+/// Tells the model that a turn was interrupted.
 const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn before it was done. Commands and changes that had \
                             begun may be half done: look before you rely on them.\n</turn_aborted>";
 
-/// A turn that has the agent for itself.
+/// A turn that occupies the agent.
 pub(crate) struct Begun {
     plan: Plan,
     settings: Arc<Settings>,
-    /// Is cancelled when it may begin: what came of the turn before it is told first.
+    /// Is cancelled when the turn may start: the end of the previous turn is reported first.
     may_begin: Option<CancellationToken>,
     cancelled: CancellationToken,
     ended: CancellationToken,
 }
 
-/// Gives a turn the agent.
+/// Makes a turn the running turn of the agent.
 pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun {
     let inputs = match &mut plan.work {
         Work::Regular { inputs, .. } => std::mem::take(inputs),
@@ -63,7 +63,7 @@ pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun
     Begun { plan, settings, may_begin, cancelled, ended }
 }
 
-/// Runs a turn, and those that were planned meanwhile.
+/// Runs a turn, and then all turns that were queued meanwhile.
 pub(crate) async fn work(agent: Agent, first: Begun) {
     let mut next = Some(first);
     while let Some(mut turn) = next {
@@ -75,8 +75,8 @@ pub(crate) async fn work(agent: Agent, first: Begun) {
     }
 }
 
-/// Returns a turn, unless the agent was shut down before it began and it would only read mail. A
-/// parent that was going, too, did not hear of the turn before; whoever loads them again tells it of the newest one.
+/// Returns the turn, unless the agent was shut down before it started and it would only read mail. If the parent was shut
+/// down too, it did not receive the previous result; it gets the newest one when both are loaded again.
 fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
     let mut state = agent.state();
     let is_empty = state.notes.is_empty() && state.turn.as_ref().is_some_and(|turn| turn.commands == 0);
@@ -92,7 +92,7 @@ fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
     None
 }
 
-/// Runs a command of the user beside the turn that runs. The turn waits for it before it ends.
+/// Runs a command of the user while a turn runs. The turn waits for the command before it ends.
 pub(crate) fn run_beside(
     agent: Agent,
     turn: TurnId,
@@ -108,7 +108,7 @@ pub(crate) fn run_beside(
     });
 }
 
-/// A command that a turn waits for, however it ends.
+/// Guard for a command that a turn waits for.
 struct RunningCommand {
     agent: Agent,
     turn: TurnId,
@@ -124,10 +124,10 @@ impl Drop for RunningCommand {
     }
 }
 
-/// Runs a turn to its end and returns the one that follows.
+/// Runs a turn to its end and returns the next one.
 async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let Begun { plan, settings, may_begin: _, cancelled, ended } = begun;
-    // Also one that breaks down lets the next one begin.
+    // The guard also releases the next turn if this one panics.
     let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
     let kind = work.kind();
@@ -149,14 +149,14 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let mut work = Doing::from(work);
     let mut said = None;
     let (outcome, next) = loop {
-        // A tool or a provider that breaks down must not leave a turn behind that never ends.
+        // A panic in a tool or a provider must not leave a turn that never ends.
         let done = AssertUnwindSafe(work.go_on(&task)).catch_unwind().await.unwrap_or_else(|_| Err(broken()));
         let done = done.map(|last| {
             said = last.or(said.take());
             said.clone()
         });
         if let Some(pace) = &agent.runtime().options().pace {
-            // A turn that is stopped meanwhile ends in another way, which has a place of its own.
+            // A turn that is interrupted now is handled separately.
             if task.cancelled.is_cancelled()
                 || task.unless_stopped(pace.before_turn_end(agent, &task.turn)).await.is_err()
             {
@@ -183,12 +183,12 @@ fn broken() -> Stop {
     Stop::Failed(TurnError { message: "the turn broke down".to_owned(), details: None, kind: ErrorKind::Other })
 }
 
-/// What a turn does, as often as it is reopened.
+/// The work of a turn, which may be reopened several times.
 enum Doing {
     Regular {
         output_schema: Option<Value>,
         service_tier: Option<String>,
-        /// Whether it is told with which settings the model is asked.
+        /// Whether the settings of the requests were already shown.
         is_told: bool,
     },
     Compact,
@@ -252,9 +252,9 @@ impl Doing {
     }
 }
 
-/// Brings the conversation in order after a turn's work, and returns how the turn would end.
+/// Completes the conversation after the work of a turn, and returns the preliminary outcome.
 fn wind_up(task: &Task, done: Result<Option<Arc<Item>>, Stop>) -> TurnOutcome {
-    // A turn that was stopped counts as stopped, whatever it was able to finish.
+    // An interrupted turn counts as interrupted, even if it was able to finish.
     let done = if task.cancelled.is_cancelled() { Err(Stop::Interrupted) } else { done };
     match done {
         Ok(last_message) => TurnOutcome::Completed { last_message },
@@ -269,7 +269,7 @@ fn wind_up(task: &Task, done: Result<Option<Arc<Item>>, Stop>) -> TurnOutcome {
     }
 }
 
-/// Ends a turn and returns how, and what follows it; nothing if it has to go on with something that came.
+/// Ends a turn and returns its outcome and the next turn. Returns `None` if new input reopens the turn.
 async fn close(
     task: &Task,
     kind: TurnKind,
@@ -284,7 +284,7 @@ async fn close(
             if let Some(turn) = task.agent.state().turn.as_mut() {
                 turn.is_closing = true;
             }
-            // Nothing that was said is lost: the next turn finds it in the history.
+            // Input of the user is not lost: the next turn finds it in the history.
             task.take_up_inputs().await;
         }
         task.take_up_notes();
@@ -297,7 +297,7 @@ async fn close(
             Try::Reopened => return None,
             Try::Stopped => outcome = TurnOutcome::Interrupted,
             Try::MoreCame => {}
-            // Whatever comes meanwhile is looked at, so that nobody waits for a command of the user.
+            // New input is handled while a command of the user runs, so that it does not have to wait for the command.
             Try::CommandRuns(ended) => tokio::select! {
                 () = ended.notified() => {}
                 Ok(()) = attention.changed() => {}
@@ -311,21 +311,21 @@ fn may_reopen(kind: TurnKind, outcome: &TurnOutcome) -> bool {
     kind == TurnKind::Regular && matches!(outcome, TurnOutcome::Completed { .. })
 }
 
-/// Whether a turn could end.
+/// Result of an attempt to end a turn.
 enum Try {
-    /// It has ended.
+    /// The turn has ended.
     Ended(Option<Begun>),
-    /// It goes on with what came.
+    /// The turn continues with new input.
     Reopened,
-    /// It was stopped meanwhile.
+    /// The turn was interrupted in the meantime.
     Stopped,
-    /// Something came that belongs to it.
+    /// Further input arrived that belongs to the turn.
     MoreCame,
     /// A command of the user still runs.
     CommandRuns(Arc<Notify>),
 }
 
-/// Ends a turn if nothing is left. Nothing can come meanwhile: whoever brings something needs the state.
+/// Ends a turn if nothing is left to do. The state is locked, so nothing can arrive in the meantime.
 fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) -> Try {
     let order = task.agent.order();
     let mut state = task.agent.state();

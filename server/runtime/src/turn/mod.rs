@@ -1,4 +1,4 @@
-//! How turns run.
+//! Running turns.
 
 mod answer;
 mod ask;

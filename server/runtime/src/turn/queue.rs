@@ -1,4 +1,4 @@
-//! Lets the calls of one answer begin: together, but for those that depend on an earlier one.
+//! Orders the calls of one answer: concurrent, except for those that depend on an earlier one.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tool::{CallOrder, Resource};
 
-/// The calls so far, by what they have in common.
+/// The calls so far, by resource.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     lanes: HashMap<Resource, Lane>,
 }
 
-/// The calls of a resource that later ones may have to wait for. Each token fires when the call has ended.
+/// The calls of a resource that later calls may have to wait for. Each token is cancelled when its call has ended.
 #[derive(Debug, Default)]
 struct Lane {
     change: Option<CancellationToken>,
@@ -20,7 +20,8 @@ struct Lane {
 }
 
 impl Queue {
-    /// Returns what a call waits for, the next of the answer. `ended` is to fire when the call has ended, however it does.
+    /// Adds the next call of the answer and returns the tokens that it must wait for. `ended` must be cancelled when the
+    /// call has ended, however it ends.
     pub(super) fn enter(&mut self, order: CallOrder, ended: &CancellationToken) -> Vec<CancellationToken> {
         match order {
             CallOrder::Independent => Vec::new(),
@@ -45,13 +46,13 @@ impl Queue {
 mod tests {
     use super::*;
 
-    /// Lets calls enter, and returns for each which of those before have not ended when it may begin at the earliest.
+    /// Adds calls, and returns for each the earlier calls that it waits for.
     fn waits(orders: Vec<CallOrder>) -> Vec<Vec<usize>> {
         let mut queue = Queue::default();
         let tokens: Vec<CancellationToken> = orders.iter().map(|_| CancellationToken::new()).collect();
         let entered: Vec<Vec<CancellationToken>> =
             orders.into_iter().zip(&tokens).map(|(order, token)| queue.enter(order, token)).collect();
-        // Which tokens a call has is seen by firing them one at a time.
+        // Cancelling one token at a time shows which tokens a call has.
         let mut found = vec![Vec::new(); entered.len()];
         for (fired, token) in tokens.iter().enumerate() {
             token.cancel();

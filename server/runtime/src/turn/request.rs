@@ -1,4 +1,4 @@
-//! What a model is sent.
+//! Builds the requests for models.
 
 use serde_json::{Map, Value, json};
 
@@ -8,34 +8,34 @@ use crate::item::ModelItem;
 use crate::provider::{Origin, RequestBody};
 use crate::settings::Settings;
 
-/// Name of the format when the last message has to fit a schema.
+/// Name of the format if the last message must match a schema.
 const SCHEMA_NAME: &str = "final_output";
 
-/// Who hears an answer.
+/// Who gets an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// The user; what is said joins the conversation.
+    /// The user. The answer joins the conversation.
     User,
-    /// The one who asked; the user sees what is done, but not what is said. It joins the conversation.
+    /// The caller. The user sees tool calls but no messages. The answer joins the conversation.
     Asker,
-    /// The one who asked; nothing is shown, nothing joins the conversation.
+    /// The caller. Nothing is shown, and nothing joins the conversation.
     Nobody,
 }
 
-/// What a model is asked.
+/// A request for an answer, without the conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    /// Who hears the answer.
+    /// Who gets the answer.
     pub(crate) audience: Audience,
-    /// The model's standing instructions.
+    /// System instructions.
     pub(crate) instructions: String,
-    /// What is said at the end, for this question only.
+    /// A last item for this request only.
     pub(crate) last: Option<ModelItem>,
     /// Whether tools are offered.
     pub(crate) tools: Offered,
-    /// JSON schema of what is said last.
+    /// JSON schema of the last message.
     pub(crate) output_schema: Option<Value>,
-    /// Class of service.
+    /// Service tier.
     pub(crate) service_tier: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Offered {
 }
 
 impl Question {
-    /// Returns the body of the request, in the words of the Responses API.
+    /// Returns the body of the request in the format of the Responses API.
     pub(crate) fn body(&self, task: &Task) -> RequestBody {
         let settings: &Settings = &task.settings();
         let mut items = task.items();
@@ -86,14 +86,14 @@ impl Question {
         RequestBody::new(members, items)
     }
 
-    /// Returns who asks.
+    /// Returns the agent and turn that make the request.
     pub(crate) fn origin(&self, task: &Task) -> Origin {
         let path = task.agent.path();
         let path = if self.audience == Audience::Asker { review_path(path) } else { path.to_owned() };
         Origin { path, turn: task.turn.as_str().to_owned() }
     }
 
-    /// Returns the names of session, thread and turn, for the provider's own records.
+    /// Returns headers with the ids of session, thread and turn, for the logs of the provider.
     pub(crate) fn headers(&self, task: &Task) -> Vec<(String, String)> {
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         vec![

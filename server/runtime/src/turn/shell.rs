@@ -1,4 +1,4 @@
-//! Commands that a user runs beside the model, with everything that the user may do.
+//! Commands that a user runs beside the model. They are not confined.
 
 use std::io;
 use std::process::ExitStatus;
@@ -17,16 +17,16 @@ use crate::tool::exec::actions::actions;
 use crate::tool::exec::output::{Decoder, ItemOutput, Kept};
 use crate::tool::exec::process::{Launch, Process, Streams, exit_code};
 
-/// How long a command may run if nobody says.
+/// Default timeout of a command.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// Bytes of the output that the model gets.
+/// Most bytes of the output that the model gets.
 pub(crate) const MODEL_OUTPUT_BYTES: usize = 40_000;
 
-/// Bytes that are read at once.
+/// Size of the read buffer.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// Runs a command and shows it as an item. Returns what the model is told of it.
+/// Runs a command and shows it as an item. Returns the text for the model.
 pub(crate) async fn run(
     agent: &Agent,
     turn: &TurnId,
@@ -81,7 +81,7 @@ pub(crate) async fn run(
             };
             if !matches!(end, End::Exited(_)) {
                 process.kill();
-                // Its exit status is of no interest, but it must not stay behind.
+                // Reaps the process; its exit status does not matter.
                 let _ = process.parts().0.wait().await;
             }
             end
@@ -126,7 +126,7 @@ enum End {
     Failed(io::Error),
 }
 
-/// Reads what a process writes until it ends. What it left running may write on, unheard.
+/// Reads the output of a process until it ends. Output of processes that it left running is ignored.
 async fn listen(agent: &Agent, process: &mut Process, say: &mut impl FnMut(&str)) -> End {
     let (child, mut output) = process.parts();
     let mut decoder = Decoder::default();
@@ -140,7 +140,7 @@ async fn listen(agent: &Agent, process: &mut Process, say: &mut impl FnMut(&str)
                 exited = Some(status);
                 continue;
             }
-            // What was written before the end is in the pipe already, so that nothing has to be waited for.
+            // Output from before the end is in the pipe already, so there is no need to wait.
             () = std::future::ready(()), if exited.is_some() => break,
         };
         if length == 0 {

@@ -1,4 +1,4 @@
-//! What a running turn works with.
+//! The context of a running turn.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +21,11 @@ use crate::settings::Settings;
 use serde_json::json;
 use uuid::Uuid;
 
-/// What a running turn works with.
+/// The context of a running turn.
 pub(crate) struct Task {
     pub(crate) agent: Agent,
     pub(crate) turn: TurnId,
-    /// Those of the newest safe point.
+    /// The settings at the latest safe point.
     pub(crate) settings: Mutex<Arc<Settings>>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) trace: TurnTrace,
@@ -33,25 +33,25 @@ pub(crate) struct Task {
     pub(crate) jitter: Backoff,
 }
 
-/// What a turn talks to the model about.
+/// The conversation that a turn continues.
 pub(crate) enum Conversation {
-    /// The thread's own history.
+    /// The history of the thread.
     Thread,
-    /// Something of its own, that the thread's history does not show.
+    /// A separate conversation that is not part of the thread's history.
     Aside(Mutex<History>),
 }
 
-/// Why a turn does not go on.
+/// Why a turn ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Somebody stopped it.
+    /// It was interrupted.
     Interrupted,
-    /// It could not go on.
+    /// It failed.
     Failed(TurnError),
 }
 
 impl Task {
-    /// Waits for something, unless the turn is stopped meanwhile.
+    /// Waits for a future, or until the turn is interrupted.
     pub(crate) async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
         tokio::select! {
             biased;
@@ -60,7 +60,7 @@ impl Task {
         }
     }
 
-    /// Waits until the turn may look at what came for it, unless it is stopped meanwhile.
+    /// Waits until the [`Pace`](crate::pace::Pace) lets the turn continue, or until the turn is interrupted.
     pub(crate) async fn paced(&self) -> Result<(), Stop> {
         match (&self.agent.runtime().options().pace, &self.conversation) {
             (Some(pace), Conversation::Thread) => {
@@ -70,18 +70,18 @@ impl Task {
         }
     }
 
-    /// Returns what the turn works with until the next safe point.
+    /// Returns the settings that apply until the next safe point.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until all tools can be offered as they are.
+    /// Waits until all tools are ready to be offered.
     pub(crate) async fn tools_ready(&self) -> Result<(), Stop> {
         let waits: Vec<_> = self.agent.tools().filter_map(|tool| tool.ready()).collect();
         self.unless_stopped(join_all(waits)).await.map(drop)
     }
 
-    /// Returns the provider of the turn's model.
+    /// Returns the provider of the turn.
     pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Stop> {
         let name = &self.settings().provider;
         self.agent.runtime().provider(name).cloned().ok_or_else(|| {
@@ -93,7 +93,7 @@ impl Task {
         })
     }
 
-    /// Returns what the model has seen.
+    /// Returns the items that the model has seen.
     pub(crate) fn items(&self) -> Vec<ModelItem> {
         match &self.conversation {
             Conversation::Thread => self.agent.history(),
@@ -101,7 +101,7 @@ impl Task {
         }
     }
 
-    /// Adds items to what the model sees.
+    /// Adds items to the conversation.
     pub(crate) fn remember(&self, items: Vec<ModelItem>) {
         match &self.conversation {
             Conversation::Thread => self.agent.remember(&self.agent.order(), items, Some(&self.trace)),
@@ -115,13 +115,14 @@ impl Task {
         }
     }
 
-    /// Records that items are part of the conversation which came while no turn ran.
+    /// Records items that joined the conversation while no turn ran.
     pub(crate) fn record_earlier(&self) {
         let earlier = std::mem::take(&mut self.agent.state().unrecorded);
         earlier.iter().for_each(|item| recording::accept(&self.trace, item));
     }
 
-    /// Takes up what waits for a request: what the user said, notes, and mail. Nothing joins a conversation aside.
+    /// Adds what waits for a request to the conversation: input of the user, notes, and mail. Nothing joins a separate
+    /// conversation.
     pub(crate) async fn take_up(&self) {
         if matches!(self.conversation, Conversation::Aside(_)) {
             return;
@@ -139,7 +140,7 @@ impl Task {
         self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
     }
 
-    /// Takes up changes of the settings that are meant for this turn.
+    /// Applies changes of the settings for this turn.
     fn take_up_settings(&self) {
         let newest = self.agent.state().turn.as_ref().map(|turn| Arc::clone(&turn.settings));
         if let Some(newest) = newest {
@@ -147,7 +148,7 @@ impl Task {
         }
     }
 
-    /// Takes up what the user said.
+    /// Adds input of the user to the conversation.
     pub(crate) async fn take_up_inputs(&self) {
         loop {
             let next = self.agent.state().turn.as_mut().and_then(|turn| turn.inputs.pop_front());
@@ -164,7 +165,7 @@ impl Task {
         }
     }
 
-    /// Takes up what another program said.
+    /// Adds output of a client's tool to the conversation.
     fn take_up_output(&self, told: ToolOutput) {
         let id = ItemId::from(format!("fco_{}", Uuid::now_v7()));
         let ToolOutput { name, namespace, output } = told;
@@ -176,7 +177,7 @@ impl Task {
         self.agent.show_item(&self.turn, Item { id, kind: ItemKind::ToolOutput { name, namespace, output } });
     }
 
-    /// Takes up what joined the history while the turn ran.
+    /// Adds items that joined the history while the turn ran.
     pub(crate) fn take_up_notes(&self) {
         let notes = std::mem::take(&mut self.agent.state().notes);
         if !notes.is_empty() {
@@ -184,7 +185,7 @@ impl Task {
         }
     }
 
-    /// Gives every call that has no output one that says `aborted`.
+    /// Adds the output `aborted` to every call that has no output.
     pub(crate) fn answer_open_calls(&self) {
         let unanswered = match &self.conversation {
             Conversation::Thread => self.agent.state().history.unanswered(),
