@@ -1,32 +1,32 @@
-//! Asks people whether a tool may act.
+//! Asks the user for an approval.
 
 use crate::host::{Answer, Decision, Question};
 use crate::item::WorkStatus;
 use crate::tool::{Then, ToolContext};
 
-/// What people agreed to.
+/// What the user agreed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Agreed {
-    /// This once.
+    /// This call only.
     Once,
-    /// Whenever it is the same in this thread.
+    /// All equal calls in this thread.
     ForSession,
-    /// Whenever a command begins with these words.
+    /// All commands that begin with these words.
     Prefix(Vec<String>),
 }
 
-/// That people did not agree.
+/// The user did not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotAgreed {
-    /// How the item ends.
+    /// Final status of the item.
     pub(crate) status: WorkStatus,
-    /// What the model is told.
+    /// Message for the model.
     pub(crate) why: String,
-    /// Whether the turn goes on.
+    /// Whether the turn continues.
     pub(crate) then: Then,
 }
 
-/// Asks, and takes the question back if the turn is stopped meanwhile.
+/// Asks the user. Withdraws the question if the turn is interrupted.
 pub(crate) async fn ask(context: &ToolContext, question: Question) -> Result<Agreed, NotAgreed> {
     let refused = |status, why: &str, then| Err(NotAgreed { status, why: why.to_owned(), then });
     let answer = tokio::select! {

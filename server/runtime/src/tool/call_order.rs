@@ -1,29 +1,30 @@
-//! Which calls of one answer wait for which.
+//! The order of tool calls in one answer.
 
-/// Something that calls have in common.
+/// Something that calls share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// The other agents of the tree.
     Agents,
     /// The files of the working folder.
     Files,
-    /// What the agent shows of its plan.
+    /// The plan that the agent shows.
     Plan,
-    /// A command that runs, by the id that the model knows.
+    /// A running command, by the id that the model knows.
     Terminal(u32),
     /// A server of tools, by its name.
     Server(String),
 }
 
-/// When a call may begin, among the calls of one answer. Calls in different resources never wait for each other.
+/// When a call may start, relative to the other calls of its answer. Calls with different resources never wait for each
+/// other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallOrder {
-    /// At once: it is independent of all others.
+    /// It starts at once and is independent of all others.
     Independent,
-    /// When the calls before it that change the resource have ended. Nobody waits for it.
+    /// It starts when earlier calls that change the resource have ended. No call waits for it.
     AfterChanges(Resource),
-    /// When the calls before it that change the resource have ended. Later calls that change the resource wait for it.
+    /// It starts when earlier calls that change the resource have ended. Later calls that change the resource wait for it.
     Reads(Resource),
-    /// When all calls before it in the resource have ended. Later calls in the resource wait for it.
+    /// It starts when all earlier calls with the resource have ended. Later calls with the resource wait for it.
     Changes(Resource),
 }

@@ -1,52 +1,52 @@
-//! Shell lines that are plain enough to be understood without a shell.
+//! Parses simple shell lines without a shell.
 //!
-//! [`parse`] cuts a line such as `cd src && grep -n "x y" *.rs | head -3` into its commands. It promises to understand all of
-//! what it accepts: a line with anything that runs, reads or writes more than its words show (substitutions, redirections
-//! other than into nowhere, groups, loops, background jobs, assignments) is no plain line and gives `None`. What is decided
-//! about a line by looking at its words is decided on plain lines only.
+//! [`parse`] splits a line such as `cd src && grep -n "x y" *.rs
+//! head -3` into its commands. It accepts only lines that it understands completely. For a line that runs, reads or writes
+//! more than its words show (substitutions, redirections except to `/dev/null`, groups, loops, background jobs,
+//! assignments) it returns `None`. Decisions that depend on the words of a line are made for simple lines only.
 //!
-//! It leaves out what the words stand for: variables and patterns are kept as written and marked.
+//! Words are not expanded: variables and patterns stay as written and are marked.
 
-/// Longest line that is looked at, in bytes.
+/// Length of the longest line that is parsed, in bytes.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// Most commands of a line that is looked at.
+/// Most commands of a line that is parsed.
 pub const MAX_COMMANDS: usize = 64;
 
-/// A command of a plain line.
+/// A command of a simple line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// How it hangs on the command before it.
+    /// How the command is connected to the one before it.
     pub joint: Joint,
-    /// Its words without their quotes. At least one.
+    /// The words without quotes; at least one.
     pub words: Vec<String>,
-    /// Its part of the line, as written.
+    /// The command as written in the line.
     pub source: String,
-    /// Whether the shell puts something else in place of a word.
+    /// Whether the shell expands a word.
     pub expansion: Expansion,
 }
 
-/// How a command hangs on the one before it.
+/// How a command is connected to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joint {
-    /// There is none before it.
+    /// It is the first command.
     First,
-    /// It runs after it, perhaps depending on how that ended.
+    /// It runs after the previous command, possibly depending on the exit code of that.
     Sequence,
-    /// It reads what that one writes.
+    /// It reads the output of the previous command.
     Pipe,
 }
 
-/// Whether the shell puts something else in place of a word.
+/// Whether the shell expands a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expansion {
-    /// The words are what the command gets.
+    /// The command gets the words unchanged.
     None,
-    /// Variables, patterns or home folders are put in.
+    /// The shell expands variables, patterns or `~`.
     Some,
 }
 
-/// Returns the commands of a plain line; `None` for any other line.
+/// Returns the commands of a simple line; `None` for any other line.
 pub fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
     if line.len() > MAX_LINE_BYTES || line.contains('\0') {
         return None;
@@ -111,7 +111,8 @@ impl Scanner<'_> {
         }
         match (self.words.is_empty(), self.joint) {
             (false, _) => self.close(),
-            // `a;` and an empty line end well, `a |` and `a &&` do not.
+            // `a;` and an empty line are complete, `a
+            // ` and `a &&` are not.
             (true, Joint::Sequence) if !matches!(self.line.trim_end().as_bytes().last(), Some(b'&' | b'|')) => Some(()),
             (true, Joint::First) => Some(()),
             (true, _) => None,
@@ -145,8 +146,8 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// Skips `>/dev/null`, `2>/dev/null`, `&>/dev/null` and `2>&1`; refuses every other redirection. `&>` has to end its
-    /// command: to some shells it is the end of a background job, and another command follows it.
+    /// Skips `>/dev/null`, `2>/dev/null`, `&>/dev/null` and `2>&1`; rejects every other redirection. `&>` must end its
+    /// command, because some shells take it for the end of a background job, followed by another command.
     fn skip_redirection_into_nowhere(&mut self) -> Option<bool> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -194,7 +195,7 @@ impl Scanner<'_> {
                 '$' => self.variable(&mut word)?,
                 '*' | '?' | '[' | ']' => self.marked(next, &mut word),
                 '~' if is_first => self.marked(next, &mut word),
-                // Braces put several words in place of one; alone they are a group.
+                // A brace expansion gives several words; a single brace starts a group.
                 '{' | '}' => return None,
                 _ => {
                     word.push(next);
@@ -236,8 +237,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes `$NAME` as written; refuses what computes something, and the quotes `$'...'`. A line end behind a backslash is
-    /// taken away before the shell looks what the dollar belongs to, so it may be any of them.
+    /// Accepts `$NAME` as written; rejects expansions that compute something, and `$'...'` quotes. The shell removes a
+    /// backslash at a line end before it interprets the dollar, so a dollar before one could be any of these.
     fn variable(&mut self, word: &mut String) -> Option<()> {
         match self.rest()[1..].chars().next() {
             Some('(' | '{' | '\'' | '"' | '[') => None,

@@ -1,4 +1,4 @@
-//! What the tools need to know of the machine.
+//! What the tools need to know about the machine.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,22 +8,23 @@ use crate::environment::CommandEnvironment;
 use crate::sandbox::{SandboxLauncher, Surroundings};
 use crate::tool::exec::program::SearchPath;
 
-/// What the tools need to know of the machine.
+/// What the tools need to know about the machine.
 #[derive(Debug, Clone)]
 pub struct ToolOptions {
-    /// The shell that runs lines; it must take `-c` and `-lc`.
+    /// The shell for command lines; it must accept `-c` and `-lc`.
     pub shell: PathBuf,
-    /// What confines commands. Without it people are asked before a command runs that should be confined.
+    /// The launcher that confines commands. If it is `None`, the user is asked before a command that should be confined
+    /// runs.
     pub launcher: Option<SandboxLauncher>,
-    /// What the sandbox has to know of the machine and of the server.
+    /// What the sandbox needs to know about the machine and the server.
     pub surroundings: Surroundings,
-    /// Variables of the environment that commands do not inherit, such as those that hold keys.
+    /// Environment variables that commands do not inherit, such as those with keys.
     pub hidden_variables: Vec<String>,
-    /// Where commands find programs by their names. Nothing is looked up if it is empty.
+    /// Where programs are looked up by name. If it is empty, they are not looked up.
     pub search: SearchPath,
-    /// Which variables of the environment commands get, beside those that are named above.
+    /// Which other environment variables commands get.
     pub environment: Arc<CommandEnvironment>,
-    /// What people agreed to for good.
+    /// Commands that the user accepted permanently.
     pub rules: Arc<PrefixRules>,
 }
 

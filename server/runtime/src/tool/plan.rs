@@ -1,4 +1,4 @@
-//! The tool `update_plan`, by which a model writes down what it is going to do.
+//! The tool `update_plan`, with which a model shows its plan.
 
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::tool::{
 /// Most steps of a plan.
 pub const MAX_PLAN_STEPS: usize = 100;
 
-/// Writes down a plan.
+/// The tool `update_plan`.
 #[derive(Debug)]
 pub struct UpdatePlan;
 

@@ -1,4 +1,4 @@
-//! Opens files that models name, without waiting for anybody.
+//! Opens files that models name, without blocking.
 
 use std::fs::File;
 use std::io;
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use crate::sandbox::Confinement;
 
-/// Opens a file for reading; `None` if it is no regular one, or one of the kernel's about processes: the server would tell of
-/// itself there, such as the keys in its environment, which it keeps from others. What commands must not read is not opened
-/// either, by whatever link: a command that may write can make one. A pipe that takes the place of a file between two looks would
-/// be waited for until somebody writes into it, so what is looked at is what was opened.
+/// Opens a file for reading. Returns `None` if it is not a regular file, or if it is a file of `/proc` about processes:
+/// through it the server would reveal its own secrets, such as keys in its environment. Fails for files that commands must
+/// not read, even if a symlink leads there, because a command can make one. The check is made on the opened file: a pipe
+/// could replace the file between a check and the opening, and opening it would block until data is written.
 pub(crate) fn open(path: &Path, confinement: Option<&Confinement>) -> io::Result<Option<File>> {
     let file = match confinement {
         Some(_) => open_without_magic(path)?,
@@ -19,7 +19,8 @@ pub(crate) fn open(path: &Path, confinement: Option<&Confinement>) -> io::Result
     checked(file, path, confinement)
 }
 
-/// Returns an opened file that may be read for a model; `None` if it is no regular one, or one of the kernel's about processes.
+/// Returns an opened file if a model may read it. `None` if it is not a regular file, or if it is a file of `/proc` about
+/// processes.
 pub(crate) fn checked(file: File, path: &Path, confinement: Option<&Confinement>) -> io::Result<Option<File>> {
     if confinement.is_some_and(|confinement| is_hidden(&file, path, confinement)) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "commands must not read it"));
@@ -31,8 +32,8 @@ fn open_plainly(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
-/// Opens a file unless a link of `/proc` leads there, such as `/proc/PID/root`: behind it files have the names that another process sees,
-/// which may be others than here.
+/// Opens a file unless a magic link of `/proc` leads there, such as `/proc/PID/root`. Behind it, paths have the meaning
+/// that they have for another process.
 #[cfg(target_os = "linux")]
 fn open_without_magic(path: &Path) -> io::Result<File> {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -40,7 +41,7 @@ fn open_without_magic(path: &Path) -> io::Result<File> {
 
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
-        // Linux before 5.6 does not know the call, and filters around the server refuse it.
+        // Linux before 5.6 lacks the call, and seccomp filters around the server may refuse it.
         Err(Errno::NOSYS | Errno::PERM) if !path.starts_with("/proc") => open_plainly(path),
         opened => opened.map(File::from).map_err(io::Error::from),
     }
@@ -51,7 +52,8 @@ fn open_without_magic(path: &Path) -> io::Result<File> {
     open_plainly(path)
 }
 
-/// Tells whether commands must not read what was opened. It is asked where that lies, not where the path leads by now.
+/// Returns whether commands must not read the opened file. The check uses the real path of the file, not where its path
+/// leads now.
 #[cfg(target_os = "linux")]
 fn is_hidden(file: &File, _path: &Path, confinement: &Confinement) -> bool {
     use std::os::fd::AsRawFd;
@@ -71,7 +73,7 @@ fn is_about_processes(file: &File) -> io::Result<bool> {
 }
 
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unnecessary_wraps, reason = "the form that Linux needs")]
+#[expect(clippy::unnecessary_wraps, reason = "same signature as on Linux")]
 fn is_about_processes(_file: &File) -> io::Result<bool> {
     Ok(false)
 }

@@ -1,4 +1,4 @@
-//! The tool `request_user_input`, by which a model that plans asks the user.
+//! The tool `request_user_input`, with which a model in plan mode asks the user questions.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolO
 /// Most questions of one call.
 pub const MAX_QUESTIONS: usize = 3;
 
-/// Asks the user.
+/// The tool `request_user_input`.
 #[derive(Debug)]
 pub struct RequestUserInput;
 

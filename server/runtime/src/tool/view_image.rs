@@ -1,4 +1,4 @@
-//! The tool `view_image`, by which a model looks at a picture in a file.
+//! The tool `view_image`, with which a model looks at a picture in a file.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::tool::{
     CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
-/// Largest picture, in bytes.
+/// Size of the largest picture in bytes.
 pub const MAX_IMAGE_BYTES: u64 = 10 << 20;
 
 /// Shows a picture to the model.
@@ -105,7 +105,7 @@ fn data_url(path: &Path, confinement: Option<&Confinement>) -> Result<String, St
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(&bytes)))
 }
 
-/// Returns the kind of picture that bytes are, by how they begin, if it is one that all models can see.
+/// Returns the media type of a picture from its first bytes. `None` if it is not a format that all models support.
 #[must_use]
 pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {

@@ -1,20 +1,20 @@
-//! What a command seems to do, for a short display: read a file, list a folder, search, or something else.
+//! Guesses what a command does, for a short display: reads a file, lists a folder, searches, or something else.
 //!
-//! A guess for people. Nothing is decided by it, but people decide by what it tells them: a command is only said to read, list or
-//! search if no part of it can do anything else, whatever its words are.
+//! No decision of the program depends on the guess, but users decide based on it. So a command is only shown as reading,
+//! listing or searching if no part of it can do anything else.
 
 use std::path::{Path, PathBuf};
 
 use crate::item::CommandAction;
 use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
 
-/// Most actions that are told of one command.
+/// Most actions that are shown for one command.
 pub const MAX_ACTIONS: usize = 16;
 
-/// Longest command that is looked at, in bytes.
+/// Length of the longest command that is parsed, in bytes.
 pub const MAX_ACTION_BYTES: usize = 4096;
 
-/// Returns what a shell line that runs in a folder seems to do. Never empty.
+/// Returns the likely actions of a shell line that runs in a folder. The list is never empty.
 pub fn actions(line: &str, cwd: &Path) -> Vec<CommandAction> {
     known(line, cwd).unwrap_or_else(|| vec![CommandAction::Unknown { command: line.to_owned() }])
 }
@@ -40,8 +40,8 @@ fn known(line: &str, cwd: &Path) -> Option<Vec<CommandAction>> {
     (!found.is_empty() && found.len() <= MAX_ACTIONS).then_some(found)
 }
 
-/// Tells whether a command only shapes what comes through it, and does nothing else whatever it is told: `sort` and `uniq` can
-/// write files, `awk`, `sed` and pagers start programs.
+/// Returns whether a command only filters its input, whatever its arguments are: `sort` and `uniq` can write files, `awk`,
+/// `sed` and pagers can start programs.
 fn is_filter(command: &SimpleCommand) -> bool {
     let rest = &command.words[1..];
     let has_options_only = |with_value: &[&str]| operands(rest, with_value).is_empty();
@@ -55,13 +55,13 @@ fn is_filter(command: &SimpleCommand) -> bool {
     }
 }
 
-/// Tells whether a word is one or more short options out of some.
+/// Returns whether a word is a cluster of some of these short options.
 fn is_cluster_of(word: &str, options: &str) -> bool {
     word.strip_prefix('-').is_some_and(|cluster| !cluster.is_empty() && cluster.chars().all(|c| options.contains(c)))
 }
 
-/// Programs of which some option, file of settings or variable makes more than they are known for. What the shell puts in place
-/// of a word may be such an option.
+/// Programs that an option, a configuration file or a variable can make do more than their usual work. An expanded word may
+/// be such an option.
 const CAN_DO_MORE: [&str; 4] = ["find", "rg", "sed", "tree"];
 
 fn action(command: &SimpleCommand, cwd: &Path) -> Option<CommandAction> {
@@ -101,15 +101,16 @@ fn action(command: &SimpleCommand, cwd: &Path) -> Option<CommandAction> {
             Some(CommandAction::ListFiles { command: source, path: first(operands(rest, &["-g", "-t", "--glob"])) })
         }
         "rg" | "grep" | "egrep" | "fgrep" => Some(search(source, rest)),
-        // `git` starts what the repository's configuration names, `less`, `bat` and `ack` what their settings name.
+        // `git` runs programs that the repository's configuration names; `less`, `bat` and `ack` run programs that their
+        // settings name.
         _ => None,
     }
 }
 
-/// Beginnings of the options of `find` that start programs, delete or write.
+/// Prefixes of the options of `find` that start programs, delete or write.
 pub(crate) const WRITING_FIND: [&str; 5] = ["-exec", "-ok", "-delete", "-fls", "-fprint"];
 
-/// Tells whether `rg` is told to start a program for each file.
+/// Returns whether arguments make `rg` start a program for each file.
 pub(crate) fn starts_programs(words: &[String]) -> bool {
     let is_cluster_with_z = |word: &String| {
         word.strip_prefix('-').is_some_and(|options| !options.starts_with('-') && options.contains('z'))
@@ -136,7 +137,7 @@ fn search(command: String, words: &[String]) -> CommandAction {
     CommandAction::Search { command, query, path: operands.next() }
 }
 
-/// Returns the words that are no options, leaving out the values of some.
+/// Returns the words that are not options. Values of the options in `with_value` are skipped.
 fn operands<'a>(words: &'a [String], with_value: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = words.iter();
@@ -153,7 +154,7 @@ fn operands<'a>(words: &'a [String], with_value: &[&str]) -> Vec<&'a str> {
     found
 }
 
-/// Tells whether a script of `sed -n` only prints lines by their numbers: `3p`, `1,20p`, `5,$p`.
+/// Returns whether a script of `sed -n` only prints lines by number: `3p`, `1,20p`, `5,$p`.
 pub(crate) fn is_line_range(script: &str) -> bool {
     let Some(range) = script.strip_suffix('p') else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

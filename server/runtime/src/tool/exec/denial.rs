@@ -1,14 +1,14 @@
-//! Tells from what a confined command left whether the sandbox stood in its way.
+//! Guesses from the exit code and output of a confined command whether the sandbox refused something.
 //!
-//! Nobody else says it: a refused call is an error like others to the program that made it, and how it puts that is its own
-//! affair. So this is a guess, good enough to ask a person and for nothing else.
+//! There is no better source: for a program, a refused call is an ordinary error, and programs report errors in their own
+//! way. The guess is only used to offer the user another run without the sandbox.
 
 use crate::settings::Network;
 
-/// What programs say when a call was refused, in lower case: Landlock, the filter, mounts of bubblewrap.
+/// Messages for refused calls in lower case: from Landlock, the seccomp filter, and read-only mounts of bubblewrap.
 const REFUSED: [&str; 3] = ["permission denied", "operation not permitted", "read-only file system"];
 
-/// What programs say when they find no network.
+/// Messages of programs without network access.
 const NO_NETWORK: [&str; 7] = [
     "name resolution",
     "could not resolve",
@@ -19,10 +19,10 @@ const NO_NETWORK: [&str; 7] = [
     "dns error",
 ];
 
-/// Codes of shells for what is no program, or none that may be run. No sandbox does that.
+/// Exit codes of shells if a program is missing or not executable. The sandbox does not cause these.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
-/// Tells whether a command that ended with a code seems to have failed because it was confined.
+/// Returns whether a command that exited with a code probably failed because it was confined.
 pub(super) fn is_likely(network: Network, code: i32, output: &str) -> bool {
     if code == 0 || NO_PROGRAM.contains(&code) {
         return false;

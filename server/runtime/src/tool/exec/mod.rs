@@ -1,4 +1,4 @@
-//! Commands: [`ExecTool`] runs them, [`WriteStdin`] comes back to those that run on.
+//! Commands: [`ExecTool`] runs them, [`WriteStdin`] continues those that run in the background.
 
 pub mod actions;
 mod denial;

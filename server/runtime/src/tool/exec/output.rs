@@ -1,26 +1,25 @@
-//! What a command writes: bytes made into text as they come, kept within bounds.
+//! The output of a command: bytes are decoded as they arrive, and a limited amount of text is kept.
 //!
-//! [`Decoder`] makes pieces of valid text from bytes in any cuts. [`Kept`] keeps the beginning and the end of a long text and
-//! counts what it leaves out. [`ItemOutput`] is the output that an item shows: what it says piece by piece, joined, is what
-//! it holds at the end.
+//! [`Decoder`] decodes bytes in pieces of any size. [`Kept`] keeps the beginning and the end of a long text and counts what
+//! is left out. [`ItemOutput`] is the output of an item: its pieces, joined, are the output that the item has at the end.
 
-/// Output of one command that its item keeps from the beginning, in bytes.
+/// Bytes of the output of a command that its item keeps from the beginning.
 pub const ITEM_HEAD_BYTES: usize = 768 * 1024;
 
-/// Output of one command that its item keeps from the end, in bytes.
+/// Bytes of the output of a command that its item keeps from the end.
 pub const ITEM_TAIL_BYTES: usize = 256 * 1024;
 
-/// Bytes that count as one token.
+/// Estimate of the bytes per token.
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// Makes text of bytes that come in any cuts. A character is never split, and what is no UTF-8 becomes `U+FFFD`.
+/// Decodes UTF-8 bytes in pieces of any size. A character is never split. Invalid bytes become `U+FFFD`.
 #[derive(Debug, Default)]
 pub struct Decoder {
     begun: Vec<u8>,
 }
 
 impl Decoder {
-    /// Returns the text that the bytes complete. It may be empty.
+    /// Returns the text that these bytes complete. It may be empty.
     pub fn decode(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let mut text = String::with_capacity(self.begun.len());
@@ -48,7 +47,7 @@ impl Decoder {
         text
     }
 
-    /// Returns the text for what is left when nothing more comes.
+    /// Returns the text for the remaining bytes at the end.
     pub fn finish(&mut self) -> String {
         if self.begun.is_empty() {
             return String::new();
@@ -65,21 +64,21 @@ pub struct Kept {
     tail: String,
     head_limit: usize,
     tail_limit: usize,
-    /// Bytes of the whole text.
+    /// Number of bytes of the whole text.
     total: u64,
-    /// Line ends of the whole text.
+    /// Number of line ends of the whole text.
     lines: u64,
 }
 
 impl Kept {
-    /// Returns an empty text that keeps so many bytes from its beginning and its end.
+    /// Returns an empty text that keeps this many bytes from its beginning and its end.
     pub fn new(head_limit: usize, tail_limit: usize) -> Self {
         Self { head: String::new(), tail: String::new(), head_limit, tail_limit, total: 0, lines: 0 }
     }
 
     /// Appends text. Returns how many bytes of it went to the beginning.
     pub fn push(&mut self, text: &str) -> usize {
-        // Once the head is closed it stays closed, so that head and tail are two whole stretches.
+        // Once the head is full it stays closed, so that head and tail are each contiguous.
         let is_open = self.tail.is_empty() && self.cut() == 0;
         let room = if is_open { self.head_limit - self.head.len() } else { 0 };
         self.total += text.len() as u64;
@@ -98,30 +97,29 @@ impl Kept {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// Returns what came behind the beginning, or its last bytes.
+    /// Returns the text after the beginning, or its last bytes.
     fn end(&self) -> &str {
         &self.tail[ceil(&self.tail, self.tail.len().saturating_sub(self.tail_limit))..]
     }
 
-    /// Returns how many bytes the whole text has.
+    /// Returns the number of bytes of the whole text.
     pub fn total_bytes(&self) -> u64 {
         self.total
     }
 
-    /// Returns how many tokens the whole text has, roughly.
+    /// Returns an estimate of the number of tokens of the whole text.
     pub fn total_tokens(&self) -> u64 {
         self.total.div_ceil(BYTES_PER_TOKEN as u64)
     }
 
-    /// Returns how many lines the whole text has.
+    /// Returns the number of lines of the whole text.
     pub fn total_lines(&self) -> u64 {
         let open =
             self.tail.chars().next_back().or_else(|| self.head.chars().next_back()).is_some_and(|last| last != '\n');
         self.lines + u64::from(open)
     }
 
-    /// Returns the text, or its beginning and end with the number of bytes left out between them, in at most so many bytes
-    /// of the text.
+    /// Returns the text, or its beginning and end with the number of omitted bytes, in at most `limit` bytes of text.
     pub fn within(&self, limit: usize) -> Excerpt<'_> {
         if self.cut() == 0 && self.total <= limit as u64 {
             return Excerpt { head: &self.head, tail: &self.tail, left_out: 0 };
@@ -139,12 +137,12 @@ impl Kept {
     }
 }
 
-/// Returns the last place at or before `at` where a character begins.
+/// Returns the last character boundary at or before `at`.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Returns the first place at or behind `at` where a character begins.
+/// Returns the first character boundary at or after `at`.
 pub(crate) fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
@@ -156,11 +154,11 @@ pub struct Excerpt<'a> {
     pub head: &'a str,
     /// The end, or the second part of the whole text.
     pub tail: &'a str,
-    /// Bytes between them that are left out.
+    /// Number of omitted bytes between them.
     pub left_out: u64,
 }
 
-/// The output that an item shows.
+/// The output of an item.
 #[derive(Debug)]
 pub struct ItemOutput {
     kept: Kept,
@@ -174,7 +172,7 @@ impl Default for ItemOutput {
 }
 
 impl ItemOutput {
-    /// Appends text. Returns the part of it that is to be shown now; none once there is too much.
+    /// Appends text. Returns the part of it to show now, or `None` once the limit is reached.
     pub fn push<'a>(&mut self, text: &'a str) -> Option<&'a str> {
         let taken = self.kept.push(text);
         let now = &text[..taken];
@@ -182,7 +180,7 @@ impl ItemOutput {
         (!now.is_empty()).then_some(now)
     }
 
-    /// Returns what is to be shown at the end: the end of a long output, and how much is missing before it.
+    /// Returns the text to show at the end: the end of a long output, and the number of omitted bytes before it.
     pub fn finish(&mut self) -> Option<String> {
         let tail = self.kept.end();
         let left_out = self.kept.total - (self.kept.head.len() + tail.len()) as u64;
@@ -195,7 +193,7 @@ impl ItemOutput {
         Some(last)
     }
 
-    /// Returns all that was shown; `None` if there was nothing.
+    /// Returns everything that was shown; `None` if there was nothing.
     pub fn shown(&self) -> Option<String> {
         (!self.shown.is_empty()).then(|| self.shown.clone())
     }

@@ -1,8 +1,7 @@
-//! A process with everything that it starts, and what they write.
+//! A process with its descendants and their output.
 //!
-//! The process leads a group of its own, so that it can be ended with its children, but for those that begin a session of
-//! their own. What it writes to either stream comes through one pipe, in the order it was written; on a terminal there is one
-//! stream anyway.
+//! The process leads a process group, so that it can be killed with its descendants, except those that start a session.
+//! Both output streams use one pipe, which keeps their order; a terminal has only one stream.
 
 use std::io;
 use std::path::Path;
@@ -15,46 +14,46 @@ use tokio::process::{Child, Command};
 
 use crate::environment::CommandEnvironment;
 
-/// Rows of the terminal that a command runs on.
+/// Rows of a command's terminal.
 const TERMINAL_ROWS: u16 = 24;
 
-/// Columns of the terminal that a command runs on.
+/// Columns of a command's terminal.
 const TERMINAL_COLUMNS: u16 = 120;
 
-/// What every command finds in its environment: it writes to a model, not to a person at a terminal.
+/// Environment variables of every command: its output is read by a model, not by a person at a terminal.
 const ENVIRONMENT: [(&str, &str); 5] =
     [("TERM", "dumb"), ("NO_COLOR", "1"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GH_PAGER", "cat")];
 
 /// How a process is started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launch<'a> {
-    /// The program.
+    /// Path of the program.
     pub(crate) program: &'a Path,
-    /// Its words.
+    /// Arguments of the program.
     pub(crate) arguments: &'a [String],
-    /// Folder that it runs in.
+    /// Working folder.
     pub(crate) cwd: &'a Path,
-    /// Which variables of the environment it gets.
+    /// Which environment variables the process gets.
     pub(crate) environment: &'a CommandEnvironment,
-    /// Further variables that it does not inherit.
+    /// Further variables that the process does not inherit.
     pub(crate) hidden_variables: &'a [String],
-    /// What it reads from and writes to.
+    /// Input and output.
     pub(crate) streams: Streams,
 }
 
-/// What a process reads from and writes to.
+/// Input and output of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Streams {
-    /// It reads nothing and writes to a pipe.
+    /// No input, output to a pipe.
     Pipe,
-    /// The same for a program that begins a session of its own at once, as the sandbox's launcher does: then it has no part in
-    /// the terminal that the server may have.
+    /// The same for a program that starts a session at once, as the launcher of the sandbox does, and so has no access to
+    /// the terminal of the server.
     DetachedPipe,
-    /// Both are a terminal.
+    /// A terminal for both.
     Terminal,
 }
 
-/// A process that runs.
+/// A running process.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -77,7 +76,7 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// What is written to a process on a terminal.
+/// Writes to a process on a terminal.
 pub(crate) struct Input(pty_process::OwnedWritePty);
 
 impl std::fmt::Debug for Input {
@@ -87,11 +86,11 @@ impl std::fmt::Debug for Input {
 }
 
 impl Input {
-    /// Writes all of the bytes; waits while the process does not read.
+    /// Writes all bytes. Waits while the process does not read.
     ///
     /// # Errors
     ///
-    /// When nobody reads any more.
+    /// Returns an error if the terminal was closed.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes).await
     }
@@ -102,7 +101,8 @@ impl Process {
     ///
     /// # Errors
     ///
-    /// When the system does not: no such program or folder, no rights, no more processes.
+    /// Returns an error if the system refuses: the program or folder is missing, the user has no permission, or there are
+    /// too many processes.
     pub(crate) fn start(launch: Launch<'_>) -> io::Result<Self> {
         let mut command = Command::new(launch.program);
         command.args(launch.arguments).current_dir(launch.cwd).envs(ENVIRONMENT).kill_on_drop(true);
@@ -116,11 +116,11 @@ impl Process {
                 let both = writer.try_clone()?;
                 command.stdin(Stdio::null()).stdout(writer).stderr(both);
                 if launch.streams == Streams::Pipe {
-                    // Who leads a group cannot begin a session.
+                    // The leader of a process group cannot start a session.
                     command.process_group(0);
                 }
                 let child = command.spawn()?;
-                // The command holds our ends of the pipe; with them open the output would never end.
+                // The command holds our ends of the pipe. While they are open, the output would never end.
                 drop(command);
                 (child, Output::Pipe(pipe::Receiver::from_owned_fd(reader.into())?), None)
             }
@@ -142,29 +142,29 @@ impl Process {
         Ok(Self { child, group, output, input })
     }
 
-    /// Returns what writes to the process, once, if it is on a terminal.
+    /// Returns the writer for the terminal, once. `None` if the process has no terminal.
     pub(crate) fn take_input(&mut self) -> Option<Input> {
         self.input.take()
     }
 
-    /// Returns what is waited for and what is read, to do both at once.
+    /// Returns the child to wait for and the reader of its output, so that both can be used concurrently.
     pub(crate) fn parts(&mut self) -> (&mut Child, Reader<'_>) {
         (&mut self.child, Reader(&mut self.output))
     }
 
-    /// Asks the process and all that it started to end.
+    /// Asks the process and its descendants to end.
     pub(crate) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends the process and all that it started.
+    /// Kills the process and its descendants.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Ends what the process left behind in its group. It has ended and was waited for.
+    /// Kills what the process left behind in its group, after it has ended and was waited for.
     pub(crate) fn kill_leftovers(&self) {
-        // The number is that of another process by now, whose group may be no business of ours.
+        // The pid belongs to another process by now, so the group may not be ours.
         if test_kill_process(self.group).is_ok() {
             return;
         }
@@ -173,7 +173,7 @@ impl Process {
 
     fn signal(&self, signal: Signal) {
         let Err(error) = kill_process_group(self.group, signal) else { return };
-        // A process that has not begun its session yet leads no group. One that was waited for has no id any more.
+        // A process that has not started its session yet leads no group. One that was waited for has no id any more.
         match self.child.id() {
             Some(_) => drop(kill_process(self.group, signal)),
             None => tracing::debug!(group = ?self.group, ?signal, %error, "the process group is gone"),
@@ -181,23 +181,23 @@ impl Process {
     }
 }
 
-/// Reads what a process writes.
+/// Reads the output of a process.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(&'a mut Output);
 
 impl Reader<'_> {
-    /// Reads what comes next. Nothing means that all who could write have ended.
+    /// Reads the next bytes. Returns 0 once all writers have ended.
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> usize {
         let result = match &mut self.0 {
             Output::Pipe(output) => output.read(buffer).await,
             Output::Terminal(output) => output.read(buffer).await,
         };
-        // A terminal whose other end is closed reports an error: the end too.
+        // A closed terminal reports an error, which means the end too.
         result.unwrap_or(0)
     }
 }
 
-/// Returns the code that a shell would show for the end of a process.
+/// Returns the exit code that a shell would report.
 pub(crate) fn exit_code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))

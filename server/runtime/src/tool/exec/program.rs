@@ -1,9 +1,10 @@
-//! Which files a command starts: what a name like `git` stands for when it is run.
+//! Finds the files that a command starts: what a name like `git` refers to when the command runs.
 //!
-//! People agree to a name, and what runs is a file. [`programs`] finds the file as the shell would, so that a program that was
-//! put first on the search path, or a function that took the name, is seen before somebody agrees to it. Words that are not the first of
-//! a command can be programs as well (`env git`, `find -exec git`, `sh -c "git"`), and no list of such programs is whole: so
-//! [`planted_words`] looks up every word. Both only look: a start-up file of the shell can still change the search path or make a function.
+//! A user accepts a name, but what runs is a file. [`programs`] finds the file as the shell would, so that the user is
+//! warned of a program that was put first on the search path, or of a function with that name. Words other than the first
+//! can be programs too (`env git`, `find -exec git`, `sh -c "git"`), and no list of such programs is complete, so
+//! [`planted_words`] looks up every word. Both only inspect: a start-up file of the shell can still change the search path
+//! or define a function.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -14,16 +15,16 @@ use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
 /// Most programs of one command that are looked up.
 pub const MAX_PROGRAMS: usize = 16;
 
-/// Most words of one command that are looked up. A command with more is told to have more.
+/// Most words of one command that are looked up. A command with more words is reported as such.
 pub const MAX_WORDS: usize = 16 * 1024;
 
-/// Longest name of a file, in bytes.
+/// Length of the longest file name, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Most folders in which a command of a line may run that are told apart.
+/// Most working folders that are distinguished while a line is followed.
 const MAX_FOLDERS: usize = 8;
 
-/// Where programs are looked for.
+/// Where programs are looked up by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
@@ -31,7 +32,8 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// Takes the variables that commands inherit: `PATH`, and the functions that `bash` takes from its environment.
+    /// Creates a search path from the variables that commands inherit: `PATH`, and the functions that `bash` imports from
+    /// its environment.
     pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let mut search = Self::default();
         for (name, value) in variables {
@@ -48,43 +50,43 @@ impl SearchPath {
 /// A program that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The name, as the command has it.
+    /// The name as written in the command.
     pub name: String,
-    /// What it stands for.
+    /// What the name refers to.
     pub is: Meaning,
 }
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
-    /// A command of the shell itself.
+    /// A builtin of the shell.
     Builtin,
-    /// A function that the shell takes from its environment.
+    /// A function that the shell imports from its environment.
     Function,
     /// A file.
     File {
-        /// Where the name leads.
+        /// Path of the file.
         path: PathBuf,
-        /// The file itself, if links lead there.
+        /// Real path of the file, if the path has symlinks.
         real: Option<PathBuf>,
     },
-    /// Nothing that can be found.
+    /// No file was found.
     Nothing,
 }
 
-/// Commands that shells have themselves and do not look for.
+/// Builtins of shells, which are not looked up.
 const BUILTINS: [&str; 39] = [
     ".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "echo", "eval", "exec", "exit",
     "export", "false", "fg", "getopts", "hash", "jobs", "kill", "popd", "printf", "pushd", "pwd", "read", "return",
     "set", "shift", "source", "test", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "wait",
 ];
 
-/// Returns the programs of a command, each once: the first word, and those of the line if it is a line for a shell. `None` in
-/// place of the latter means that the line is not plain, so that its programs cannot be told from its words.
+/// Returns the distinct programs of a command: its first word, and those of the shell line, if there is one. If the line is
+/// not simple, its programs are unknown and [`Programs::is_all`] is false.
 pub fn programs(argv: &[String], line: Option<&str>, cwd: &Path, search: &SearchPath) -> Programs {
     let mut found = Programs { programs: Vec::new(), is_all: true };
     if let Some(name) = argv.first() {
-        // Whoever starts it knows no commands of a shell.
+        // A program that is started directly is never a shell builtin.
         found.add(name, file_of(name, cwd, search));
     }
     let Some(line) = line else { return found };
@@ -116,7 +118,7 @@ pub fn programs(argv: &[String], line: Option<&str>, cwd: &Path, search: &Search
                 }
             },
         };
-        // Which file it is depends on what cannot be known.
+        // The folder is unknown, so the file is too.
         found.is_all &= !meanings.is_empty();
         for is in meanings {
             let is_known = found.programs.iter().any(|known| known.name == *name && known.is == is);
@@ -129,10 +131,10 @@ pub fn programs(argv: &[String], line: Option<&str>, cwd: &Path, search: &Search
     found
 }
 
-/// What stands between a command of a line and the one before it.
+/// The operator before a command of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
-    /// It runs whatever the one before did, or is part of the same pipe.
+    /// The command runs regardless of the previous one, or is part of the same pipe.
     Always,
     /// `&&`
     AfterSuccess,
@@ -140,23 +142,23 @@ enum Operator {
     AfterFailure,
 }
 
-/// Where in a pipe a command stands.
+/// Position of a command in a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// It is no part of one.
+    /// The command is not part of a pipe.
     Whole,
-    /// It writes into it, from a shell of its own.
+    /// The command writes to a pipe and runs in a subshell.
     Piped,
-    /// It is the end, which in some shells runs in the shell itself.
+    /// The command is the last of a pipe, which some shells run in the main shell.
     Last,
 }
 
-/// Returns what stands before each command of a plain line.
+/// Returns the operator before each command of a simple line.
 fn operators(line: &str, commands: &[SimpleCommand]) -> Vec<Operator> {
     let mut rest = line;
     let mut operators = Vec::with_capacity(commands.len());
     for command in commands {
-        // Each is a part of the line as it is written, and they follow each other.
+        // Each source is a part of the line, and they follow each other.
         let at = rest.find(&command.source).unwrap_or(0);
         let (between, from) = rest.split_at(at);
         operators.push(match between {
@@ -169,7 +171,7 @@ fn operators(line: &str, commands: &[SimpleCommand]) -> Vec<Operator> {
     operators
 }
 
-/// The folders in which a line may be after a command, by whether that succeeded; `None` where that cannot be told.
+/// The possible working folders after a command, by its success. `None` if they are unknown.
 struct Folders {
     succeeded: Option<Vec<PathBuf>>,
     failed: Option<Vec<PathBuf>>,
@@ -180,7 +182,7 @@ impl Folders {
         Self { succeeded: Some(vec![cwd.to_owned()]), failed: Some(Vec::new()) }
     }
 
-    /// Returns the folders in which a command may run.
+    /// Returns the possible working folders of a command.
     fn before(&self, operator: Operator) -> Option<Vec<PathBuf>> {
         match operator {
             Operator::AfterSuccess => self.succeeded.clone(),
@@ -189,7 +191,7 @@ impl Folders {
         }
     }
 
-    /// Goes on to what is after a command that runs in `folders`.
+    /// Updates the folders after a command that runs in one of `folders`.
     fn run(&mut self, operator: Operator, command: &SimpleCommand, part: Part, folders: Option<Vec<PathBuf>>) {
         let (skipped_succeeded, skipped_failed) = match operator {
             Operator::AfterSuccess => (Some(Vec::new()), self.failed.take()),
@@ -217,11 +219,11 @@ impl Folders {
     }
 }
 
-/// What a command does to the folder that the line is in.
+/// The effect of a command on the working folder.
 enum Change<'a> {
     None,
     To(&'a str),
-    /// It may be any other.
+    /// The new folder is unknown.
     Unknown,
 }
 
@@ -247,12 +249,12 @@ fn change(command: &SimpleCommand) -> Change<'_> {
     }
 }
 
-/// Returns where a change of folders leads, and the folders that it leaves as they are since there is no such folder.
+/// Returns the folders after `cd`, and the folders that stay the same because the target does not exist.
 fn moved<'a>(folders: impl Iterator<Item = &'a PathBuf>, to: &str) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut moved, mut stayed) = (Vec::new(), Vec::new());
     for folder in folders {
         let next = folder.join(to);
-        // Shells go back by names, and with `-P` by where links lead.
+        // By default shells resolve `..` by name, and with `-P` by real path.
         let by_names = next.components().fold(PathBuf::new(), |mut path, part| {
             match part {
                 Component::ParentDir => {
@@ -288,8 +290,8 @@ fn joined(some: Option<Vec<PathBuf>>, others: Option<Vec<PathBuf>>) -> Option<Ve
     (all.len() <= MAX_FOLDERS).then_some(all)
 }
 
-/// Returns the programs that commands could have put where they are, of all that words of a command name, wherever in it they stand
-/// and whatever they are parted by: `is_open` tells where commands may write.
+/// Returns the programs among all words of a command that commands could have created or replaced, whatever the position of
+/// the word. `is_open` tells whether commands may write to a path.
 pub fn planted_words(
     argv: &[String],
     search: &SearchPath,
@@ -312,7 +314,7 @@ pub fn planted_words(
             }
         }
     }
-    // Shells read any file in this way, also one that cannot be started.
+    // `.` and `source` read any file, even one that is not executable.
     let is_read = names.contains(".") || names.contains("source");
     let mut planted = Vec::new();
     for name in names {
@@ -334,9 +336,9 @@ pub fn planted_words(
 /// The programs of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
-    /// Those that are known.
+    /// The programs that were found.
     pub programs: Vec<Program>,
-    /// Whether these are all that the command names.
+    /// Whether these are all programs of the command.
     pub is_all: bool,
 }
 
@@ -349,8 +351,8 @@ impl Programs {
         }
     }
 
-    /// Returns the programs that a command could have put where they are, or that a function replaces: those whose file, or a
-    /// link to it, lies where `is_open` says that commands may write.
+    /// Returns the programs that a command could have created or replaced, or that a function replaces: those whose file,
+    /// or a symlink to it, lies where `is_open` says that commands may write.
     pub fn planted(&self, is_open: impl Fn(&Path) -> bool) -> impl Iterator<Item = &Program> {
         self.programs.iter().filter(move |program| program.is.is_planted(&is_open))
     }
@@ -377,7 +379,8 @@ fn file_of(name: &str, cwd: &Path, search: &SearchPath) -> Meaning {
     found_by(name, cwd, search, is_program).map_or(Meaning::Nothing, file)
 }
 
-/// Returns the first file of a name on the search path that is of a kind. An empty entry, and a relative one, start in the working folder.
+/// Returns the first file with a name on the search path that `is_meant` accepts. Empty and relative entries are relative to
+/// the working folder.
 fn found_by(name: &str, cwd: &Path, search: &SearchPath, is_meant: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     search.folders.iter().map(|folder| cwd.join(folder).join(name)).find(|path| is_meant(path))
 }
@@ -399,7 +402,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Says what a program is, for people.
+/// Describes a program for users.
 pub fn describe(program: &Program) -> String {
     let name = trace_text::line(&program.name, trace_text::Usage::Command);
     match &program.is {

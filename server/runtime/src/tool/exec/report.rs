@@ -1,4 +1,4 @@
-//! What the model is told of a command.
+//! The output of command tools for the model.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,27 +7,27 @@ use uuid::Uuid;
 
 use super::output::{BYTES_PER_TOKEN, Kept};
 
-/// Tokens of output that a model gets unless it asks for another number.
+/// Default number of tokens of output for a model.
 pub const DEFAULT_OUTPUT_TOKENS: usize = 10_000;
 
-/// Most tokens of output that a model gets.
+/// Most tokens of output for a model.
 pub const MAX_OUTPUT_TOKENS: usize = 25_000;
 
-/// What is kept of the output between two reports: all that a model may ask for, from either end.
+/// How much output is kept between two reports: as much as a model may request, from either end.
 pub(super) fn unread() -> Kept {
     Kept::new(MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN, MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN)
 }
 
-/// How far a command is.
+/// Progress of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress<'a> {
-    /// It runs; the model may come back to it under this id.
+    /// The command still runs. The model can continue it by this id.
     Running(&'a str),
-    /// It has ended.
+    /// The command exited with this code.
     Exited(i32),
 }
 
-/// Returns the report for the tools that may come back to a command.
+/// Returns the report for tools that can continue a command.
 pub(super) fn chunk(output: &Kept, tokens: Option<usize>, wall: Duration, progress: Progress<'_>) -> String {
     let id = Uuid::now_v7().simple().to_string();
     let mut text = format!("Chunk ID: {}\nWall time: {:.4} seconds\n", &id[id.len() - 6..], wall.as_secs_f64());
@@ -40,7 +40,7 @@ pub(super) fn chunk(output: &Kept, tokens: Option<usize>, wall: Duration, progre
     text
 }
 
-/// Returns the report for the tools that wait for the end of a command.
+/// Returns the report for tools that wait for the end of a command.
 pub(super) fn whole(
     output: &Kept,
     tokens: Option<usize>,
@@ -83,7 +83,7 @@ mod tests {
         kept
     }
 
-    /// Takes out what differs from run to run.
+    /// Removes what differs from run to run.
     fn settled(report: &str) -> String {
         let (id, rest) = report.strip_prefix("Chunk ID: ").expect("the prefix").split_once('\n').expect("two parts");
         assert!(id.len() == 6 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");

@@ -1,86 +1,86 @@
-//! What a model asks for when it calls the command tools, in all their spellings.
+//! Parses the arguments of the command tools in all their variants.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
-/// How long a model waits for a command unless it says otherwise.
+/// Default time that a model waits for a command.
 pub const DEFAULT_YIELD: Duration = Duration::from_secs(10);
 
-/// The shortest and the longest time that a model waits for a command.
+/// Shortest and longest time that a model waits for a command.
 pub const YIELD_RANGE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
-/// How long a model waits after it wrote to a command unless it says otherwise.
+/// Default time that a model waits after writing to a command.
 pub const DEFAULT_WRITE_YIELD: Duration = Duration::from_millis(250);
 
-/// The shortest and the longest time that a model waits for a command to which it writes nothing.
+/// Shortest and longest time that a model waits for a command without writing to it.
 pub const POLL_RANGE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(300));
 
-/// How long a command runs that the model waits for to its end, unless it says otherwise.
+/// Default timeout of a command that the model waits for to its end.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The longest time that a command runs that the model waits for to its end.
+/// Longest timeout of a command that the model waits for to its end.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Longest text that is written to a command at once, in bytes.
+/// Length of the longest text that is written to a command at once, in bytes.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// A command that a model asks for.
+/// A request to run a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecRequest {
-    /// What is to run.
+    /// The command.
     pub command: RequestedCommand,
-    /// Folder, as written.
+    /// Working folder as written.
     pub workdir: Option<String>,
     /// How long to wait.
     pub wait: RequestedWait,
-    /// Tokens of output.
+    /// Most tokens of output.
     pub max_output_tokens: Option<usize>,
-    /// Whether it runs on a terminal.
+    /// Whether the command runs on a terminal.
     pub tty: bool,
-    /// Whether it wants out of the sandbox.
+    /// Whether the command shall run outside of the sandbox.
     pub is_escalated: bool,
-    /// Why.
+    /// Why the command shall run outside of the sandbox.
     pub justification: Option<String>,
-    /// Words that the user may accept for good.
+    /// First words of commands that the user may accept permanently.
     pub prefix_rule: Option<Vec<String>>,
 }
 
-/// What is to run.
+/// The command to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedCommand {
-    /// A line for a shell.
+    /// A shell line.
     Line {
         /// The line.
         line: String,
-        /// The shell.
+        /// Path of the shell; `None` for the user's shell.
         shell: Option<String>,
         /// Whether the shell reads the start-up files of its user.
         login: bool,
     },
-    /// A program with its words.
+    /// A program with its arguments.
     Words(Vec<String>),
 }
 
-/// How long to wait.
+/// How long to wait for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedWait {
-    /// So long; then the command goes on in the background.
+    /// At most this long; then the command continues in the background.
     Yield(Duration),
-    /// Until it ends; it is stopped if that takes longer.
+    /// Until the command ends; it is killed if it takes longer than this.
     Timeout(Duration),
 }
 
-/// Text that a model writes to a command.
+/// A request to write text to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteRequest {
-    /// The command.
+    /// Id of the command.
     pub session: u32,
     /// The text; may be empty.
     pub text: String,
-    /// How long to wait then.
+    /// How long to wait afterwards.
     pub wait: Duration,
-    /// Tokens of output.
+    /// Most tokens of output.
     pub max_output_tokens: Option<usize>,
 }
 
@@ -142,11 +142,11 @@ enum Session {
 }
 
 impl ExecRequest {
-    /// Reads the arguments of `exec_command`.
+    /// Parses the arguments of `exec_command`.
     ///
     /// # Errors
     ///
-    /// When they are none; the text is for the model.
+    /// Returns a message for the model if the arguments are invalid.
     pub fn exec_command(arguments: &str) -> Result<Self, String> {
         let arguments: ExecArguments = read(arguments)?;
         let wait = bounded(arguments.yield_time_ms, DEFAULT_YIELD, YIELD_RANGE);
@@ -163,11 +163,11 @@ impl ExecRequest {
         })
     }
 
-    /// Reads the arguments of `shell` and `shell_command`.
+    /// Parses the arguments of `shell` and `shell_command`.
     ///
     /// # Errors
     ///
-    /// When they are none; the text is for the model.
+    /// Returns a message for the model if the arguments are invalid.
     pub fn shell(arguments: &str) -> Result<Self, String> {
         let arguments: ShellArguments = read(arguments)?;
         let command = match arguments.command {
@@ -194,11 +194,11 @@ impl ExecRequest {
 }
 
 impl WriteRequest {
-    /// Reads the arguments of `write_stdin`.
+    /// Parses the arguments of `write_stdin`.
     ///
     /// # Errors
     ///
-    /// When they are none; the text is for the model.
+    /// Returns a message for the model if the arguments are invalid.
     pub fn new(arguments: &str) -> Result<Self, String> {
         let arguments: WriteArguments = read(arguments)?;
         let text = arguments.chars.unwrap_or_default();
@@ -222,7 +222,7 @@ fn read<'a, T: Deserialize<'a>>(arguments: &'a str) -> Result<T, String> {
     serde_json::from_str(arguments).map_err(|error| format!("failed to parse function arguments: {error}"))
 }
 
-/// Systems end texts at a zero character, so that what people are shown would not be what runs.
+/// The system ends strings at a zero character, so the user would be shown another command than the one that runs.
 fn plain(text: String) -> Result<String, String> {
     if text.contains('\0') { Err("the command holds a zero character".to_owned()) } else { Ok(text) }
 }

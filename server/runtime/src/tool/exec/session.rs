@@ -1,8 +1,8 @@
-//! A command from its start to its end: what it writes goes to its item as it comes, and is kept for the model.
+//! The life of a command: its output is added to its item while it runs, and kept for the model.
 //!
-//! A task of its own watches over each command, so that nobody who waits for it has to. It promises: the item completes once
-//! the command has ended, whatever happens to those who wait; what the item's deltas say, joined, is its output; stopping a
-//! command stops all that it started.
+//! A separate task watches each command, so that nothing depends on the callers that wait for it. The item completes once
+//! the command has ended, even if the callers are gone. The deltas of the item, joined, are its output. Stopping a command
+//! stops its descendants.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,27 +33,27 @@ use crate::terminal::{Background, Terminal};
 /// How long a command that is asked to end may take before it is killed.
 pub const KILL_GRACE: Duration = Duration::from_millis(500);
 
-/// How long the output of a command that has ended is waited for while something that it started still holds it open.
+/// How long to wait for the end of the output after a command has ended, while a descendant still holds the output open.
 pub const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
-/// Bytes that are read at once.
+/// Size of the read buffer.
 const READ_BYTES: usize = 32 * 1024;
 
-/// Writes to a command that may wait.
+/// Most writes to a command that are queued.
 const WAITING_WRITES: usize = 16;
 
-/// Most commands of one agent that have ended and whose end the model has not heard of. Beyond it the oldest are forgotten.
+/// Most ended commands of one agent whose end the model has not seen. With more, the oldest are forgotten.
 pub const MAX_UNHEARD_ENDS: usize = 64;
 
-/// Most commands of one agent that run at the same time, those that are waited for included.
+/// Most commands of one agent that run at the same time, including those that are waited for.
 pub const MAX_COMMANDS_AT_ONCE: usize = 128;
 
-/// The commands of one agent whose end the model has not heard of, by the id under which it knows them.
+/// The commands of one agent whose end the model has not seen, by the id that the model knows.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Mutex<BTreeMap<u32, Option<Arc<Session>>>>);
 
 impl Sessions {
-    /// Reserves an id that no other command of the agent has; `None` while too many run.
+    /// Reserves an id that no other command of the agent has. `None` while too many commands run.
     pub(super) fn reserve(&self) -> Option<u32> {
         let mut sessions = self.lock();
         let runs = |session: &&Option<Arc<Session>>| session.as_ref().is_none_or(|session| !session.has_ended());
@@ -61,7 +61,8 @@ impl Sessions {
             return None;
         }
         loop {
-            // Five digits at random: a model that remembers an id from before the agent was loaded again hits no other command.
+            // Five random digits: a model that remembers an id from before the agent was reloaded is unlikely to reach
+            // another command.
             let id = 10_000 + (Uuid::now_v7().as_u128() % 90_000) as u32;
             if let std::collections::btree_map::Entry::Vacant(free) = sessions.entry(id) {
                 free.insert(None);
@@ -70,7 +71,7 @@ impl Sessions {
         }
     }
 
-    /// Returns a command that runs, or whose end was not told yet.
+    /// Returns a command that runs, or whose end was not reported yet.
     pub(super) fn get(&self, id: u32) -> Option<Arc<Session>> {
         self.lock().get(&id).cloned().flatten()
     }
@@ -90,7 +91,7 @@ impl Sessions {
         }
     }
 
-    /// Forgets a command: the model has heard of its end, or it never began.
+    /// Removes a command because the model has seen its end, or because it never started.
     pub(super) fn remove(&self, id: u32) {
         self.lock().remove(&id);
     }
@@ -112,31 +113,31 @@ pub(super) struct NewSession {
     pub(super) leftovers: Leftovers,
     pub(super) settings: Arc<Settings>,
     pub(super) basis: Basis,
-    /// The repositories as they were before, if the command is confined.
+    /// The repositories before the command, if it is confined.
     pub(super) watch: Option<Watch>,
-    /// The control group that it is in, if it is in one of its own.
+    /// The control group of the command, if it has one.
     pub(super) group: Option<Arc<ControlGroup>>,
 }
 
-/// Why a command may do what it may.
+/// Why a command has its rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
-    /// Its settings say so.
+    /// The settings allow it.
     Policy,
-    /// A person agreed that it runs outside of the sandbox that its settings ask for.
+    /// A user agreed to run it outside of the sandbox that the settings ask for.
     Agreement,
 }
 
-/// What becomes of processes that a command left behind, and that hold its output no more: nobody can list or stop them.
+/// What happens to processes that a command left behind and that no longer hold its output. Users cannot list or stop them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leftovers {
-    /// They run on: the command was free to start what it likes.
+    /// They continue: the command was not confined.
     Stay,
-    /// They end with it.
+    /// They are killed when the command ends.
     End,
 }
 
-/// A command that runs, or ran.
+/// A command that runs or has ended.
 #[derive(Debug)]
 pub(super) struct Session {
     id: u32,
@@ -148,7 +149,8 @@ pub(super) struct Session {
     begun: Instant,
     unread: Mutex<Kept>,
     ended: watch::Sender<Option<Ended>>,
-    /// Nobody writes any more and nobody reads: the group of the process is gone, or is not ours to end.
+    /// Cancelled when the output has ended and nothing reads it any more: the process group is gone or belongs to another
+    /// process.
     released: CancellationToken,
     stop: CancellationToken,
     writes: Option<mpsc::Sender<String>>,
@@ -159,25 +161,25 @@ pub(super) struct Session {
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// The code that a shell would show.
+    /// The exit code that a shell would report.
     pub(super) code: i32,
-    /// Whether it took too long.
+    /// Why it ended.
     pub(super) cause: Cause,
 }
 
 /// What ended a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// It came to its own end.
+    /// The command exited by itself.
     Itself,
-    /// It took too long.
+    /// The timeout.
     Timeout,
-    /// Somebody stopped it.
+    /// A user or the model stopped it.
     Stopped,
 }
 
 impl Session {
-    /// Tells whether text may be written to it under these settings: what is typed runs with the rights that it has.
+    /// Returns whether text may be written to the command under these settings: typed input has the rights of the command.
     pub(super) fn may_be_told(&self, now: &Settings) -> bool {
         match self.basis {
             Basis::Policy => now.allow_what_was_started(&self.settings),
@@ -185,7 +187,7 @@ impl Session {
         }
     }
 
-    /// Takes over a process: watches over it and over its item until both have ended.
+    /// Watches over a process and its item until both have ended.
     pub(super) fn start(
         agent: &Agent,
         new: NewSession,
@@ -231,48 +233,48 @@ impl Session {
         session
     }
 
-    /// Returns the id under which the model knows the command.
+    /// Returns the id of the command for the model.
     pub(super) fn id(&self) -> String {
         self.id.to_string()
     }
 
-    /// Returns the call that started the command.
+    /// Returns the id of the call that started the command.
     pub(super) fn call(&self) -> &ItemId {
         &self.call
     }
 
-    /// Waits for the end of the command, whose item has completed then.
+    /// Waits for the end of the command. Its item has completed then.
     pub(super) async fn ended(&self) -> Ended {
         let mut ended = self.ended.subscribe();
         let ended = ended.wait_for(Option::is_some).await.expect("the session holds the sender");
         ended.expect("waited for")
     }
 
-    /// Lists the command among those that run in the background.
+    /// Adds the command to the list of background commands.
     pub(super) fn keep(self: &Arc<Self>, agent: &Agent) {
         agent.keep_terminal(Arc::clone(self) as Arc<dyn Background>);
         if self.released.is_cancelled() {
-            // It ended meanwhile, and nobody would forget it any more.
+            // The command ended in the meantime, and nothing else would remove it.
             agent.forget_terminal(&self.id());
         }
     }
 
-    /// Tells whether the command has ended.
+    /// Returns whether the command has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.borrow().is_some()
     }
 
-    /// Stops the command and all that it started.
+    /// Stops the command and its descendants.
     pub(super) fn stop(&self) {
         self.stop.cancel();
     }
 
-    /// Takes what the command wrote since this was called last.
+    /// Takes the output since the last call.
     pub(super) fn take_unread(&self) -> Kept {
         std::mem::replace(&mut *self.unread(), report::unread())
     }
 
-    /// Returns what takes text that is written to the command, if it is on a terminal.
+    /// Returns the queue for input, if the command is on a terminal.
     pub(super) fn writes(&self) -> Option<&mpsc::Sender<String>> {
         self.writes.as_ref()
     }
@@ -300,7 +302,7 @@ impl Background for Session {
     }
 }
 
-/// When a command began.
+/// When a command started.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     at: Instant,
@@ -333,7 +335,7 @@ impl Watcher {
     async fn watch(mut self) {
         let typing = self.input.take().map(|mut input| {
             let (typed, mut keys) = mpsc::channel::<String>(WAITING_WRITES);
-            // A command that does not read must not keep its output from being read.
+            // A command that does not read its input must not block the reading of its output.
             tokio::spawn(async move {
                 while let Some(text) = keys.recv().await {
                     if input.write(text.as_bytes()).await.is_err() {
@@ -345,7 +347,7 @@ impl Watcher {
         });
         let (ended, stream) = self.run(typing).await;
         if ended.cause != Cause::Itself {
-            // What it started may not have ended with it.
+            // Descendants may still run.
             self.process.kill();
         }
         let leftovers = self.new.leftovers;
@@ -379,12 +381,12 @@ impl Watcher {
             watch.end();
         }
         drop(group);
-        // In this order: who keeps a session looks whether it was released, after keeping it.
+        // The order matters: a task that adds the session to the list checks afterwards whether it was released.
         session.released.cancel();
         agent.forget_terminal(&session.id());
     }
 
-    /// Passes on what the command writes until it has ended.
+    /// Forwards the output of the command until it has ended.
     async fn run(&mut self, typing: Option<mpsc::Sender<String>>) -> (Ended, Stream) {
         let timeout = self.new.timeout.map(|timeout| self.begun.at + timeout);
         let mut cause = Cause::Itself;
@@ -402,14 +404,14 @@ impl Watcher {
                 return (Ended { code, cause }, stream);
             }
             let (child, mut reader) = self.process.parts();
-            // In this order: a command that never stops writing is stopped all the same.
+            // The order matters: a command that never stops writing can still be stopped.
             tokio::select! {
                 biased;
                 () = self.session.stop.cancelled(), if cause == Cause::Itself && exit.is_none() => {
                     cause = Cause::Stopped;
                     self.process.terminate();
                     kill_at = Some(Instant::now() + KILL_GRACE);
-                    // The end of what is stopped waits for nobody who listens slowly.
+                    // Stopping does not wait for a slow host.
                     ready = None;
                 }
                 () = sleep_until(timeout.unwrap_or(far)), if timeout.is_some() && cause == Cause::Itself && exit.is_none() => {
@@ -436,7 +438,7 @@ impl Watcher {
                 }
                 () = async { ready.as_mut().expect("checked").await }, if ready.is_some() => {
                     ready = None;
-                    // What is in the pipe could not be read while nobody was ready for it.
+                    // The pipe was not read while the host was busy, so it may still contain output.
                     drain_until = exit.map(|_| Instant::now() + DRAIN_GRACE);
                 }
                 length = reader.read(&mut buffer), if stream == Stream::Open && ready.is_none() => {
@@ -497,7 +499,7 @@ impl Watcher {
     }
 }
 
-/// Looks at the repositories that a command could reach. Returns what people should know, at most one text.
+/// Checks the repositories that a command could reach. Returns what users should know, at most once.
 async fn checked(watch: &mut Option<Watch>) -> Option<String> {
     let mut taken = watch.take()?;
     let checked = tokio::task::spawn_blocking(move || {
@@ -513,12 +515,13 @@ async fn checked(watch: &mut Option<Watch>) -> Option<String> {
     if report.is_empty() {
         return None;
     }
-    // The output of the command tells it to people.
+    // Users see the report in the output of the command.
     tracing::info!(report = report.in_one_line(), "what a command left in repositories");
     Some(format!("\n[{}]\n", report.in_words()))
 }
 
-/// Waits for text that can be passed on; nothing comes where there is no terminal, or nobody reads from it any more.
+/// Waits for text that can be written to the process. Never resolves if there is no terminal or the process no longer
+/// reads.
 async fn next_input<'a>(
     typing: Option<&'a mpsc::Sender<String>>,
     written: &mut mpsc::Receiver<String>,
@@ -528,15 +531,14 @@ async fn next_input<'a>(
     Some((permit, text))
 }
 
-/// What is left when an item has completed.
+/// What remains after an item has completed.
 struct Remains {
     agent: Agent,
     session: Arc<Session>,
     process: Process,
 }
 
-/// Keeps what a command left behind when it ended, such as a server: it can be listed and stopped, and finds somebody who
-/// reads what it writes.
+/// Keeps what a command left behind when it ended, such as a server: it can be listed and stopped, and its output is read.
 async fn linger(agent: &Agent, session: &Arc<Session>, process: &mut Process) {
     session.keep(agent);
     let mut buffer = vec![0; READ_BYTES];

@@ -1,4 +1,4 @@
-//! The tool `write_stdin`, which comes back to a command that runs in the background.
+//! The tool `write_stdin`, which continues a command in the background.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,11 +15,11 @@ use crate::tool::{
     CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
-/// What the model is told of text that did not reach a command.
+/// Tells the model that text did not reach a command.
 const NOT_WRITTEN: &str =
     "\n[`chars` was not written: the command has ended, or does not read what was written before]";
 
-/// Writes to commands that run, and tells what they wrote meanwhile.
+/// The tool `write_stdin`.
 #[derive(Debug)]
 pub struct WriteStdin;
 
@@ -56,7 +56,7 @@ impl Tool for WriteStdin {
         describe("write_stdin", call)
     }
 
-    /// What is written to one command, arrives in the order of the calls.
+    /// Input for one command arrives in the order of the calls.
     fn order(&self, call: &ToolCall) -> CallOrder {
         let session = match &call.input {
             ToolInput::Arguments(arguments) => WriteRequest::new(arguments).map(|request| request.session).ok(),
@@ -78,7 +78,7 @@ impl Tool for WriteStdin {
     }
 }
 
-/// What a terminal makes an interrupt of.
+/// The character that a terminal turns into an interrupt.
 const INTERRUPT: &str = "\u{3}";
 
 async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
@@ -89,7 +89,7 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     context.trace.resolve_stdin_target(session.call().as_str());
     let begun = Instant::now();
     let is_silent = request.text.is_empty();
-    // To end it is always right.
+    // An interrupt is always allowed.
     if !is_silent && request.text != INTERRUPT && !session.may_be_told(&context.settings) {
         return failed(
             "write_stdin failed: this command was started when more was allowed than now; interrupt it and start it again",
@@ -98,7 +98,7 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     let is_taken = AtomicBool::new(is_silent);
     let work = async {
         if !is_silent && !session.has_ended() {
-            // A full queue means that the command does not read; the waiting time ends that.
+            // A full queue means that the command does not read; the timeout ends the wait.
             match session.writes() {
                 Some(writes) => is_taken.store(writes.send(request.text).await.is_ok(), Ordering::Relaxed),
                 None => {
@@ -116,7 +116,7 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
             Ok(ended) => Some(ended),
             Err(why) => return failed(why),
         },
-        // The command goes on in the background.
+        // The command continues in the background.
         () = context.cancelled.cancelled() => None,
         () = tokio::time::sleep(request.wait) => None,
     };

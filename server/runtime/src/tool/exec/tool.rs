@@ -1,4 +1,4 @@
-//! The tools `exec_command`, which runs a command, and `shell`, the same in the spelling of earlier models.
+//! The tools `exec_command`, which runs a command, and `shell`, its variant for earlier models.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,17 +32,17 @@ use crate::tool::{
     CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
-/// Most commands of one agent that run in the background. While there are as many, no other one starts.
+/// Most background commands of one agent. At the limit, no further command starts.
 pub const MAX_BACKGROUND_COMMANDS: usize = 32;
 
-/// Runs commands.
+/// The tools `exec_command` and `shell`.
 #[derive(Debug)]
 pub struct ExecTool {
     options: Arc<ToolOptions>,
 }
 
 impl ExecTool {
-    /// Returns the tool.
+    /// Creates the tool.
     pub fn new(options: Arc<ToolOptions>) -> Self {
         Self { options }
     }
@@ -90,8 +90,8 @@ impl Tool for ExecTool {
         describe("exec_command", call)
     }
 
-    /// A command sees the patches before it, and patches after it wait until it has ended or runs in the background. Commands wait
-    /// for each other only where one is a patch.
+    /// A command sees the patches of earlier calls, and later patches wait until it has ended or runs in the background.
+    /// Commands wait for each other only if one of them is a patch.
     fn order(&self, call: &ToolCall) -> CallOrder {
         let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
         let is_patch = invocation::NAMES.iter().any(|name| input.contains(name));
@@ -120,10 +120,10 @@ fn is_restricted(sandbox: &SandboxPolicy) -> bool {
     matches!(sandbox, SandboxPolicy::ReadOnly { .. } | SandboxPolicy::WorkspaceWrite { .. })
 }
 
-/// A command as it runs, whatever its spelling.
+/// A command in its final form, independent of the variant of the tool.
 struct Command {
     argv: Vec<String>,
-    /// The line, if it is one for a shell.
+    /// The line, if the command is a shell line.
     line: Option<String>,
     cwd: PathBuf,
 }
@@ -195,11 +195,11 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     again(options, context, call, &request, &judged, first).await
 }
 
-/// How a command is judged, with what its words stand for at that moment.
+/// A command with its settings, for judging it when its programs are looked up.
 struct Judged<'a> {
     command: &'a Command,
     rights: Rights<'a>,
-    /// What commands may write to.
+    /// Where commands may write.
     open: Option<&'a Confinement>,
     judge: &'a (dyn Fn(CommandRequest<'_>) -> Verdict + Send + Sync),
 }
@@ -215,15 +215,15 @@ impl Judged<'_> {
         }
     }
 
-    /// Looks its programs up, and returns what is to become of it with those that commands may have put where they are.
+    /// Looks up the programs, and returns the verdict with the programs that commands may have created or replaced.
     fn now(&self, options: &ToolOptions) -> (Verdict, Vec<String>) {
         let planted = planted(options, self.command, self.open);
         ((self.judge)(self.request(&planted)), planted)
     }
 }
 
-/// Runs a command without a sandbox that failed within one, if people agree. It is an item of its own, since the first one
-/// has been told to have failed.
+/// Runs a command that failed in the sandbox again without a sandbox, if the user agrees. The second run is a separate
+/// item, because the first one was already shown as failed.
 async fn again(
     options: &ToolOptions,
     context: &ToolContext,
@@ -232,7 +232,7 @@ async fn again(
     judged: &Judged<'_>,
     first: String,
 ) -> ToolOutcome {
-    // The first run may itself have put a program there.
+    // The first run may itself have created a program.
     let (verdict, planted) = judged.now(options);
     let command = judged.command;
     if context.cancelled.is_cancelled() || matches!(verdict, Verdict::Refuse { .. }) {
@@ -253,7 +253,8 @@ async fn again(
             }
         };
     }
-    // The recording of a call has room for one run of its command. What this one gave is in the call's result.
+    // The recording of a call has room for one run of its command. The output of the second run is in the result of the
+    // call.
     let attempt = Attempt { confinement: None, open: Some(open), trace: ToolTrace::disabled() };
     match start(options, context, call, request, command, attempt, item).await {
         Ran::Not(outcome) => outcome,
@@ -263,12 +264,12 @@ async fn again(
     }
 }
 
-/// Most times that people are asked about one command, since its programs are others each time.
+/// Most questions about one command whose programs change while the user answers.
 const MAX_QUESTIONS: usize = 4;
 
-/// Asks people whether a command may run, and remembers to what they agreed. The item ends if they do not. `told` are the programs that
-/// they are told of; if another one has been put in place when they answer, they are asked again.
-#[expect(clippy::too_many_arguments, reason = "all that people are told of a command")]
+/// Asks the user whether a command may run, and remembers the answer. The item ends if the user declines. `told` are the
+/// programs named in the question. If others were created or replaced when the user answers, the user is asked again.
+#[expect(clippy::too_many_arguments, reason = "everything that a question about a command needs")]
 async fn ask_for(
     options: &ToolOptions,
     context: &ToolContext,
@@ -314,14 +315,14 @@ async fn ask_for(
         if then == Run::Confined {
             return Ok(open);
         }
-        // A person takes time, and commands run meanwhile.
+        // Other commands run while the user decides.
         let (verdict, planted) = judged.now(options);
         if planted.iter().all(|program| told.contains(program)) {
             return Ok(open);
         }
         match verdict {
             Verdict::Ask { reason: now, .. } => (reason, told) = (now, planted),
-            // It is agreed to nowhere, since something was put in place.
+            // This command is not covered by earlier answers, because a program was created or replaced.
             Verdict::Run(_) | Verdict::Refuse { .. } => break,
         }
     }
@@ -345,7 +346,7 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
         RequestedCommand::Line { line, shell, login } => {
             let shell = shell.clone().unwrap_or_else(|| options.shell.to_string_lossy().into_owned());
             let option = if *login { "-lc" } else { "-c" };
-            // What another program makes of the line nobody knows.
+            // How another program interprets the line is unknown.
             let is_users = Path::new(&shell) == options.shell && has_name_of_shell(&options.shell);
             let known = (is_users || is_shell(&shell)).then(|| line.clone());
             Command { argv: vec![shell, option.to_owned(), line.clone()], line: known, cwd }
@@ -353,7 +354,7 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
         RequestedCommand::Words(words) => {
             let line = match &words[..] {
                 [shell, option, line] if is_shell(shell) && (option == "-c" || option == "-lc") => Some(line.clone()),
-                // Quoted it is a plain line of one command.
+                // After quoting, the words are a simple line of one command.
                 words => shlex::try_join(words.iter().map(String::as_str)).ok(),
             };
             Command { argv: words.clone(), line, cwd }
@@ -361,26 +362,26 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
     }
 }
 
-/// Names of shells that read a plain line as [`line`](crate::tool::line) does. Others, such as fish, quote in another way.
+/// Names of shells that parse a simple line as [`line`](crate::tool::line) does. Others, such as fish, quote differently.
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
-/// Tells whether a program is a shell of the system. One in another folder only has its name.
+/// Returns whether a program is a shell of the system. A program of this name in another folder does not count.
 fn is_shell(program: &str) -> bool {
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
     SHELLS.contains(&name)
 }
 
-/// Tells whether a program that is known to be the user's shell is one whose lines are understood.
+/// Returns whether the user's shell is one whose lines can be parsed.
 fn has_name_of_shell(program: &Path) -> bool {
     program.file_name().and_then(|name| name.to_str()).is_some_and(|name| SHELLS.contains(&name))
 }
 
-/// Returns the programs of a command that commands may have put where they are, for people. Where nothing is confined, that is
-/// everywhere, and says nothing.
+/// Describes the programs of a command that commands may have created or replaced. Returns none if commands are not
+/// confined: they could replace any program, so a warning would have no meaning.
 fn planted(options: &ToolOptions, command: &Command, confinement: Option<&Confinement>) -> Vec<String> {
     let is_open = |path: &Path| confinement.is_some_and(|confinement| confinement.allows_writing(path));
     let programs = program::programs(&command.argv, command.line.as_deref(), &command.cwd, &options.search);
-    // What is named by its path is what it says, wherever it lies.
+    // A first word that is a path names exactly that file, wherever it lies.
     let first = programs.planted(is_open).filter(|program| !program.name.contains('/')).cloned();
     let words = match confinement {
         Some(_) => program::planted_words(&command.argv, &options.search, &command.cwd, is_open),
@@ -422,24 +423,24 @@ fn shown(id: ItemId, item: &CommandItem) -> Item {
     Item { id, kind: ItemKind::Command(item.clone()) }
 }
 
-/// With what one run of a command begins.
+/// Input of one run of a command.
 struct Attempt {
     confinement: Option<Confinement>,
-    /// The item, if it had to begin before; else it begins with the run.
+    /// The item, if it started before the run; otherwise it starts with the run.
     open: Option<OpenItem>,
     trace: ToolTrace,
 }
 
-/// What came of a run.
+/// Result of a run.
 enum Ran {
-    /// It did not begin.
+    /// The command did not start.
     Not(ToolOutcome),
-    /// It ended, or goes on in the background.
+    /// The command ended or continues in the background.
     Done {
         /// The report for the model.
         text: String,
     },
-    /// It ended badly, and it seems that the sandbox refused something.
+    /// The command failed, and probably because the sandbox refused something.
     Refused {
         /// The report for the model.
         text: String,
@@ -528,7 +529,7 @@ async fn start(
     let basis = if is_agreed { Basis::Agreement } else { Basis::Policy };
     let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings, basis, watch, group };
     let session = Session::start(agent, new, process, open, trace);
-    // Whoever waits may be gone before the command ends; then nobody is left to stop it.
+    // If the caller is dropped before the command ends, this guard stops the command.
     let guard = StopWhenDropped(Some(&session));
     let yielded = async {
         match request.wait {
@@ -578,7 +579,7 @@ async fn start(
     if confinement.as_ref().is_some_and(seems_refused) { Ran::Refused { text } } else { Ran::Done { text } }
 }
 
-/// Finds the repositories that a command may reach, and closes them to it.
+/// Finds the repositories that a command may reach, and makes them read-only for it.
 async fn watched(options: &ToolOptions, confinement: Option<Confinement>) -> (Option<Confinement>, Option<Watch>) {
     let Some(mut confinement) = confinement else { return (None, None) };
     let repositories = Arc::clone(&options.surroundings.repositories);
@@ -594,7 +595,7 @@ fn closing(options: &ToolOptions) -> Closing {
     options.launcher.as_ref().map_or(Closing::Nothing, SandboxLauncher::closing)
 }
 
-/// Says which folders a command cannot write to although it should.
+/// Reports the folders that a command should be able to write to and cannot.
 fn said_of_closed(confinement: &Confinement, watch: Option<&Watch>, options: &ToolOptions) -> Option<String> {
     let is_wrapped = closing(options) == Closing::Mounts;
     let mut said = Vec::new();
@@ -676,7 +677,7 @@ fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error:
     failed(format!("exec_command failed: {why}"))
 }
 
-/// Stops a command unless it was released.
+/// Stops a command when dropped, unless it was released.
 struct StopWhenDropped<'a>(Option<&'a Arc<Session>>);
 
 impl StopWhenDropped<'_> {

@@ -1,15 +1,15 @@
-//! Differences between two texts of a file, for people.
+//! Diffs between two versions of a file, for users.
 
 use std::fmt::Write;
 
-/// Most lines, of both texts together, that differ between the first and the last difference and are still compared
-/// line by line. Beyond it the diff takes all of them out and puts all of them in.
+/// Most lines, of both texts together, between the first and the last difference that are compared line by line. With more,
+/// the diff removes all of them and adds all of them.
 pub const MAX_COMPARED_LINES: usize = 10_000;
 
-/// Lines around a difference.
+/// Number of unchanged lines around a difference.
 const CONTEXT: usize = 3;
 
-/// Returns the hunks of a unified diff, without names of files; empty if the texts are equal.
+/// Returns the hunks of a unified diff without file names. It is empty if the texts are equal.
 pub fn hunks(old: &str, new: &str) -> String {
     let (old_lines, new_lines) = (lines(old), lines(new));
     let prefix = old_lines.iter().zip(&new_lines).take_while(|(a, b)| a == b).count();

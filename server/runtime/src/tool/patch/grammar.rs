@@ -1,4 +1,4 @@
-//! The patches that models write: what they say.
+//! The format of patches that models write.
 //!
 //! ```text
 //! *** Begin Patch
@@ -11,15 +11,16 @@
 //! *** End Patch
 //! ```
 //!
-//! Parsing is strict where it matters (every line of a hunk carries its mark) and mild where models slip: blank lines
-//! around the patch, an empty line for a kept empty line, a first hunk without `@@`.
+//! The parser is strict where a mistake would change the meaning: every line of a hunk needs its mark. It accepts common
+//! mistakes of models: blank lines around the patch, an empty line for an unchanged empty line, and a first hunk without
+//! `@@`.
 
 use std::path::PathBuf;
 
-/// Longest patch, in bytes.
+/// Length of the longest patch, in bytes.
 pub const MAX_PATCH_BYTES: usize = 4 << 20;
 
-/// Most files that one patch may touch.
+/// Most files that one patch may change.
 pub const MAX_PATCH_FILES: usize = 1000;
 
 const BEGIN: &str = "*** Begin Patch";
@@ -33,25 +34,25 @@ const END_OF_FILE: &str = "*** End of File";
 /// What one patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilePatch {
-    /// Makes it.
+    /// Creates the file.
     Add {
-        /// The file, as written.
+        /// Path as written.
         path: PathBuf,
-        /// Its text.
+        /// Text of the new file.
         text: String,
     },
-    /// Deletes it.
+    /// Deletes the file.
     Delete {
-        /// The file, as written.
+        /// Path as written.
         path: PathBuf,
     },
-    /// Changes it.
+    /// Changes the file.
     Update {
-        /// The file, as written.
+        /// Path as written.
         path: PathBuf,
-        /// Where it moves to, as written.
+        /// New path as written, if the file is moved.
         moved_to: Option<PathBuf>,
-        /// Its changes, from the beginning to the end of the file.
+        /// The hunks in the order of the file.
         hunks: Vec<Hunk>,
     },
 }
@@ -59,20 +60,20 @@ pub enum FilePatch {
 /// One change of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
-    /// Lines to go to, one behind the other, before the change is looked for.
+    /// Lines to go to, one after the other, before the change is searched.
     pub anchors: Vec<String>,
-    /// Lines that are there before, without line ends.
+    /// The lines before the change, without line ends.
     pub old: Vec<String>,
-    /// Lines that are there afterwards, without line ends.
+    /// The lines after the change, without line ends.
     pub new: Vec<String>,
-    /// Lines that stay: where each is among the old lines and among the new ones, in their order.
+    /// Unchanged lines, in order: index among the old lines and index among the new ones.
     pub kept: Vec<(usize, usize)>,
-    /// Whether the old lines are the last ones of the file.
+    /// Whether the old lines must be at the end of the file.
     pub place: Place,
 }
 
 impl Hunk {
-    /// Appends a line that stays.
+    /// Appends an unchanged line.
     fn keep(&mut self, line: String) {
         self.kept.push((self.old.len(), self.new.len()));
         self.old.push(line.clone());
@@ -80,102 +81,102 @@ impl Hunk {
     }
 }
 
-/// Where a hunk is in its file.
+/// Where a hunk must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place {
-    /// Anywhere behind the hunk before it.
+    /// Anywhere after the previous hunk.
     #[default]
     Anywhere,
-    /// At the end.
+    /// At the end of the file.
     EndOfFile,
 }
 
-/// Why a text is no patch.
+/// Why a text is not a valid patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchSyntaxError {
-    /// It is too long.
+    /// The patch is too long.
     #[error("the patch has {bytes} bytes, more than {MAX_PATCH_BYTES}; split it")]
     TooLong {
-        /// Its length.
+        /// Length of the patch in bytes.
         bytes: usize,
     },
-    /// It touches too many files.
+    /// The patch changes too many files.
     #[error("line {line}: the patch touches more than {MAX_PATCH_FILES} files; split it")]
     TooManyFiles {
-        /// Where.
+        /// Line number.
         line: usize,
     },
-    /// It does not begin as patches do.
+    /// The patch does not begin with the begin line.
     #[error("line {line}: a patch begins with `{BEGIN}`")]
     NoBegin {
-        /// Where.
+        /// Line number.
         line: usize,
     },
-    /// It does not end as patches do.
+    /// The patch does not end with the end line.
     #[error("line {line}: the patch does not end with `{END}`")]
     NoEnd {
-        /// Where the text ends.
+        /// Number of the last line.
         line: usize,
     },
-    /// It does nothing.
+    /// The patch has no changes.
     #[error("the patch changes no file; put `{ADD}PATH`, `{DELETE}PATH` or `{UPDATE}PATH` between begin and end")]
     Empty,
-    /// A line names no file.
+    /// A header has no path.
     #[error("line {line}: no path behind `{header}`")]
     NoPath {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// What comes before the path.
+        /// The header before the path.
         header: &'static str,
     },
-    /// A line is no beginning of a file's part.
+    /// A line is not a header of a file.
     #[error("line {line}: `{text}` begins no file; expected `{ADD}PATH`, `{DELETE}PATH` or `{UPDATE}PATH`")]
     NoHeader {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// The beginning of the line.
+        /// Beginning of the line.
         text: String,
     },
     /// A line of a new file has no mark.
     #[error("line {line}: `{text}` is no line of a new file; each begins with `+`")]
     NotAdded {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// The beginning of the line.
+        /// Beginning of the line.
         text: String,
     },
-    /// A line of a change has no mark.
+    /// A line of a hunk has no mark.
     #[error("line {line}: `{text}` is no line of a change; each begins with a blank, `-` or `+`")]
     NoMark {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// The beginning of the line.
+        /// Beginning of the line.
         text: String,
     },
-    /// A change changes nothing.
+    /// A hunk has no lines.
     #[error("line {line}: this change of {path} has no lines", path = path.display())]
     EmptyHunk {
-        /// Where it ends.
+        /// Number of its last line.
         line: usize,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A file is neither changed nor moved.
     #[error("line {line}: nothing changes in {path}", path = path.display())]
     EmptyUpdate {
-        /// Where its part ends.
+        /// Number of the last line for the file.
         line: usize,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
 }
 
-/// Returns what a patch says.
+/// Parses a patch.
 ///
 /// # Errors
 ///
-/// When the text is no patch, with the line where that shows.
+/// Returns an error with the line number if the text is not a valid patch.
 pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchSyntaxError> {
     if text.len() > MAX_PATCH_BYTES {
         return Err(PatchSyntaxError::TooLong { bytes: text.len() });
@@ -229,7 +230,7 @@ fn beginning(line: &str) -> String {
 
 struct Lines<'a> {
     lines: Vec<&'a str>,
-    /// Number of lines that were taken, which is the number of the line taken last.
+    /// Number of lines read so far, which is also the number of the last one.
     at: usize,
 }
 
@@ -244,12 +245,12 @@ impl<'a> Lines<'a> {
         Some(line)
     }
 
-    /// Tells whether the part of a file ends here. Marks of hunks never look like this.
+    /// Returns whether the next line is a header. Marked lines of hunks never look like one.
     fn is_at_header(&self) -> bool {
         self.peek().is_none_or(|line| line.starts_with("*** ") && line.trim_end() != END_OF_FILE)
     }
 
-    /// Returns how many lines without any character follow.
+    /// Returns the number of empty lines that follow.
     fn blank_lines(&self) -> usize {
         self.lines[self.at..].iter().take_while(|line| line.is_empty()).count()
     }
@@ -301,7 +302,8 @@ impl<'a> Lines<'a> {
             }
         }
         while !self.is_at_header() && !self.peek().is_some_and(|line| line.starts_with("@@")) {
-            // Lines without a mark are kept empty lines, but before the next file they only make room.
+            // Empty lines without a mark are unchanged empty lines, except directly before a header, where they are
+            // ignored.
             let blanks = self.blank_lines();
             if blanks > 0 {
                 self.at += blanks;

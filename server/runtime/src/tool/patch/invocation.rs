@@ -1,23 +1,23 @@
-//! Patches that come as shell commands: `apply_patch <<'EOF' ...`.
+//! Recognises patches in shell commands: `apply_patch <<'EOF' ...`.
 //!
-//! Models write patches as a command of that name, which no system has. Such a command is no command for us: it is the
-//! patch, so that people see files and are asked about files.
+//! Models call a command of that name, which no system has. Such a command is treated as a call of the patch tool, so that
+//! the user sees files and is asked about files.
 
 use crate::tool::line::{self, Expansion};
 
 /// Names of the command.
 pub(crate) const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// A patch that came as a command.
+/// A patch in a shell command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// Folder that the command goes to first, as written.
+    /// The folder that the command changes to first, as written.
     pub folder: Option<String>,
-    /// The patch.
+    /// Text of the patch.
     pub patch: String,
 }
 
-/// Returns the patch that the words of a command hold, also within a shell.
+/// Returns the patch in the words of a command, which may run a shell.
 pub fn find_in_words(words: &[String]) -> Option<Invocation> {
     match words {
         [name, patch] if NAMES.contains(&name.as_str()) => Some(Invocation { folder: None, patch: patch.clone() }),
@@ -30,7 +30,7 @@ fn is_shell(program: &str) -> bool {
     ["bash", "sh", "zsh"].contains(&program.rsplit('/').next().unwrap_or(program))
 }
 
-/// Returns the patch that a shell line holds, if it does nothing else but to change the folder before.
+/// Returns the patch in a shell line that does nothing else, except that it may change the folder first.
 pub fn find_in_line(line: &str) -> Option<Invocation> {
     let line = line.trim_start();
     let (folder, rest) = match line.strip_prefix("cd ").and_then(|_| line.split_once("&&")) {
@@ -65,7 +65,7 @@ pub fn find_in_line(line: &str) -> Option<Invocation> {
     Some(Invocation { folder, patch })
 }
 
-/// Returns the text behind `<<`, which begins with the word that ends it, if nothing follows.
+/// Returns the text of a here-document, from its delimiter word on, if nothing follows it.
 fn here_document(rest: &str) -> Option<String> {
     let (head, body) = rest.split_once('\n')?;
     let head = head.trim();

@@ -1,45 +1,45 @@
-//! Puts the changes of a patch into a file's text.
+//! Applies the hunks of a patch to the text of a file.
 //!
-//! A change is looked for behind the one before it, first exactly, then without regard to blanks at line ends, then without
-//! regard to blanks around lines. The first place that fits is taken. Lines that the change keeps stay as the file has them.
+//! A hunk is searched after the previous one: first exactly, then ignoring white space at line ends, then ignoring white
+//! space around lines. The first match is taken. Unchanged lines stay as they are in the file.
 
 use super::grammar::{Hunk, Place};
 
-/// Most lines that are compared for one file, so that a file and a patch made of equal lines end in time.
+/// Most comparisons of lines for one file. It bounds the time for a file and a patch of many equal lines.
 pub const MAX_COMPARED_LINES: u64 = 50_000_000;
 
-/// Why a change fits nowhere.
+/// Why a hunk does not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchError {
-    /// The line to go to is not there.
+    /// The line to go to is missing.
     #[error("no line `{anchor}` behind line {behind}")]
     NoAnchor {
-        /// The line.
+        /// The line to go to.
         anchor: String,
-        /// Number of the last line that was passed.
+        /// Number of the last line before the search started.
         behind: usize,
     },
-    /// The lines that should be there are not.
+    /// The old lines are missing.
     #[error("these lines are not in the file behind line {behind}:\n{lines}")]
     NoLines {
-        /// The lines.
+        /// The old lines.
         lines: String,
-        /// Number of the last line that was passed.
+        /// Number of the last line before the search started.
         behind: usize,
     },
-    /// The search takes too long.
+    /// The search needs too many comparisons.
     #[error(
         "the place of a change is too hard to find: more than {MAX_COMPARED_LINES} lines were compared; name lines to go to with `@@ LINE`"
     )]
     TooHard,
 }
 
-/// Returns the text with the changes made.
+/// Applies the hunks and returns the new text.
 ///
 /// # Errors
 ///
-/// When a change fits nowhere behind the one before it.
+/// Returns an error if a hunk does not match after the previous one.
 pub fn apply(text: &str, hunks: &[Hunk]) -> Result<String, MatchError> {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -54,7 +54,7 @@ pub fn apply(text: &str, hunks: &[Hunk]) -> Result<String, MatchError> {
             from = found.ok_or_else(|| MatchError::NoAnchor { anchor: anchor.clone(), behind: from })? + 1;
         }
         let start = if hunk.old.is_empty() {
-            // Nothing to look for: behind its anchor, or at the end.
+            // There are no old lines to search: insert after the anchor, or at the end.
             if hunk.anchors.is_empty() || hunk.place == Place::EndOfFile { lines.len() } else { from }
         } else {
             let found = search.find(from, &hunk.old, hunk.place)?;
@@ -73,7 +73,7 @@ pub fn apply(text: &str, hunks: &[Hunk]) -> Result<String, MatchError> {
     Ok(result)
 }
 
-/// Appends the new lines of a hunk. Lines that it keeps are taken from the file.
+/// Appends the new lines of a hunk. Unchanged lines are taken from the file.
 fn put(result: &mut String, old: &[&str], hunk: &Hunk, ending: &str) {
     let mut kept = hunk.kept.iter().peekable();
     for (number, line) in hunk.new.iter().enumerate() {
@@ -95,9 +95,9 @@ fn terminate(text: &mut String, ending: &str) {
 }
 
 struct Search<'a> {
-    /// The lines of the file without their ends.
+    /// Lines of the file without line ends.
     lines: Vec<&'a str>,
-    /// Lines that may still be compared.
+    /// Remaining number of comparisons.
     left: u64,
 }
 
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(patched(&text, &wanted), Err(MatchError::TooHard));
     }
 
-    /// Writes the patch that leads from one text to another, with every old line as context.
+    /// Returns the patch from one text to another with every old line as context.
     fn patch_between(old: &str, new: &str) -> String {
         let patch = diffy::create_patch(old, new);
         let mut text = String::from("*** Begin Patch\n*** Update File: a\n");
@@ -206,7 +206,7 @@ mod tests {
             let patch = patch_between(&old, &new);
             let files = parse(&patch).map_err(|error| TestCaseError::fail(format!("{error}\n{patch}")))?;
             let FilePatch::Update { hunks, .. } = &files[0] else { panic!("an update") };
-            // Context lines repeat in such texts: a hunk may fit before its place. Then the law speaks of another patch.
+            // Context lines may repeat in these texts, so a hunk may match earlier than intended. Such cases are skipped.
             let exact = hunks.len() == 1 && hunks[0].old.len() == old.lines().count();
             prop_assume!(exact);
             prop_assert_eq!(apply(&old, hunks).expect("fits"), new);

@@ -1,5 +1,5 @@
-//! Patches: what they say, what they would do, and doing it. [`invocation`] finds them in commands, [`grammar`] reads them,
-//! [`plan`] holds them against the files, [`mod@write`] makes the changes, [`tracker`] keeps what a turn changed.
+//! Applies patches. [`invocation`] finds them in commands, [`grammar`] parses them, [`plan`] compares them with the files,
+//! [`mod@write`] writes the changes, [`tracker`] accumulates the changes of a turn.
 
 pub mod diff;
 pub mod grammar;

@@ -1,4 +1,4 @@
-//! What a patch would do to the files that are there. Nothing is written here.
+//! Computes what a patch would do to existing files. Nothing is written here.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,55 +13,55 @@ use crate::item::{FileChange, FileChangeKind};
 use crate::sandbox::Confinement;
 use crate::tool::regular;
 
-/// Largest file that a patch may touch, in bytes.
+/// Size of the largest file that a patch may change, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Most bytes of all files together that a patch looks at.
+/// Most bytes of all files that a patch reads.
 pub const MAX_PLAN_BYTES: usize = 64 << 20;
 
 /// Why a patch cannot be applied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A file that should be there cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {path}: {reason}", path = path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         reason: io::Error,
     },
-    /// A file is none, or no text, or too large.
+    /// The file is missing, not a text file, or too large.
     #[error("cannot change {path}: {what}", path = path.display())]
     Unfit {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it is.
+        /// What is wrong with the file.
         what: &'static str,
     },
-    /// The files are too large together.
+    /// The files together are too large.
     #[error("the files of the patch have more than {MAX_PLAN_BYTES} bytes together; split it")]
     TooMuch,
-    /// A path leads nowhere that a file could be.
+    /// The path cannot be that of a file.
     #[error("`{path}` names no file", path = path.display())]
     Path {
-        /// The path, as written.
+        /// The path as written.
         path: PathBuf,
     },
-    /// A file moves to where one is.
+    /// A file would be moved to an existing file.
     #[error("cannot move {from} to {to}: there is a file already", from = from.display(), to = to.display())]
     Occupied {
-        /// The file.
+        /// Path of the file.
         from: PathBuf,
-        /// Where it should go.
+        /// New path.
         to: PathBuf,
     },
-    /// A change fits nowhere in its file.
+    /// A hunk does not match the file.
     #[error("cannot change {path}: {reason}", path = path.display())]
     Match {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What does not fit.
+        /// Why the hunk does not match.
         reason: MatchError,
     },
 }
@@ -69,43 +69,43 @@ pub enum PlanError {
 /// What a patch would do.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// The changes in the order of the patch, for people.
+    /// The changes in the order of the patch, for users.
     pub changes: Vec<FileChange>,
-    /// The same for the model: a letter and the path as it was written.
+    /// The changes for the model: a letter and the path as written.
     pub summary: Vec<String>,
-    /// The changes one by one, for those who keep count.
+    /// The changes one by one, for the diff of the turn.
     pub steps: Vec<Step>,
-    /// What is to become of which file.
+    /// The final state of each file.
     pub files: BTreeMap<PathBuf, Target>,
-    /// Bytes of the files that were looked at.
+    /// Number of bytes read so far.
     bytes: usize,
 }
 
-/// A change of one file, with absolute paths.
+/// A change of one file with absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Where the file was and what it held, if there was one.
+    /// Path and text before the change; `None` if the file did not exist.
     pub before: Option<(PathBuf, Arc<str>)>,
-    /// Where the file is and what it holds, if there is one.
+    /// Path and text after the change; `None` if the file is deleted.
     pub after: Option<(PathBuf, Arc<str>)>,
 }
 
-/// What is to become of a file.
+/// Expected and final content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// What it holds, if there is one.
+    /// Expected text; `None` if there is no file.
     pub before: Option<Arc<str>>,
-    /// What it is to hold, if it is to be.
+    /// Final text; `None` if the file is deleted.
     pub after: Option<Arc<str>>,
 }
 
 impl Plan {
-    /// Looks at the files and returns what a patch would do; relative paths start in `cwd`, which is absolute. What commands
-    /// must not read is not looked at either.
+    /// Reads the files and returns what a patch would do. Relative paths are resolved against the absolute path `cwd`.
+    /// Files that commands must not read are not read.
     ///
     /// # Errors
     ///
-    /// When any part of the patch cannot be applied.
+    /// Returns an error if any part of the patch cannot be applied.
     pub fn new(patch: &[FilePatch], cwd: &Path, confinement: Option<&Confinement>) -> Result<Self, PlanError> {
         let mut plan = Self::default();
         for file in patch {
@@ -154,7 +154,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns all files that would be touched.
+    /// Returns the paths of all files that would be changed.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files.keys().cloned().collect()
     }
@@ -179,7 +179,7 @@ impl Plan {
         self.steps.push(Step { before, after });
     }
 
-    /// Returns what a file holds behind the steps so far.
+    /// Returns the text of a file after the steps so far.
     fn now(&mut self, path: &Path, confinement: Option<&Confinement>) -> Result<Option<Arc<str>>, PlanError> {
         if let Some(target) = self.files.get(path) {
             return Ok(target.after.clone());
@@ -200,16 +200,16 @@ impl Plan {
     }
 }
 
-/// Reads a file of text, unless it is one that commands must not read.
+/// Reads a text file, unless commands must not read it.
 ///
 /// # Errors
 ///
-/// When it is none, or too large, or cannot be read.
+/// Returns an error if the file is missing, not a text file, too large, or cannot be read.
 pub(super) fn read(path: &Path, confinement: Option<&Confinement>) -> Result<String, PlanError> {
     text_of(regular::open(path, confinement), path)
 }
 
-/// Returns the text of a file that was opened, where it is one that patches can change.
+/// Returns the text of an opened file if patches can change it.
 pub(super) fn text_of(opened: io::Result<Option<File>>, path: &Path) -> Result<String, PlanError> {
     let failed = |reason| PlanError::Read { path: path.to_owned(), reason };
     let unfit = |what| PlanError::Unfit { path: path.to_owned(), what };
@@ -222,7 +222,7 @@ pub(super) fn text_of(opened: io::Result<Option<File>>, path: &Path) -> Result<S
     String::from_utf8(bytes).map_err(|_| unfit("it is no UTF-8 text"))
 }
 
-/// Returns an absolute path without `.` and `..`, as it is written: links are followed where files are opened.
+/// Returns an absolute path without `.` and `..` components. Symlinks are resolved later, when files are opened.
 fn locate(cwd: &Path, path: &Path) -> Result<PathBuf, PlanError> {
     let mut located = PathBuf::new();
     for part in cwd.join(path).components() {

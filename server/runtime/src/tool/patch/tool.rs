@@ -1,4 +1,4 @@
-//! The tool `apply_patch`, and patches that come as commands.
+//! The tool `apply_patch`, and patches that arrive as commands.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct PatchTool {
 }
 
 impl PatchTool {
-    /// Returns the tool.
+    /// Creates the tool.
     pub fn new(options: Arc<ToolOptions>) -> Self {
         Self { options }
     }
@@ -107,7 +107,7 @@ impl Tool for PatchTool {
     }
 }
 
-/// Carries a patch out, whatever call it came with. Relative paths start in `cwd`.
+/// Applies a patch from any kind of call. Relative paths are resolved against `cwd`.
 pub(crate) async fn apply(
     options: &ToolOptions,
     context: &ToolContext,
@@ -162,7 +162,7 @@ pub(crate) async fn apply(
     context.trace.start_runtime(ToolKind::ApplyPatch, Json(&begun));
     let targets = plan.files.clone();
     let confinement = confinement.filter(|_| run == Run::Confined);
-    // Not stopped half way: the changes take moments, and are all made or none.
+    // The changes are not interrupted: they take only moments, and either all of them are made or none.
     let written = tokio::task::spawn_blocking(move || write(&targets, &files, confinement.as_ref())).await;
     let error = match written {
         Ok(done) => done.err(),
@@ -186,8 +186,8 @@ pub(crate) async fn apply(
     ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
 }
 
-/// Returns what a patch would do, the files that it touches by paths without links, and the confinement, in which those of them are
-/// closed that Git runs or reads settings from.
+/// Returns what a patch would do, the real paths of the files that it changes, and the confinement. In the confinement,
+/// files that Git runs or reads settings from are read-only.
 async fn make_plan(
     patch: String,
     cwd: PathBuf,
@@ -200,7 +200,7 @@ async fn make_plan(
         let files: Vec<PathBuf> = plan.files.iter().map(|(path, target)| write::place_of(path, target)).collect();
         let mut seen = HashSet::new();
         if let Some(twice) = files.iter().find(|file| !seen.insert(*file)) {
-            // Each part was held against the file as it is; the last one written would undo the others.
+            // Each part was computed from the file as it is, so the last one would overwrite the others.
             return Err(format!("two paths of the patch lead to {}; use one of them", twice.display()));
         }
         if let Some(confinement) = &mut confinement {
@@ -213,7 +213,7 @@ async fn make_plan(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
 }
 
-/// Writes what was judged: the same files, and only where commands may write if that was the verdict.
+/// Writes the files that were judged, and only where commands may write if the verdict says so.
 fn write(
     targets: &BTreeMap<PathBuf, Target>,
     judged: &[PathBuf],
@@ -222,7 +222,7 @@ fn write(
     let Some(confinement) = confinement else {
         return write::write(targets, judged, None).map_err(|error| error.to_string());
     };
-    // A folder that is not there cannot be opened for writing. The working folder need not be there.
+    // A missing folder cannot be opened for writing. The working folder may be missing.
     let mut made = Vec::new();
     let written = make_roots(judged, confinement, &mut made).and_then(|()| {
         match sandbox::within(confinement, || write::write(targets, judged, Some(confinement))) {
@@ -289,7 +289,7 @@ mod tests {
         symlink(at("other"), at("work/sub")).expect("a link");
         let error = write(&plan.files, &judged, None).expect_err("an error");
         assert!(error.ends_with("has changed meanwhile; read it again"), "{error}");
-        // Also for a link that changes after the last look, by the folder that is held and by the rules of the thread.
+        // The same holds for a symlink that changes after the check: the folder is held open and the thread is confined.
         let error = write(&plan.files, &[at("other/made")], Some(&confinement)).expect_err("an error");
         assert!(error.contains("permission denied"), "{error}");
         match sandbox::availability() {
@@ -312,7 +312,7 @@ mod tests {
         let confinement = Confinement::new(vec![root.clone()], Network::Closed);
         let judged = places(&plan);
         assert_eq!(judged, [root.join("sub/made")]);
-        // It is not left behind by a patch that fails.
+        // A failing patch does not leave it behind.
         let error = write(&plan.files, &[root.join("elsewhere")], Some(&confinement)).expect_err("an error");
         assert!(error.contains("changed meanwhile"), "{error}");
         assert!(!root.parent().expect("a folder").exists());

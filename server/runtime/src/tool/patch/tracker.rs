@@ -1,4 +1,4 @@
-//! What a whole turn changed, as one diff in the manner of git.
+//! The changes of a whole turn as one diff in Git's format.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use super::diff;
 use super::plan::Step;
 use crate::id::TurnId;
 
-/// Longest diff of a turn, in bytes. What goes beyond is counted in its last line.
+/// Length of the longest diff of a turn, in bytes. Files beyond it are counted in its last line.
 pub const MAX_TURN_DIFF_BYTES: usize = 4 << 20;
 
-/// Keeps the files that the running turn of an agent changed by patches.
+/// The files that the running turn of an agent changed by patches.
 #[derive(Debug, Default)]
 pub struct ChangeTracker(Mutex<Changes>);
 
@@ -21,7 +21,7 @@ struct Changes {
     files: Vec<Tracked>,
 }
 
-/// A file where and as it was when the turn began, and where and as it is now.
+/// A file with path and text at the start of the turn and now.
 #[derive(Debug)]
 struct Tracked {
     before: Option<(PathBuf, Arc<str>)>,
@@ -29,7 +29,7 @@ struct Tracked {
 }
 
 impl ChangeTracker {
-    /// Adds what was done and returns the diff of the turn so far. Paths below `cwd` are shown relative to it.
+    /// Adds changes and returns the diff of the turn so far. Paths below `cwd` are shown relative to it.
     pub fn add(&self, turn: &TurnId, steps: &[Step], cwd: &Path) -> String {
         let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if changes.turn.as_ref() != Some(turn) {
@@ -47,7 +47,7 @@ impl Changes {
         let path_of = |state: &Option<(PathBuf, Arc<str>)>| state.as_ref().map(|(path, _)| path.clone());
         let (from, to) = (path_of(&step.before), path_of(&step.after));
         let is_here = |tracked: &&mut Tracked| path_of(&tracked.now).is_some_and(|path| Some(path) == from);
-        // A file that was deleted before comes back.
+        // A file that was deleted before is created again.
         let was_here = |tracked: &&mut Tracked| {
             tracked.now.is_none() && path_of(&tracked.before).is_some_and(|path| Some(path) == to)
         };

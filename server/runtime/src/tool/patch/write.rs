@@ -1,9 +1,9 @@
-//! Writes what a plan says: all of it or nothing.
+//! Writes a plan atomically.
 //!
-//! New texts are written beside their files first; then each file is replaced by one rename. When a step fails, the ones
-//! before it are taken back. What is written lies where it was judged to lie, or nothing is written; folders are opened by their
-//! paths without links, and held fast from the first step to the last: a link that is put into a path meanwhile leads nothing
-//! elsewhere.
+//! The new texts are first written to temporary files beside the files; then each file is replaced by a rename. If a step
+//! fails, the previous ones are undone. Files are written only where they were when the plan was judged. Folders are opened
+//! by paths without symlinks and held open from the first step to the last, so a symlink that appears in a path in the
+//! meantime has no effect.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -17,27 +17,27 @@ use super::plan::{self, Target};
 use crate::sandbox::{Confinement, Folder, Made, real_path};
 use crate::tool::regular;
 
-/// Mode of a new file, before the process takes away what it takes away from all files.
+/// Mode of a new file before the umask is applied.
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Why a plan was not carried out.
+/// Why a plan was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A file is not as it was when the plan was made.
+    /// A file has changed since the plan was made.
     #[error("{path} has changed meanwhile; read it again", path = path.display())]
     Changed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A step failed.
     #[error("cannot write {path}: {reason}{}", left(not_undone))]
     Step {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         reason: std::io::Error,
-        /// Files that could not be put back.
+        /// Files that could not be restored.
         not_undone: Vec<PathBuf>,
     },
 }
@@ -52,8 +52,8 @@ fn left(files: &[PathBuf]) -> String {
     }
 }
 
-/// Returns where a change of a path happens, without links. A link stays one when its text changes, and goes by itself when it
-/// is deleted. One that leads nowhere stays as it is; it is inside of no folder.
+/// Returns the real path of the file that a change affects. If its text changes, a symlink is followed; if it is deleted,
+/// the symlink itself is deleted. A dangling symlink is not resolved and counts as outside of all folders.
 pub(super) fn place_of(path: &Path, target: &Target) -> PathBuf {
     let found = if target.before.is_some() && target.after.is_some() {
         real_path(path)
@@ -63,13 +63,13 @@ pub(super) fn place_of(path: &Path, target: &Target) -> PathBuf {
     found.unwrap_or_else(|| path.to_owned())
 }
 
-/// Carries a plan out, within a confinement if there is one. The files are where they were when the plan was judged
+/// Writes a plan, within a confinement if there is one. `judged` has the paths of the files when the plan was judged
 /// ([`place_of`]), in the order of the plan.
 ///
 /// # Errors
 ///
-/// When a file has changed since the plan was made, or a step fails. Then every file is as before, except those that the
-/// error names.
+/// Returns an error if a file has changed since the plan was made, or if a step fails. Then all files are unchanged except
+/// those that the error names.
 pub(super) fn write(
     files: &BTreeMap<PathBuf, Target>,
     judged: &[PathBuf],
@@ -91,7 +91,7 @@ enum Failure {
     Step(PathBuf, std::io::Error),
 }
 
-/// A file that is about to change: what it will be, ready beside it.
+/// A file that is about to change, with a temporary file that has its new text.
 struct Prepared {
     path: PathBuf,
     before: Option<(String, Permissions)>,
@@ -99,7 +99,7 @@ struct Prepared {
     place: Place,
 }
 
-/// Where a file lies: its folder, and its path without links.
+/// The folder of a file, held open, and the real path of the file.
 #[derive(Clone)]
 struct Place {
     folder: Folder,
@@ -107,12 +107,12 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the path by which the file is reached for as long as its folder is held.
+    /// Returns a path to the file that stays valid as long as its folder is held open.
     fn path(&self) -> PathBuf {
         self.folder.at(Path::new(self.real.file_name().expect("a file has a name")))
     }
 
-    /// Returns a new file beside it.
+    /// Creates a temporary file beside it.
     fn beside(&self, text: &str, permissions: Option<&Permissions>) -> std::io::Result<NamedTempFile> {
         beside(&self.folder.at(Path::new("")), text, permissions)
     }
@@ -129,7 +129,7 @@ fn prepare(
     for ((path, target), real) in files.iter().zip(judged) {
         let failed = |reason| Failure::Step(path.clone(), reason);
         let changed = || Failure::Changed(path.clone());
-        // Commands that run in the background can change links at any time.
+        // Background commands can change symlinks at any time.
         if place_of(path, target) != *real {
             return Err(changed());
         }
@@ -149,7 +149,7 @@ fn prepare(
             None => Folder::open(parent, &mut done.folders).map_err(failed)?,
         };
         folders.insert(parent.to_owned(), folder.clone());
-        // It is looked at where it will be written: what lies at its path may be another file by now.
+        // The check uses the folder that is held open, because another file may be at the path by now.
         let name = Path::new(real.file_name().expect("a file has a name"));
         let held = folder.at(name);
         let before = match (&target.before, fs::symlink_metadata(&held)) {
@@ -197,7 +197,7 @@ fn commit(prepared: Vec<Prepared>, done: &mut Done) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was done, for taking it back.
+/// Completed steps, so that they can be undone.
 #[derive(Default)]
 struct Done {
     folders: Vec<Made>,
@@ -205,7 +205,7 @@ struct Done {
 }
 
 impl Done {
-    /// Takes everything back and returns what stays changed.
+    /// Undoes all steps and returns the files that could not be restored.
     fn undo(self) -> Vec<PathBuf> {
         let mut left = Vec::new();
         for (place, before) in self.files.into_iter().rev() {
@@ -237,7 +237,7 @@ mod tests {
             .expect("a plan")
     }
 
-    /// Writes without a confinement, where the files are.
+    /// Writes without a confinement to the current paths.
     fn write_now(plan: &Plan) -> Result<(), WriteError> {
         write(&plan.files, &places(plan), None)
     }
@@ -288,7 +288,7 @@ mod tests {
             planned("*** Update File: a\n@@\n-a\n+1\n*** Delete File: b\n*** Add File: new/z\n+z\n", folder.path());
         let mut done = Done::default();
         let prepared = prepare(&plan.files, &places(&plan), None, &mut done).unwrap_or_else(|_| panic!("prepared"));
-        // Where the last file should go there is a folder now, so that its step fails.
+        // A folder in place of the last file makes its step fail.
         fs::create_dir(at("new/z")).expect("a folder");
         let Err(Failure::Step(path, _)) = commit(prepared, &mut done) else { panic!("must fail") };
         assert_eq!(path, at("new/z"));
@@ -330,12 +330,12 @@ mod tests {
         for body in [change, "*** Delete File: d/b\n", "*** Add File: d/made\n+x\n"] {
             let plan = planned(body, &at("work"));
             let judged = places(&plan);
-            // The path leads elsewhere when it is written.
+            // The path leads elsewhere when the plan is written.
             fs::rename(at("work/d"), at("work/was")).expect("renames");
             symlink(at("other"), at("work/d")).expect("a link");
             let error = write(&plan.files, &judged, None).expect_err("an error");
             assert!(matches!(&error, WriteError::Changed { .. }), "{error}");
-            // It does already when it is judged, and no longer when it is written.
+            // The path leads elsewhere when the plan is judged, and no longer when it is written.
             let elsewhere = places(&plan);
             assert!(elsewhere[0].starts_with(at("other")), "{elsewhere:?}");
             fs::remove_file(at("work/d")).expect("removes");
