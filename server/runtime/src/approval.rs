@@ -1,11 +1,11 @@
-//! Whether a command or a change of files runs, is asked for, or is refused.
+//! Decides whether a command or a change of files runs, needs an approval, or is refused.
 //!
-//! Three things decide: when people want to be asked ([`ApprovalPolicy`]), what commands may touch ([`SandboxPolicy`]), and
-//! what people agreed to before ([`Accepted`] in one thread, [`PrefixRules`] everywhere). The functions here only judge; who
-//! calls them asks and acts.
+//! A decision depends on when the user wants to be asked ([`ApprovalPolicy`]), what commands may access
+//! ([`SandboxPolicy`]), and what the user accepted before ([`Accepted`] in one thread, [`PrefixRules`] in all). The
+//! functions here only judge; the caller asks and acts.
 //!
-//! A command is never run with more rights than its verdict names: where a sandbox is called for and there is none, the
-//! verdict is a question or a refusal.
+//! A command never runs with more rights than its verdict names. If a sandbox is required and there is none, the verdict is
+//! a question or a refusal.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::tool::exec::actions::{WRITING_FIND, is_line_range, starts_programs};
 use crate::tool::line::{self, Expansion, SimpleCommand};
 use trace_text::Usage;
 
-/// Most commands and files that one thread remembers to be accepted. Beyond it people are asked again.
+/// Most accepted commands and files that one thread remembers. Beyond the limit, the user is asked again.
 pub const MAX_ACCEPTED: usize = 1000;
 
-/// Longest command that is remembered, in bytes of its words. A longer one is asked for each time.
+/// Longest command that is remembered, in bytes of its words. The user is asked about a longer one each time.
 pub const MAX_ACCEPTED_BYTES: usize = 16 * 1024;
 
 /// Most prefix rules of a runtime.
@@ -29,22 +29,22 @@ pub const MAX_RULES: usize = 1000;
 /// Most words of a prefix rule.
 pub const MAX_RULE_WORDS: usize = 64;
 
-/// Longest part of a model's justification that people are shown, in characters.
+/// Most characters of a model's justification that the user sees.
 pub const MAX_JUSTIFICATION_CHARS: usize = 300;
 
-/// A command that is to run.
+/// A command to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandRequest<'a> {
-    /// The program and its words.
+    /// The program and its arguments.
     pub argv: &'a [String],
-    /// The line, if the program is a shell that runs one.
+    /// The shell line, if the program is a shell that runs one.
     pub line: Option<&'a str>,
-    /// Folder that it would run in.
+    /// Working folder.
     pub cwd: &'a Path,
-    /// Whether it wants out of the sandbox.
+    /// Whether the command shall run outside of the sandbox.
     pub rights: Rights<'a>,
-    /// The programs that it names and that are not what they seem, for people: files that commands may have put there.
-    /// Nothing that was agreed to before covers such a command, and none of it counts as known to be harmless.
+    /// Descriptions of the programs of the command that commands may have created or replaced. If there are any, no earlier
+    /// approval covers the command, and it does not count as harmless.
     pub planted: &'a [String],
 }
 
@@ -53,8 +53,9 @@ impl CommandRequest<'_> {
         self.planted.is_empty() && self.line.is_some_and(is_harmless)
     }
 
-    /// Returns why people are asked. Clients show a justification of the model as it is, so it stays as it is where it stands
-    /// alone and hides nothing; otherwise it stands in quotes behind what the server knows.
+    /// Returns the reason that the user sees. Clients show the justification of the model unchanged, so it is passed
+    /// unchanged if it is the only reason and has no characters that could mislead. Otherwise it is quoted after the facts
+    /// that the server knows.
     fn reason(&self, known: Option<String>, justification: Option<&str>) -> Option<String> {
         let mut parts: Vec<String> = known.into_iter().collect();
         if !self.planted.is_empty() {
@@ -74,47 +75,47 @@ impl CommandRequest<'_> {
     }
 }
 
-/// Whether a command wants out of the sandbox.
+/// Whether a command shall run outside of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights<'a> {
-    /// It is content.
+    /// It runs in the sandbox.
     Usual,
-    /// It does.
+    /// It shall run outside of the sandbox.
     Escalated {
-        /// What the model says why.
+        /// The justification of the model.
         justification: Option<&'a str>,
     },
 }
 
-/// What is to become of a command or a change.
+/// What happens with a command or a change of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
     Run(Run),
-    /// A person decides.
+    /// The user decides.
     Ask {
-        /// Why it is asked.
+        /// Reason for the question.
         reason: Option<String>,
-        /// How it runs if the person agrees.
+        /// How it runs if the user agrees.
         then: Run,
     },
-    /// It does not run, and nobody is asked.
+    /// It is refused without a question.
     Refuse {
-        /// What the model is told.
+        /// Message for the model.
         why: String,
     },
 }
 
-/// With which rights something runs.
+/// The rights with which something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Run {
-    /// Within the sandbox of the settings.
+    /// In the sandbox of the settings.
     Confined,
     /// With all rights of the server.
     Free,
 }
 
-/// Judges a command. `sandbox_error` says why commands cannot be confined, if they cannot.
+/// Judges a command. `sandbox_error` says why commands cannot be confined; `None` if they can.
 pub fn judge_command(
     policy: ApprovalPolicy,
     sandbox: &SandboxPolicy,
@@ -164,7 +165,7 @@ fn is_agreed_to(request: &CommandRequest<'_>, run: Run, accepted: &Accepted, rul
     request.planted.is_empty() && (accepted.has_command(request.argv, request.cwd, run) || rules.cover(request, run))
 }
 
-/// Says in words what a command may do that runs with these rights.
+/// Describes the rights of a command for users.
 pub(crate) fn rights_in_words(sandbox: &SandboxPolicy, run: Run) -> String {
     let network = |network: &Network| match network {
         Network::Open => "open network",
@@ -185,8 +186,8 @@ pub(crate) fn rights_in_words(sandbox: &SandboxPolicy, run: Run) -> String {
     }
 }
 
-/// Judges whether a command whose confinement seems to have stood in its way runs again without one. What only reads has not
-/// failed for that, unless it was to read what no command should.
+/// Judges whether a command that probably failed because of its confinement runs again without one. A harmless command,
+/// which only reads, is not repeated: the sandbox refuses reading only for hidden places.
 pub fn judge_again(
     policy: ApprovalPolicy,
     request: CommandRequest<'_>,
@@ -194,7 +195,7 @@ pub fn judge_again(
     rules: &PrefixRules,
 ) -> Verdict {
     if policy == ApprovalPolicy::Never || request.is_harmless() {
-        return Verdict::Refuse { why: "commands do not leave the sandbox unasked".to_owned() };
+        return Verdict::Refuse { why: "commands leave the sandbox only with an approval".to_owned() };
     }
     if is_agreed_to(&request, Run::Free, accepted, rules) {
         return Verdict::Run(Run::Free);
@@ -204,9 +205,9 @@ pub fn judge_again(
     Verdict::Ask { reason: request.reason(Some(known.to_owned()), None), then: Run::Free }
 }
 
-/// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are; the
-/// files are named with all links followed, since what people accept is a file and not a way to it. With `Run::Confined` all
-/// of them lie where commands may write.
+/// Judges a change of files by the server itself. `confinement` is the confinement of commands, if there is one. The files
+/// are real paths, because an approval is for a file and not for a symlink to it. With `Run::Confined`, all of them lie
+/// where commands may write.
 pub fn judge_change(
     policy: ApprovalPolicy,
     confinement: Option<&Confinement>,
@@ -236,8 +237,8 @@ fn is_restricted(sandbox: &SandboxPolicy) -> bool {
     matches!(sandbox, SandboxPolicy::ReadOnly { .. } | SandboxPolicy::WorkspaceWrite { .. })
 }
 
-/// Returns the words that people are offered to accept for good: the model's own if they fit the command, else those of the
-/// command.
+/// Returns the words of a prefix rule that the user can accept: those that the model proposed if they match the command,
+/// otherwise the words of the command.
 pub fn proposed_prefix(request: CommandRequest<'_>, by_model: Option<&[String]>) -> Option<Vec<String>> {
     let commands = request.line.and_then(line::parse).unwrap_or_default();
     let mut unknown = commands.iter().filter(|command| !is_harmless_command(command));
@@ -252,7 +253,7 @@ pub fn proposed_prefix(request: CommandRequest<'_>, by_model: Option<&[String]>)
     (!is_too_broad(words) && words.len() <= MAX_RULE_WORDS).then(|| words.to_vec())
 }
 
-/// What people accepted in one thread, for as long as it is loaded.
+/// The approvals of one thread. They are kept as long as the thread is loaded.
 #[derive(Debug, Default)]
 pub struct Accepted(Mutex<HashSet<Key>>);
 
@@ -263,7 +264,7 @@ enum Key {
 }
 
 impl Accepted {
-    /// Remembers a command in its folder, with these rights.
+    /// Remembers a command with its folder and rights.
     pub fn accept_command(&self, argv: &[String], cwd: &Path, run: Run) {
         if argv.iter().map(String::len).sum::<usize>() <= MAX_ACCEPTED_BYTES {
             self.insert(Key::Command { argv: argv.to_vec(), cwd: cwd.to_owned(), run });
@@ -298,20 +299,20 @@ impl Accepted {
     }
 }
 
-/// Words such that commands that begin with them need not be asked for. Shared by all threads of a runtime. Who agreed to
-/// commands within the sandbox has not agreed to them without.
+/// Prefixes of commands that run without a question, shared by all threads of a runtime. A rule for commands in the sandbox
+/// does not apply to commands without it.
 #[derive(Debug, Default)]
 pub struct PrefixRules(Mutex<Vec<Rule>>);
 
 #[derive(Debug)]
 struct Rule {
     words: Vec<String>,
-    /// The rights that were agreed to.
+    /// The accepted rights.
     run: Run,
 }
 
 impl PrefixRules {
-    /// Returns rules that were kept from before. Those that are too broad or too long are left out.
+    /// Creates rules from stored ones. Rules that are too broad or too long are dropped.
     pub fn new(rules: impl IntoIterator<Item = (Vec<String>, Run)>) -> Self {
         let kept = Self::default();
         for (rule, run) in rules {
@@ -320,8 +321,8 @@ impl PrefixRules {
         kept
     }
 
-    /// Adds a rule. Returns whether it is one of the rules now: one that would cover every command, or is too long, or comes
-    /// when there are [`MAX_RULES`], is not taken.
+    /// Adds a rule. Returns whether it is in the set now. A rule is refused if it would cover every command, if it is too
+    /// long, or if there are [`MAX_RULES`] already.
     pub fn add(&self, words: Vec<String>, run: Run) -> bool {
         let mut rules = self.rules();
         if let Some(known) = rules.iter_mut().find(|known| known.words == words) {
@@ -337,13 +338,13 @@ impl PrefixRules {
         is_taken
     }
 
-    /// Returns all rules, oldest first, for those who keep them.
+    /// Returns all rules, oldest first, for storing them.
     pub fn all(&self) -> Vec<(Vec<String>, Run)> {
         self.rules().iter().map(|rule| (rule.words.clone(), rule.run)).collect()
     }
 
-    /// Tells whether rules cover a command that runs with some rights: the whole of it, or every part of a plain line that is
-    /// not harmless anyway.
+    /// Returns whether rules cover a command with these rights: the whole command, or every part of a simple line that is
+    /// not harmless.
     fn cover(&self, request: &CommandRequest<'_>, run: Run) -> bool {
         let rules = self.rules();
         let has_rights = |rule: &&Rule| rule.run == Run::Free || run == Run::Confined;
@@ -362,7 +363,7 @@ impl PrefixRules {
     }
 }
 
-/// Tells whether words begin so many commands that nobody can know what he agrees to.
+/// Returns whether a prefix covers too many commands, so that a user cannot know what would run.
 fn is_too_broad(words: &[String]) -> bool {
     const RUN_ANYTHING: [&str; 32] = [
         "bash", "sh", "zsh", "dash", "fish", "ksh", "env", "sudo", "doas", "su", "python", "python3", "node", "perl",
@@ -371,22 +372,23 @@ fn is_too_broad(words: &[String]) -> bool {
     ];
     let Some((program, arguments)) = words.split_first() else { return true };
     let name = Path::new(program).file_name().map_or(program.as_str(), |name| name.to_str().unwrap_or(program));
-    // Options, assignments (`env A=1`) and numbers (`timeout 5`, `xargs -n 1`) do not say what is run.
+    // Options, assignments (`env A=1`) and numbers (`timeout 5`, `xargs -n 1`) do not tell which program runs.
     let says_nothing = |word: &String| {
         word.starts_with('-') || word.contains('=') || word.starts_with(|first: char| first.is_ascii_digit())
     };
     RUN_ANYTHING.contains(&name) && arguments.iter().all(says_nothing)
 }
 
-/// Tells whether all that a shell line does is to read, so that it may run without a question.
+/// Returns whether a shell line only reads, so that it needs no approval.
 pub fn is_harmless(line: &str) -> bool {
     line::parse(line).is_some_and(|commands| commands.iter().all(is_harmless_command))
 }
 
-/// Few commands, and none that can be told to write or to start something: `git` runs what a repository configures, `sort`
-/// and `tree` write files, `date` sets the clock.
+/// Returns whether a command is known to be harmless. The list is short: it has no command that can write or start a
+/// program. `git` runs programs that the repository configures, `sort` and `tree` can write files, `date` can set the
+/// clock.
 fn is_harmless_command(command: &SimpleCommand) -> bool {
-    // A file may be named like an option, and a variable hold one.
+    // An expanded pattern may yield a file that is named like an option, and a variable may contain one.
     if command.expansion == Expansion::Some {
         return false;
     }
@@ -465,7 +467,7 @@ mod tests {
         assert!(is_asked(again(OnRequest, "touch q")) && is_asked(again(Untrusted, "touch q")));
         assert!(matches!(again(Never, "touch q"), Verdict::Refuse { .. }));
         assert!(matches!(again(OnRequest, "cat /root/x"), Verdict::Refuse { .. }));
-        // To have agreed to it within the sandbox is not to have agreed to it without.
+        // An approval in the sandbox does not cover a run without it.
         case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Confined);
         assert!(is_asked(again(OnRequest, "touch q")));
         case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);

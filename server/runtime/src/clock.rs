@@ -1,19 +1,19 @@
-//! What time it is, for events and for the model.
+//! The time and date for events and for the model.
 
 use std::fmt::Debug;
 
 use jiff::Zoned;
 
-/// Tells the time. Waiting is not its business: tasks wait on tokio's time.
+/// A source of the current time. Timeouts do not use it; they use tokio's clock.
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// Returns the milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970.
     fn now_ms(&self) -> i64;
 
-    /// Returns the date where the user is, as `2026-01-31`.
+    /// Returns the local date of the user, such as `2026-01-31`.
     fn date(&self) -> String;
 }
 
-/// The time of the system.
+/// The clock of the system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,6 +1,6 @@
-//! Makes a history shorter: by the provider where it can, else by asking the model for a summary.
+//! Compacts a history: by the provider if it supports this, otherwise by asking the model for a summary.
 //!
-//! What follows is the context of the work as it is now, what the user said last, as far as it fits, and the summary.
+//! The new history is the current context, the last messages of the user that fit, and the summary.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,13 +18,13 @@ use crate::recording;
 use crate::state::CONTEXT_IS_FULL;
 use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, ask};
 
-/// Most bytes of what the user said that stay as they are.
+/// Most bytes of messages of the user that are kept.
 pub(crate) const MAX_KEPT_USER_BYTES: usize = 80_000;
 
-/// How often a history is cut in half that is too long for the question for a summary.
+/// How often a history that is too long for the request for a summary is halved.
 pub(crate) const MAX_CUTS: usize = 8;
 
-/// Begins the message that stands for what was left out.
+/// Start of the message that replaces the removed items.
 pub(crate) const SUMMARY_TAG: &str = "<conversation_summary>";
 
 pub(crate) const ASK_FOR_SUMMARY: &str = "\
@@ -38,7 +38,7 @@ write now. Write a summary for yourself:
 
 Be exact with names, paths and numbers. Write nothing but the summary.";
 
-/// Makes the thread's history shorter if it holds too many tokens for the next request.
+/// Compacts the history of the thread if it has too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
     let runtime = task.agent.runtime();
     let is_due = match &runtime.options().pace {
@@ -54,7 +54,7 @@ pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), 
     Ok(())
 }
 
-/// Makes the thread's history shorter.
+/// Compacts the history of the thread.
 pub(crate) async fn compact(task: &Task, question: &Question) -> Result<(), Stop> {
     let item = Item { id: ItemId::new(), kind: ItemKind::Compaction };
     let open = task.agent.start_item(&task.turn, item);
@@ -86,7 +86,7 @@ pub(crate) async fn compact(task: &Task, question: &Question) -> Result<(), Stop
     Ok(())
 }
 
-/// Asks the provider, if it can do it.
+/// Asks the provider for a compaction. `None` if it does not support this.
 async fn by_provider(
     task: &Task,
     provider: &Arc<dyn Provider>,
@@ -134,7 +134,7 @@ async fn by_provider(
     }
 }
 
-/// Asks the model for a summary. Of a history that is too long even for that, the beginning is left out.
+/// Asks the model for a summary. If the history is too long even for that, its beginning is left out.
 async fn by_model(task: &Task, question: Question) -> Result<String, Stop> {
     let last = Some(history::text_message("user", ASK_FOR_SUMMARY));
     let question = Question { last, ..question };
@@ -159,7 +159,7 @@ async fn by_model(task: &Task, question: Question) -> Result<String, Stop> {
     }
 }
 
-/// Returns the task with another conversation, which nothing joins.
+/// Returns the task with a separate conversation.
 fn aside(task: &Task, items: Vec<ModelItem>) -> Task {
     Task {
         agent: task.agent.clone(),
@@ -172,7 +172,7 @@ fn aside(task: &Task, items: Vec<ModelItem>) -> Task {
     }
 }
 
-/// Returns what the user said last, as far as it fits, in its order. The newest message stays whole.
+/// Returns the last messages of the user that fit, in order. The newest message is always kept whole.
 fn kept(items: &[ModelItem]) -> Vec<ModelItem> {
     let mut bytes = 0;
     let mut kept: Vec<ModelItem> = Vec::new();
@@ -188,7 +188,7 @@ fn kept(items: &[ModelItem]) -> Vec<ModelItem> {
     kept
 }
 
-/// Returns how many bytes the user said in an item, if it is the user's and not the runtime's.
+/// Returns the number of bytes of a message of the user. `None` if the item is another one, for example from the runtime.
 fn user_text(item: &Value) -> Option<usize> {
     if item.get("role")?.as_str()? != "user" || instructions::is_context(item) {
         return None;

@@ -1,4 +1,4 @@
-//! What happens in a thread, in the order in which it happens.
+//! The events of a thread, in the order in which they happen.
 
 use std::sync::Arc;
 
@@ -7,289 +7,289 @@ use crate::item::{FileChange, Item, ModelItem};
 use crate::mail::Mail;
 use crate::settings::Settings;
 
-/// Something that happened in a thread.
+/// An event of a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When, in milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub at_ms: i64,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
-    /// A turn began.
+    /// A turn started.
     TurnStarted {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The turn that it stems from; itself, unless a client says otherwise.
+        /// Id of the turn of the root agent from which it stems; its own id, unless a client sets another one.
         root_turn: TurnId,
-        /// What kind of turn it is.
+        /// Kind of the turn.
         kind: TurnKind,
-        /// Tokens that the model's window holds, where that is known.
+        /// Size of the model's context window in tokens; `None` if unknown.
         context_window: Option<u64>,
     },
-    /// A turn ended. Every item that began in it has ended before, but commands that go on in the background. That an agent
-    /// is done which the turn gave a task may be shown later, too.
+    /// A turn ended. All its items have completed, except background commands and the completion of agents to which it gave
+    /// a task.
     TurnEnded {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// How it ended.
+        /// How the turn ended.
         outcome: TurnOutcome,
     },
-    /// An item began.
+    /// An item started.
     ItemStarted {
-        /// Its turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The item as it is.
+        /// Current state of the item.
         item: Arc<Item>,
     },
-    /// An item ended. What it holds now is what counts.
+    /// An item completed. This is its final state.
     ItemCompleted {
-        /// Its turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The item as it is.
+        /// Final state of the item.
         item: Arc<Item>,
     },
-    /// An item that began grew.
+    /// An item changed between start and completion.
     ItemGrew {
-        /// Its turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The item.
+        /// Id of the item.
         item: ItemId,
-        /// What came to it.
+        /// The change.
         delta: Delta,
     },
-    /// Something went wrong in a turn.
+    /// An error occurred in a turn.
     Error {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// What.
+        /// The error.
         error: TurnError,
-        /// Whether it is tried again.
+        /// Whether a retry follows.
         retry: Retry,
     },
-    /// Something that people should know.
+    /// A warning for users.
     Warning {
-        /// What.
+        /// Text of the warning.
         message: String,
     },
-    /// A model answered, and this is what was used up so far.
+    /// The token usage changed because a model answered.
     TokensUsed {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The tokens.
+        /// Token usage of the thread.
         usage: ThreadUsage,
     },
-    /// Files changed: what the whole turn changed so far.
+    /// The files changed by the turn are now these.
     DiffChanged {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// A unified diff.
+        /// A unified diff of all changes of the turn.
         diff: Arc<str>,
     },
-    /// The agent wrote down its plan.
+    /// The agent updated its plan.
     PlanChanged {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// Why.
+        /// Explanation of the agent.
         explanation: Option<String>,
         /// The steps.
         steps: Vec<PlanStep>,
     },
-    /// The settings of the thread are others now.
+    /// The settings of the thread changed.
     SettingsChanged {
-        /// All of them.
+        /// All settings.
         settings: Arc<Settings>,
     },
-    /// A turn begins to ask the model with these settings.
+    /// A turn starts to send requests with these settings.
     TurnContext {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
         /// The settings.
         settings: Arc<Settings>,
     },
-    /// A message of another agent came. It waits until an item with its id joins what the model sees.
+    /// A message from another agent arrived. It waits until an item with its id joins the history.
     MailCame {
         /// The message.
         mail: Arc<Mail>,
     },
-    /// An item joined what the model sees.
+    /// An item joined the history.
     Remembered {
         /// The item.
         item: ModelItem,
     },
-    /// What the model sees was replaced.
+    /// The history was replaced.
     HistoryReplaced {
-        /// What the model wrote about the past, if it is readable.
+        /// The model's summary of the removed items, if it is readable.
         summary: Option<String>,
-        /// What the model sees from now on.
+        /// The new history.
         history: Arc<[ModelItem]>,
     },
 }
 
-/// What kind of turn it is.
+/// Kind of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnKind {
     /// The agent works for its user.
     Regular,
-    /// The history is made shorter.
+    /// The history is compacted.
     Compact,
     /// The agent reviews changes.
     Review,
-    /// A user's command runs beside the model.
+    /// A command of the user runs.
     UserShell,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnOutcome {
-    /// It is done.
+    /// It completed.
     Completed {
-        /// What the agent said last.
+        /// The last message of the agent.
         last_message: Option<Arc<Item>>,
     },
-    /// Somebody stopped it.
+    /// It was interrupted.
     Interrupted,
-    /// It could not go on.
+    /// It failed.
     Failed(TurnError),
 }
 
-/// What came to an item.
+/// A change of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
-    /// Text of an agent's message.
+    /// A piece of the text of an agent's message.
     Text(String),
-    /// Another part of a summary of reasoning begins.
+    /// A part of a reasoning summary started.
     SummaryPart {
-        /// Which.
+        /// Index of the part.
         index: usize,
     },
-    /// Text of a summary of reasoning.
+    /// A piece of a reasoning summary.
     Summary {
-        /// Which part.
+        /// Index of the part.
         index: usize,
-        /// The text.
+        /// The piece of text.
         text: String,
     },
-    /// Text of reasoning.
+    /// A piece of reasoning text.
     Reasoning {
-        /// Which part.
+        /// Index of the part.
         index: usize,
+        /// The piece of text.
+        text: String,
+    },
+    /// A piece of the output of a command.
+    Output(String),
+    /// Text was written to a command.
+    TerminalInput {
+        /// Id of the process.
+        process_id: String,
         /// The text.
         text: String,
     },
-    /// Output of a command.
-    Output(String),
-    /// Something was written to a command.
-    TerminalInput {
-        /// The process.
-        process_id: String,
-        /// What was written.
-        text: String,
-    },
-    /// The changes of files are these now.
+    /// The changes of files are now these.
     Changes(Vec<FileChange>),
-    /// An MCP tool says how far it is.
+    /// A progress message of an MCP tool.
     Progress(String),
 }
 
-/// Why a turn could not go on, or had to try again.
+/// Why a turn failed or a request is retried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnError {
-    /// What happened, for people.
+    /// Message for users.
     pub message: String,
-    /// More about it.
+    /// Further details.
     pub details: Option<String>,
-    /// What kind of error it is.
+    /// Kind of the error.
     pub kind: ErrorKind,
 }
 
-/// What kind of error it is.
+/// Kind of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The model's window is full.
+    /// The context window of the model is full.
     ContextWindowExceeded,
-    /// The account has used up what it may.
+    /// The quota of the account is used up.
     UsageLimitExceeded,
-    /// Too many requests, says the end of a stream.
+    /// A stream ended with an error about too many requests.
     RateLimitExceeded,
     /// The provider is overloaded.
     ServerOverloaded,
-    /// Something failed inside of the provider.
+    /// An internal error of the provider.
     InternalServerError,
-    /// The provider does not know the key.
+    /// The provider rejected the key.
     Unauthorized,
-    /// The provider does not take the request.
+    /// The provider rejected the request.
     BadRequest,
     /// The provider does not know the model.
     ModelNotFound,
-    /// A command could not be shut in.
+    /// A command could not be confined.
     Sandbox,
-    /// No connection, or an answer that is an error.
+    /// The connection failed, or the response was an error.
     HttpConnectionFailed {
-        /// The status, if there was an answer.
+        /// HTTP status, if there was a response.
         status: Option<u16>,
     },
-    /// The answer did not begin.
+    /// The stream did not start.
     StreamConnectionFailed {
-        /// The status, if there was an answer.
+        /// HTTP status, if there was a response.
         status: Option<u16>,
     },
-    /// The answer broke off.
+    /// The stream was cut off.
     StreamDisconnected {
-        /// The status, if there was an answer.
+        /// HTTP status, if there was a response.
         status: Option<u16>,
     },
-    /// It was tried too often.
+    /// The limit of retries was reached.
     TooManyFailedAttempts {
-        /// The last status, if there was an answer.
+        /// HTTP status of the last attempt, if there was a response.
         status: Option<u16>,
     },
-    /// Something else.
+    /// Any other error.
     Other,
 }
 
-/// Whether it is tried again.
+/// Whether a retry follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// It is.
+    /// A retry follows.
     Follows,
-    /// It is not.
+    /// No retry follows.
     Ends,
 }
 
-/// Tokens of a thread.
+/// Token usage of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadUsage {
-    /// Of all requests.
+    /// Sum of all requests.
     pub total: TokenCounts,
-    /// Of the last request.
+    /// Usage of the last request.
     pub last: TokenCounts,
-    /// What the model's window holds, where that is known.
+    /// Size of the model's context window in tokens; `None` if unknown.
     pub context_window: Option<u64>,
 }
 
-/// Tokens of one or more requests.
+/// Token usage of one or more requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenCounts {
-    /// Tokens that were sent.
+    /// Tokens of the input.
     pub input: u64,
-    /// Those of them that the provider had seen before.
+    /// Input tokens that the provider read from its cache.
     pub cached_input: u64,
-    /// Those of them that the provider keeps for later.
+    /// Input tokens that the provider wrote to its cache.
     pub cache_write_input: u64,
-    /// Tokens that came back.
+    /// Tokens of the output.
     pub output: u64,
-    /// Those of them that were reasoning.
+    /// Output tokens of reasoning.
     pub reasoning_output: u64,
-    /// All.
+    /// All tokens.
     pub total: u64,
 }
 
 impl TokenCounts {
-    /// Returns the sum of both.
+    /// Returns the sum of two usages.
     pub fn plus(self, other: Self) -> Self {
         Self {
             input: self.input.saturating_add(other.input),
@@ -305,13 +305,13 @@ impl TokenCounts {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// What is to be done.
+    /// Description of the step.
     pub step: String,
-    /// How far it is.
+    /// Status of the step.
     pub status: PlanStatus,
 }
 
-/// How far a step of a plan is.
+/// Status of a step of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStatus {
     /// Not begun.

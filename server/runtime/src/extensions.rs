@@ -1,11 +1,11 @@
-//! What tools keep with an agent: one value of each type.
+//! State that tools keep with an agent: one value of each type.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One value of each type, made when it is first asked for.
+/// One value of each type, created at its first use.
 #[derive(Default)]
 pub(crate) struct Extensions(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 

@@ -1,8 +1,8 @@
-//! What the model sees, and the laws it keeps.
+//! The history of a thread: the items that the model sees, with their invariants.
 //!
-//! **Every call has exactly one output, behind it; every output has its call before it.** While a turn runs, calls of the newest
-//! answer may still wait; [`History::unanswered`] names them. Every item has an id, so that recordings can tell which items
-//! became part of the conversation. Items that no provider takes back are refused.
+//! **Every call has exactly one output after it, and every output has its call before it.** While a turn runs, calls of the
+//! newest answer may still have no output; [`History::unanswered`] returns outputs for them. Every item has an id, so that
+//! recordings can tell which items joined the conversation. Items that providers would reject are refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use uuid::Uuid;
 
 use crate::item::ModelItem;
 
-/// What the output of a call says that nobody carried out to its end.
+/// Output of a call that was not completed.
 pub(crate) const ABORTED: &str = "aborted";
 
-/// What the model sees.
+/// The items that the model sees.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
     items: Vec<ModelItem>,
-    /// Ids of the calls that have no output yet, with their kind, in order.
+    /// Ids and kinds of the calls without an output, in order.
     open: Vec<(String, CallKind)>,
 }
 
-/// How a call is made.
+/// Kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallKind {
     Function,
@@ -47,8 +47,8 @@ impl CallKind {
 }
 
 impl History {
-    /// Takes over a history from elsewhere. Calls without an output get one that says `aborted`; outputs without a call,
-    /// second outputs and unknown items are left out.
+    /// Creates a history from stored items. Calls without an output get the output `aborted`. Outputs without a call,
+    /// duplicate outputs and unknown items are dropped.
     pub(crate) fn restore(items: Vec<ModelItem>) -> Self {
         let mut answered: HashMap<String, usize> = HashMap::new();
         for item in &items {
@@ -81,17 +81,15 @@ impl History {
         history
     }
 
-    /// Returns the items.
     pub(crate) fn items(&self) -> &[ModelItem] {
         &self.items
     }
 
-    /// Returns the items themselves.
     pub(crate) fn into_items(self) -> Vec<ModelItem> {
         self.items
     }
 
-    /// Adds an item that [`with_id`] has passed. Outputs must have an open call.
+    /// Appends an item that [`with_id`] has accepted. The call of an output must be open.
     pub(crate) fn push(&mut self, item: ModelItem) {
         match part(&item) {
             Some(Part::Call(id, kind)) => self.open.push((id.to_owned(), kind)),
@@ -101,7 +99,7 @@ impl History {
         self.items.push(item);
     }
 
-    /// Returns outputs that say `aborted` for all calls that have none.
+    /// Returns the output `aborted` for all calls without an output.
     pub(crate) fn unanswered(&self) -> Vec<ModelItem> {
         self.open.iter().map(|(id, kind)| output(id, *kind, &json!(ABORTED))).collect()
     }
@@ -123,7 +121,7 @@ fn part(item: &Value) -> Option<Part<'_>> {
     })
 }
 
-/// Returns the item that tells the model what came of a call.
+/// Returns the item with the output of a call.
 pub(crate) fn output(call_id: &str, kind: CallKind, output: &Value) -> ModelItem {
     Arc::new(json!({
         "type": kind.output_type(),
@@ -133,7 +131,7 @@ pub(crate) fn output(call_id: &str, kind: CallKind, output: &Value) -> ModelItem
     }))
 }
 
-/// Returns a message that the runtime itself puts into the history.
+/// Returns a message that the runtime adds to the history.
 pub(crate) fn message(role: &str, parts: &[Value]) -> ModelItem {
     Arc::new(json!({
         "type": "message",
@@ -143,7 +141,7 @@ pub(crate) fn message(role: &str, parts: &[Value]) -> ModelItem {
     }))
 }
 
-/// Returns a message of one text.
+/// Returns a message with one text.
 pub(crate) fn text_message(role: &str, text: &str) -> ModelItem {
     let kind = if role == "assistant" { "output_text" } else { "input_text" };
     message(role, &[json!({ "type": kind, "text": text })])
@@ -154,7 +152,7 @@ pub(crate) fn id(item: &Value) -> Option<&str> {
     item.get("id").and_then(Value::as_str)
 }
 
-/// Returns what ids of such an item begin with.
+/// Returns the prefix of ids for this kind of item.
 pub(crate) fn prefix(item: &Value) -> &'static str {
     match item.get("type").and_then(Value::as_str).unwrap_or_default() {
         "message" => "msg",
@@ -170,12 +168,11 @@ pub(crate) fn prefix(item: &Value) -> &'static str {
     }
 }
 
-/// Returns an item of a model with an id, if it is one that may stay in a conversation: one that a model makes, and that
-/// providers take back.
+/// Checks that an item of a model may join the history: models create such items, and providers accept them.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with it.
+/// Returns what is wrong with the item.
 pub(crate) fn of_model(item: &Value) -> Result<(), &'static str> {
     let is_made_by_models = matches!(
         item.get("type").and_then(Value::as_str),
@@ -191,11 +188,11 @@ pub(crate) fn of_model(item: &Value) -> Result<(), &'static str> {
     if is_made_by_models { check(item) } else { Err("an item that models do not make") }
 }
 
-/// Returns an item with an id, if it is one that providers and readers of recordings take.
+/// Returns the item with an id, if providers and readers of recordings accept it.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with it.
+/// Returns what is wrong with the item.
 pub(crate) fn with_id(item: ModelItem) -> Result<ModelItem, &'static str> {
     check(&item)?;
     if id(&item).is_some_and(|id| !id.is_empty()) {
@@ -207,9 +204,9 @@ pub(crate) fn with_id(item: ModelItem) -> Result<ModelItem, &'static str> {
     Ok(Arc::new(value))
 }
 
-/// Checks that an item is one that providers and readers of recordings take.
+/// Checks that providers and readers of recordings accept an item.
 ///
-/// Whoever lets anything else in makes requests that providers refuse from then on, and recordings that nobody reads.
+/// An invalid item in the history would make providers reject all later requests, and would make the recording unreadable.
 fn check(item: &Value) -> Result<(), &'static str> {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     match text("type").ok_or("an item without `type`")? {
@@ -221,7 +218,7 @@ fn check(item: &Value) -> Result<(), &'static str> {
             if item.get("content").is_some_and(Value::is_array) {
                 Ok(())
             } else {
-                Err("a message whose `content` is no list")
+                Err("a message whose `content` is not a list")
             }
         }
         "reasoning" => check_reasoning(item),
@@ -231,7 +228,7 @@ fn check(item: &Value) -> Result<(), &'static str> {
         }
         "web_search_call" | "image_generation_call" => Ok(()),
         "compaction" | "compaction_summary" | "context_compaction" => {
-            text("encrypted_content").map(|_| ()).ok_or("a compaction without its text")
+            text("encrypted_content").map(|_| ()).ok_or("a compaction without `encrypted_content`")
         }
         "agent_message" => check_agent_message(item),
         _ => Err("an item of an unknown type"),
@@ -242,7 +239,7 @@ fn check_reasoning(item: &Value) -> Result<(), &'static str> {
     const ODD: &str = "reasoning with parts of an unknown shape";
     let count = |name: &str, types: &[&str]| match item.get(name) {
         None => Ok(0),
-        // Readers take a summary that is null for a broken one.
+        // Readers treat a summary that is null as malformed.
         Some(Value::Null) if name == "content" => Ok(0),
         Some(Value::Array(parts)) => {
             let is_fine = |part: &Value| {
@@ -345,14 +342,14 @@ mod tests {
             (json!([]), "an item without `type`"),
             (json!({ "type": "message", "content": [] }), "a message without `role`"),
             (json!({ "type": "message", "role": "ghost", "content": [] }), "a message with an unknown `role`"),
-            (json!({ "type": "message", "role": "user", "content": "a" }), "a message whose `content` is no list"),
+            (json!({ "type": "message", "role": "user", "content": "a" }), "a message whose `content` is not a list"),
             (json!({ "type": "function_call", "name": "n", "call_id": "" }), "a call without `call_id`"),
             (json!({ "type": "function_call", "call_id": "c" }), "a call without `name`"),
             (json!({ "type": "custom_tool_call", "call_id": "c", "name": "" }), "a call without `name`"),
             (json!({ "type": "reasoning", "summary": [] }), "reasoning without any content"),
             (json!({ "type": "reasoning", "summary": null }), "reasoning with parts of an unknown shape"),
             (json!({ "type": "reasoning", "summary": [{ "type": "x" }] }), "reasoning with parts of an unknown shape"),
-            (json!({ "type": "compaction" }), "a compaction without its text"),
+            (json!({ "type": "compaction" }), "a compaction without `encrypted_content`"),
             (json!({ "type": "agent_message", "content": [] }), "an agent's message of an unknown shape"),
             (json!({ "type": "configuration_update" }), "an item of an unknown type"),
         ] {

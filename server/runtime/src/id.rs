@@ -1,4 +1,4 @@
-//! Ids of threads, turns and items: texts that are cheap to clone and cannot be mixed up.
+//! Ids of threads, turns and items: strings with distinct types that are cheap to clone.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Returns the id as text.
+            /// Returns the id as a string.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -47,20 +47,20 @@ macro_rules! id {
 }
 
 id! {
-    /// Names a thread, in every process that knows it.
+    /// Id of a thread. It is globally unique.
     ThreadId
 }
 id! {
-    /// Names a turn.
+    /// Id of a turn.
     TurnId
 }
 id! {
-    /// Names an item within its thread. An item that stems from a tool call has the id of that call.
+    /// Id of an item, unique within its thread. The item of a tool call has the id of the call.
     ItemId
 }
 
 impl ThreadId {
-    /// Returns a new id; later ones sort behind earlier ones.
+    /// Creates a new id. Ids are ordered by time of creation.
     pub fn new() -> Self {
         Self::from(Uuid::now_v7().to_string())
     }
@@ -73,7 +73,7 @@ impl Default for ThreadId {
 }
 
 impl TurnId {
-    /// Returns a new id; later ones sort behind earlier ones.
+    /// Creates a new id. Ids are ordered by time of creation.
     pub fn new() -> Self {
         Self::from(Uuid::now_v7().to_string())
     }
@@ -86,7 +86,7 @@ impl Default for TurnId {
 }
 
 impl ItemId {
-    /// Returns a new id for an item that no model made.
+    /// Creates a new id for an item that was not made by a model.
     pub fn new() -> Self {
         Self::from(Uuid::now_v7().to_string())
     }

@@ -1,7 +1,8 @@
-//! What the model is told beside what the user says: what it is, where it works, and what the project wants.
+//! The instructions and context that the model gets in addition to messages of the user: its role, its environment, and the
+//! instructions of the project.
 //!
-//! Instructions of the runtime stand beside the conversation in every request. The rest is messages of the conversation:
-//! they are sent once, and again when they change.
+//! The base instructions are sent with every request. The rest are messages of the conversation: they are sent once, and
+//! again when they change.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -16,10 +17,10 @@ use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
 use crate::tool::regular;
 use crate::turn::Task;
 
-/// Name of the files in which a project says what it wants of agents.
+/// Name of the files with instructions of a project for agents.
 pub const PROJECT_FILE: &str = "AGENTS.md";
 
-/// Most folders between the working folder and the root of its repository that are looked at.
+/// Most folders from the working folder up to the root of its repository that are searched.
 pub const MAX_PROJECT_FOLDERS: usize = 32;
 
 const BASE: &str = "\
@@ -39,7 +40,7 @@ How to answer:
 - In the end say what you did, what you saw, and what is left. Be short and exact; name files with their paths.
 - If something is unclear and a wrong guess would cost much, ask. Otherwise choose, and say what you chose.";
 
-/// The kinds of messages that the runtime writes, by the tags that they begin with.
+/// Tags at the start of the messages that the runtime writes.
 const TAGS: [&str; 6] = [DEVELOPER, MODE, PROJECT, ENVIRONMENT, "<turn_aborted>", "<user_shell_command>"];
 
 const DEVELOPER: &str = "<developer_instructions>";
@@ -47,12 +48,12 @@ const MODE: &str = "<mode_instructions>";
 const PROJECT: &str = "<project_instructions>";
 const ENVIRONMENT: &str = "<environment_context>";
 
-/// Returns the standing instructions.
+/// Returns the base instructions.
 pub(crate) fn base(settings: &Settings) -> String {
     settings.base_instructions.clone().unwrap_or_else(|| BASE.to_owned())
 }
 
-/// Returns what a request says that the developer told the model.
+/// Returns the developer instructions in a request.
 pub(crate) fn developer_of(request: &Value) -> Option<String> {
     let items = request.get("input")?.as_array()?;
     let message = items.iter().find(|item| tag(item) == Some(DEVELOPER))?;
@@ -61,7 +62,7 @@ pub(crate) fn developer_of(request: &Value) -> Option<String> {
     Some(text.strip_prefix(DEVELOPER)?.strip_suffix(end.as_str())?.trim_matches('\n').to_owned())
 }
 
-/// Tells the model what it has not been told yet, or what is different now.
+/// Adds context that the model has not seen yet or that has changed.
 pub(crate) async fn tell(task: &Task) {
     let items = task.items();
     let news: Vec<ModelItem> = context(task).await.into_iter().filter(|message| is_news(&items, message)).collect();
@@ -70,7 +71,7 @@ pub(crate) async fn tell(task: &Task) {
     }
 }
 
-/// Returns everything that the model is told at the beginning.
+/// Returns the whole context for a new conversation.
 pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     let settings = &task.settings();
     let options = task.agent.runtime().options();
@@ -93,12 +94,12 @@ pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     messages
 }
 
-/// Says whether a message is one that the runtime wrote into the conversation.
+/// Returns whether a message was written by the runtime.
 pub(crate) fn is_context(item: &Value) -> bool {
     tag(item).is_some()
 }
 
-/// Says whether the newest message of the same kind says something else.
+/// Returns whether the content of a message differs from the newest message with the same tag.
 fn is_news(items: &[ModelItem], message: &Value) -> bool {
     let kind = tag(message);
     let newest = items.iter().rev().find(|item| tag(item) == kind);
@@ -139,8 +140,8 @@ fn environment(settings: &Settings, shell: &Path, date: &str) -> String {
     )
 }
 
-/// Returns what the project wants of agents: the files from the root of the repository down to the working folder.
-/// At most so many bytes are read, and with none the disk is not asked.
+/// Returns the project instructions: the files from the root of the repository down to the working folder. Reads at most
+/// `bytes` bytes; 0 means that no file is opened.
 async fn project(cwd: PathBuf, confinement: Option<Confinement>, bytes: usize) -> Option<String> {
     if bytes == 0 {
         return None;
@@ -165,7 +166,7 @@ fn read_project(cwd: &Path, confinement: Option<&Confinement>, bytes: usize) -> 
             Ok(Some(_)) => {}
             Ok(None) => continue,
             Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "instructions of the project cannot be read");
+                tracing::warn!(path = %path.display(), %error, "cannot read instructions of the project");
                 continue;
             }
         }
@@ -211,10 +212,10 @@ mod tests {
             inner.join(PROJECT_FILE).display()
         );
         assert_eq!(text, expected);
-        // Without a repository only the folder itself counts.
+        // Without a repository, only the working folder is searched.
         assert!(read_project(directory.path(), None, MAX_PROJECT_BYTES).unwrap().ends_with("outside"));
         assert_eq!(read_project(&directory.path().join("absent"), None, MAX_PROJECT_BYTES), None);
-        // A command may have made it a link to what only the server can read.
+        // A command may have replaced the file by a symlink to a file that only the server can read.
         fs::remove_file(inner.join(PROJECT_FILE)).unwrap();
         std::os::unix::fs::symlink("/proc/self/environ", inner.join(PROJECT_FILE)).unwrap();
         assert!(read_project(&inner, None, MAX_PROJECT_BYTES).unwrap().ends_with("first"));

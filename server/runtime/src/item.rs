@@ -1,6 +1,6 @@
-//! What a turn consists of, for the people who watch it.
+//! The items of a turn, as clients see them.
 //!
-//! An item begins and ends once. Items are not what the model sees: that is the history, made of [`ModelItem`]s.
+//! An item starts and completes once. The model does not see items but the history, which consists of [`ModelItem`]s.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,40 +9,40 @@ use serde_json::Value;
 
 use crate::id::{ItemId, ThreadId};
 
-/// One item of the model's history, in the words of the Responses API.
+/// One item of the history in the format of the Responses API.
 pub type ModelItem = Arc<Value>;
 
 /// An item of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Id within the thread.
+    /// Id of the item within its thread.
     pub id: ItemId,
-    /// What it is.
+    /// Kind and content of the item.
     pub kind: ItemKind,
 }
 
-/// What an item is.
+/// Kind and content of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemKind {
-    /// What a user said.
+    /// A message of the user.
     UserMessage {
-        /// Id that the client gave it.
+        /// Id that the client chose.
         client_id: Option<String>,
-        /// What was said.
+        /// Parts of the message.
         content: Vec<Input>,
     },
-    /// What the agent said.
+    /// A message of the agent.
     AgentMessage {
-        /// The text, as far as it is known.
+        /// The text so far.
         text: String,
-        /// The provider's word for where in the work it was said.
+        /// The phase of the work, as the provider names it.
         phase: Option<String>,
     },
-    /// What the model thought, as far as the provider shows it.
+    /// Reasoning, as far as the provider shows it.
     Reasoning {
-        /// Summaries.
+        /// Parts of the summary.
         summary: Vec<String>,
-        /// Texts.
+        /// Parts of the reasoning text.
         content: Vec<String>,
     },
     /// A command.
@@ -51,169 +51,169 @@ pub enum ItemKind {
     FileChange {
         /// The changes.
         changes: Vec<FileChange>,
-        /// What came of them.
+        /// Status of the changes.
         status: WorkStatus,
     },
-    /// A tool of an MCP server.
+    /// A call of a tool of an MCP server.
     McpCall {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What it was called with.
+        /// Arguments of the call.
         arguments: Value,
-        /// Whether the server says that it changes nothing.
+        /// Whether the server declares the tool as read-only.
         read_only: Option<bool>,
-        /// What it answered.
+        /// Result of the call.
         result: Option<Value>,
-        /// Why it failed.
+        /// Error of the call.
         error: Option<String>,
-        /// What came of it.
+        /// Status of the call.
         status: WorkStatus,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: Option<u64>,
     },
-    /// A tool that the client runs.
+    /// A call of a tool that the client runs.
     DynamicCall {
         /// Namespace of the tool.
         namespace: Option<String>,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What it was called with.
+        /// Arguments of the call.
         arguments: Value,
-        /// What it answered, in the client's terms.
+        /// Result in the format of the client.
         content: Option<Value>,
-        /// Whether the client says that it succeeded.
+        /// Whether the client reports success.
         success: Option<bool>,
-        /// What came of it.
+        /// Status of the call.
         status: WorkStatus,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: Option<u64>,
     },
-    /// A call that concerns other agents and shows nothing else.
+    /// A call that concerns other agents and has no other item.
     AgentCall {
-        /// What it does, in the protocol's words: `wait`, `sendInput`.
+        /// Name of the operation in the protocol: `wait`, `sendInput`.
         tool: String,
-        /// Agents that it goes to.
+        /// Agents that the call concerns.
         receivers: Vec<ThreadId>,
-        /// What is said to them.
+        /// Message to the agents.
         prompt: Option<String>,
-        /// What came of it.
+        /// Status of the call.
         status: WorkStatus,
     },
-    /// Something that another agent did or was told.
+    /// An activity of another agent.
     AgentActivity {
-        /// What happened.
+        /// Kind of the activity.
         activity: Activity,
-        /// The agent.
+        /// Thread of the agent.
         agent: ThreadId,
-        /// Its path.
+        /// Path of the agent.
         path: String,
-        /// Its model.
+        /// Model of the agent.
         model: Option<String>,
     },
-    /// A search in the web by the provider.
+    /// A web search by the provider.
     WebSearch {
-        /// What was searched for.
+        /// The search query.
         query: String,
-        /// The provider's description of what it did.
+        /// Description of the search in the format of the provider.
         action: Option<Value>,
     },
-    /// A picture that was looked at.
+    /// A picture that the model looked at.
     ImageView {
-        /// Its file.
+        /// Path of the picture.
         path: PathBuf,
     },
-    /// A review begins.
+    /// A review started.
     EnteredReview {
         /// What is reviewed.
         review: String,
     },
     /// A review ended.
     ExitedReview {
-        /// The review, as plain text.
+        /// Text of the review.
         review: String,
     },
-    /// What another program said.
+    /// Output of a client's tool.
     ToolOutput {
-        /// Its name.
+        /// Name of the tool.
         name: String,
-        /// Its namespace.
+        /// Namespace of the tool.
         namespace: Option<String>,
-        /// A text, or a list of content parts.
+        /// A string, or a list of content parts.
         output: Value,
     },
-    /// The history was replaced by a shorter one.
+    /// The history was compacted.
     Compaction,
 }
 
 /// A command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandItem {
-    /// The line as a shell shows it.
+    /// The command line as a shell shows it.
     pub command: String,
-    /// Folder it runs in.
+    /// Working folder.
     pub cwd: PathBuf,
-    /// Who asked for it.
+    /// Who started the command.
     pub source: CommandSource,
-    /// Id of the running process, for those who write to it.
+    /// Id of the running process, for writing to it.
     pub process_id: Option<String>,
-    /// What the command seems to do.
+    /// What the command probably does.
     pub actions: Vec<CommandAction>,
-    /// What it wrote, both streams in the order they came.
+    /// Output of both streams in order.
     pub output: Option<String>,
-    /// The code it exited with.
+    /// Exit code.
     pub exit_code: Option<i32>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: Option<u64>,
-    /// What came of it.
+    /// Status of the command.
     pub status: WorkStatus,
 }
 
-/// Who asked for a command.
+/// Who started a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandSource {
-    /// The model, for a command that it waits for.
+    /// The model, which waits for its end.
     Agent,
-    /// The user, beside the model.
+    /// The user.
     UserShell,
-    /// The model, for a process that it may come back to.
+    /// The model, which may continue it later.
     SessionStart,
-    /// The model, for a process that runs already.
+    /// The model, which writes to a running process.
     SessionInteraction,
 }
 
-/// What a command seems to do, for a short display.
+/// What a command probably does, for a short display.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommandAction {
-    /// It shows a file.
+    /// Reads a file.
     Read {
-        /// The part of the line.
+        /// The command as part of the line.
         command: String,
         /// Name of the file.
         name: String,
-        /// The file; absolute.
+        /// Absolute path of the file.
         path: PathBuf,
     },
-    /// It lists files.
+    /// Lists files.
     ListFiles {
-        /// The part of the line.
+        /// The command as part of the line.
         command: String,
-        /// Where.
+        /// The folder.
         path: Option<String>,
     },
-    /// It searches.
+    /// Searches.
     Search {
-        /// The part of the line.
+        /// The command as part of the line.
         command: String,
-        /// What for.
+        /// The search pattern.
         query: Option<String>,
-        /// Where.
+        /// The folder or file.
         path: Option<String>,
     },
-    /// Something else.
+    /// Anything else.
     Unknown {
-        /// The part of the line.
+        /// The command as part of the line.
         command: String,
     },
 }
@@ -221,94 +221,94 @@ pub enum CommandAction {
 /// A change of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileChange {
-    /// The file; absolute.
+    /// Absolute path of the file.
     pub path: PathBuf,
-    /// What happens to it.
+    /// Kind of the change.
     pub kind: FileChangeKind,
-    /// The file's text for a new or a deleted one, a unified diff else.
+    /// The text of a new or deleted file, otherwise a unified diff.
     pub diff: String,
 }
 
-/// What happens to a file.
+/// Kind of a change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChangeKind {
-    /// It is made.
+    /// The file is created.
     Add,
-    /// It is deleted.
+    /// The file is deleted.
     Delete,
-    /// Its text changes.
+    /// The text of the file changes.
     Update {
-        /// Where it moves to; absolute.
+        /// New absolute path, if the file is moved.
         moved_to: Option<PathBuf>,
     },
 }
 
-/// What came of a piece of work.
+/// Status of a command, a change or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkStatus {
-    /// It goes on.
+    /// It is running.
     InProgress,
     /// It succeeded.
     Completed,
     /// It failed.
     Failed,
-    /// Somebody refused it.
+    /// The user declined it.
     Declined,
-    /// It was stopped.
+    /// It was interrupted.
     Interrupted,
 }
 
-/// What happened between agents.
+/// Kind of an activity that concerns agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
     /// An agent was started.
     Started,
-    /// An agent was told something.
+    /// A message was sent to an agent.
     Interacted,
-    /// An agent was stopped.
+    /// An agent was interrupted.
     Interrupted,
-    /// An agent ended its turn.
+    /// A turn of an agent ended.
     Completed,
 }
 
-/// A part of what a user says.
+/// A part of a user's message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Text.
     Text {
         /// The text.
         text: String,
-        /// Marks within it, in the client's terms.
+        /// Marks within the text, in the format of the client.
         elements: Vec<Value>,
     },
-    /// A picture by its address.
+    /// A picture by URL.
     Image {
-        /// The address, often a `data:` URL.
+        /// The URL, often a `data:` URL.
         url: String,
-        /// How closely the model should look.
+        /// Level of detail for the model.
         detail: Option<String>,
     },
     /// A picture in a file.
     LocalImage {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// How closely the model should look.
+        /// Level of detail for the model.
         detail: Option<String>,
     },
-    /// A skill that is mentioned.
+    /// A mentioned skill.
     Skill {
-        /// Its name.
+        /// Name of the skill.
         name: String,
-        /// Its file.
+        /// Path of its file.
         path: PathBuf,
     },
-    /// Something else that is mentioned.
+    /// Any other mention.
     Mention {
-        /// Its name.
+        /// Name of what is mentioned.
         name: String,
-        /// Its address.
+        /// Path or URL of what is mentioned.
         path: String,
     },
-    /// A part that only clients understand; the model is told its type.
+    /// A part that only clients understand. The model gets its type.
     Other(Value),
 }

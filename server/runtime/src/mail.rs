@@ -6,45 +6,45 @@ use uuid::Uuid;
 
 use crate::id::TurnId;
 
-/// A message from another agent, on its way to the model.
+/// A message from another agent to the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
-    /// Its id, which the item has that the model gets. No two messages have one.
+    /// Unique id of the message. The item that the model gets has the same id.
     pub id: String,
-    /// Path of the agent that wrote it.
+    /// Path of the agent that sent it.
     pub author: String,
-    /// Path of the agent that gets it.
+    /// Path of the agent that receives it.
     pub recipient: String,
-    /// Its parts, in the words of the Responses API.
+    /// Content parts in the format of the Responses API.
     pub content: Vec<Value>,
-    /// What it does beside waiting for the next request.
+    /// What the message does to an idle agent.
     pub wake: Wake,
-    /// The turn that it stems from, for a turn that it starts.
+    /// The turn of the root agent from which it stems, for a turn that the message starts.
     pub root_turn: Option<TurnId>,
 }
 
-/// What mail does to an agent that has nothing to do.
+/// What a message does to an idle agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wake {
-    /// Nothing: it waits for the next turn.
+    /// Nothing: the message waits for the next turn.
     Nobody,
-    /// It starts a turn, or keeps one from ending before the model has seen it.
+    /// It starts a turn, or keeps a turn from ending before the model has seen it.
     Agent,
 }
 
 impl Mail {
-    /// Returns an id that no other message has.
+    /// Returns a unique id.
     pub(crate) fn new_id() -> String {
         format!("amsg_{}", Uuid::now_v7())
     }
 
-    /// Returns the id of the message that says what came of a turn: always the same for one turn.
+    /// Returns the id of the message with the result of a turn. It is always the same for one turn.
     pub(crate) fn id_of_result(turn: &TurnId) -> String {
         format!("amsg_result_{turn}")
     }
 
-    /// Returns the item that the model gets.
+    /// Returns the item for the model.
     pub(crate) fn item(&self) -> Value {
         json!({
             "type": "agent_message",
@@ -56,11 +56,11 @@ impl Mail {
     }
 }
 
-/// What there is for an agent that waits: both only grow.
+/// Counters for an agent that waits. They only increase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attention {
-    /// How many messages came.
+    /// Number of messages that arrived.
     pub mail: u64,
-    /// How often its user said something while a turn ran.
+    /// Number of steering inputs of the user.
     pub steers: u64,
 }

@@ -1,4 +1,4 @@
-//! A review: a conversation aside, with instructions of its own, whose result joins the thread.
+//! Reviews: a separate conversation with its own instructions, whose result joins the thread.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::instructions;
 use crate::item::{Item, ItemKind};
 use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, converse};
 
-/// What the reviewer is told.
+/// Instructions of the reviewer.
 const INSTRUCTIONS: &str = "\
 You review changes that somebody else made to a code base. Look at them with the tools that you have; change nothing.
 
@@ -33,7 +33,7 @@ list is empty.";
 
 const INTERRUPTED: &str = "The review was stopped before it was done.";
 
-/// Reviews changes. Returns what the agent says in the end.
+/// Reviews changes and returns the last message of the agent.
 pub(crate) async fn review(task: &Task, instructions: &str, shown: &str) -> Result<Arc<Item>, Stop> {
     let item = |kind| Item { id: ItemId::new(), kind };
     task.agent.show_item(&task.turn, item(ItemKind::EnteredReview { review: shown.to_owned() }));
@@ -87,7 +87,7 @@ async fn ask_reviewer(task: &Task, instructions: &str) -> Result<String, Stop> {
     }
 }
 
-/// Returns a review as plain text. What is no review in JSON stays as it is.
+/// Formats a JSON review as plain text. Any other text is returned unchanged.
 fn plain(said: &str) -> String {
     let json = said.trim().trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
     let Ok(Value::Object(review)) = serde_json::from_str::<Value>(json) else { return said.trim().to_owned() };

@@ -1,96 +1,96 @@
-//! What an agent works with: model, folder, and what it may do without asking.
+//! The settings of an agent: model, working folder, and what it may do without an approval.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The settings of a thread. A turn works with those it began with.
+/// The settings of a thread. A turn uses the settings from its start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Model that is asked.
+    /// Name of the model.
     pub model: String,
-    /// Name of the provider that has the model.
+    /// Name of the provider of the model.
     pub provider: String,
-    /// How much the model should reason, in the provider's words.
+    /// Reasoning effort, as the provider names it.
     pub effort: Option<String>,
-    /// How reasoning should be summed up, in the provider's words.
+    /// Kind of the reasoning summary, as the provider names it.
     pub summary: Option<String>,
-    /// Class of service at the provider.
+    /// Service tier of the provider.
     pub service_tier: Option<String>,
-    /// Folder that commands run in; absolute.
+    /// Working folder of commands; an absolute path.
     pub cwd: PathBuf,
-    /// When a person is asked.
+    /// When the user is asked for an approval.
     pub approval: ApprovalPolicy,
-    /// Who answers instead of the client's user; carried for clients.
+    /// Who answers approvals instead of the user; stored for clients only.
     pub approvals_reviewer: Option<String>,
-    /// What commands may touch.
+    /// What commands may access.
     pub sandbox: SandboxPolicy,
-    /// Replaces the runtime's own instructions for the model.
+    /// Replaces the base instructions of the runtime.
     pub base_instructions: Option<String>,
-    /// Instructions of the client's developer, beside the others.
+    /// Additional instructions of the client's developer.
     pub developer_instructions: Option<String>,
-    /// Tone of the model; carried for clients.
+    /// Tone of the model; stored for clients only.
     pub personality: Option<String>,
     /// Whether the agent plans or works.
     pub mode: Mode,
-    /// Instructions that came with the mode.
+    /// Instructions of the mode.
     pub mode_instructions: Option<String>,
 }
 
-/// When a person is asked before a tool acts.
+/// When the user is asked before a tool acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalPolicy {
-    /// For every command that is not known to be harmless.
+    /// Before every command that is not known to be harmless.
     Untrusted,
-    /// When the model asks for more than the sandbox allows.
+    /// When the model requests more than the sandbox allows.
     OnRequest,
     /// Never: what is not allowed is refused.
     Never,
 }
 
-/// What commands may touch.
+/// What commands may access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SandboxPolicy {
-    /// Everything.
+    /// Everything; there is no sandbox.
     FullAccess,
-    /// Reading, and nothing else.
+    /// Reading only.
     ReadOnly {
-        /// Whether commands reach the network.
+        /// Whether commands may use the network.
         network: Network,
     },
-    /// Reading, and writing below some folders.
+    /// Reading, and writing to the working folder and some others.
     WorkspaceWrite {
-        /// Folders beside the working folder; absolute.
+        /// Writable folders besides the working folder; absolute paths.
         writable_roots: Vec<PathBuf>,
-        /// Whether commands reach the network.
+        /// Whether commands may use the network.
         network: Network,
-        /// Folders for temporary files that stay closed.
+        /// Folders for temporary files that are not writable.
         closed: ClosedTemporary,
     },
-    /// Somebody else has shut the process in.
+    /// The server itself is confined from outside.
     External {
-        /// Whether commands reach the network.
+        /// Whether commands may use the network.
         network: Network,
     },
 }
 
-/// Whether commands reach the network.
+/// Whether commands may use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Network {
-    /// They do not.
+    /// They may not.
     #[default]
     Closed,
-    /// They do.
+    /// They may.
     Open,
 }
 
-/// Folders for temporary files that a workspace does not include.
+/// Which folders for temporary files are not writable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClosedTemporary {
-    /// The folder that `TMPDIR` names.
+    /// Whether the folder that `TMPDIR` names is excluded.
     pub tmpdir: bool,
-    /// `/tmp`.
+    /// Whether `/tmp` is excluded.
     pub slash_tmp: bool,
 }
 
@@ -98,14 +98,14 @@ pub struct ClosedTemporary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// It works.
+    /// The agent works.
     #[default]
     Default,
-    /// It plans and may ask the user.
+    /// The agent plans and may ask the user questions.
     Plan,
 }
 
-/// Changes of settings. What is `None` stays.
+/// Changes of settings. `None` means no change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SettingsChange {
     /// See [`Settings::model`].
@@ -133,7 +133,7 @@ pub struct SettingsChange {
 }
 
 impl Settings {
-    /// Returns these settings with the changes made.
+    /// Returns the settings with the changes applied.
     pub fn changed(&self, change: &SettingsChange) -> Self {
         let mut settings = self.clone();
         let SettingsChange {
@@ -186,15 +186,15 @@ impl Settings {
         settings
     }
 
-    /// Tells whether a command to which a person agreed beyond what these settings allowed then may still be told what to do:
-    /// whether nothing has changed in what commands may do and when a person is asked, or everything is allowed now.
+    /// Returns whether text may still be written to a command that the user permitted beyond the settings `then`: the
+    /// sandbox and approval policies are the same as then, or everything is allowed now.
     pub fn allow_what_was_agreed(&self, then: &Self) -> bool {
         let is_unchanged = self.cwd == then.cwd && self.sandbox == then.sandbox && self.approval == then.approval;
         is_unchanged || self.sandbox == SandboxPolicy::FullAccess
     }
 
-    /// Tells whether commands that were started with other settings could be started with these: whether they may touch nothing
-    /// that is closed now.
+    /// Returns whether commands that were started with the settings `then` could be started with these, because nothing
+    /// that they may access is forbidden now.
     pub fn allow_what_was_started(&self, then: &Self) -> bool {
         let is_quieter = |then: Network, now: Network| then == Network::Closed || now == Network::Open;
         if self.cwd == then.cwd && self.sandbox == then.sandbox {

@@ -1,4 +1,4 @@
-//! Processes that a tool left running in the background.
+//! Background processes of tools.
 
 use std::path::PathBuf;
 
@@ -6,26 +6,26 @@ use futures_util::future::BoxFuture;
 
 use crate::id::{ItemId, TurnId};
 
-/// A process in the background, for those who list it.
+/// A background process in a list for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terminal {
-    /// Turn that started it.
+    /// Id of the turn that started it.
     pub turn: TurnId,
-    /// Item that shows it.
+    /// Id of its item.
     pub item: ItemId,
-    /// Id by which clients and the model name it.
+    /// Id of the process for clients and the model.
     pub process_id: String,
-    /// The line as a shell shows it.
+    /// The command line as a shell shows it.
     pub command: String,
-    /// Folder that it runs in.
+    /// Working folder.
     pub cwd: PathBuf,
 }
 
-/// A process in the background, as the tool that has it offers it to the agent.
+/// A background process, as its tool presents it to the agent.
 pub trait Background: Send + Sync + 'static {
     /// Describes the process.
     fn terminal(&self) -> Terminal;
 
-    /// Ends the process with all that it started. The future resolves when its item has completed.
+    /// Kills the process and its descendants. The future resolves when its item has completed.
     fn kill(&self) -> BoxFuture<'static, ()>;
 }
