@@ -23,7 +23,7 @@ fn world() -> (TempDir, World) {
     (folder, world)
 }
 
-/// Returns a line and other arguments. The tester's own start-up files are not run.
+/// Returns the arguments for a shell line plus others. The start-up files of the user are not read.
 fn sh(line: &str, mut others: Value) -> Value {
     others["cmd"] = json!(line);
     others["login"] = json!(false);
@@ -37,20 +37,20 @@ fn asking(approval: ApprovalPolicy) -> (TempDir, World) {
     (folder, world)
 }
 
-/// A pipe with a name: a command that reads it waits until something is written.
+/// A named pipe: a command that reads it blocks until something is written.
 fn gate(folder: &Path) -> PathBuf {
     let path = folder.join("gate");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("runs").success());
     path
 }
 
-/// Opens a gate, once somebody waits at it.
+/// Unblocks the reader of a gate, once there is one.
 async fn open(gate: PathBuf) {
     tokio::task::spawn_blocking(move || fs::write(gate, "open\n").expect("writes")).await.expect("it ends");
 }
 
 async fn until_gone(pid: &str) {
-    // A process that nobody waits for yet is gone all the same.
+    // A zombie process counts as ended.
     let runs = || fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
     for _ in 0..6000 {
         if !runs() {
@@ -216,7 +216,7 @@ async fn an_interrupt_ends_the_command_and_its_children() {
     world.until("both ids", |world| world.told("call_1").lines().count() == 2).await;
     world.cancelled.cancel();
     call.await.expect("it ends");
-    // The item has completed when the call has ended, so before the turn does.
+    // The item has completed when the call has ended, which is before the turn ends.
     let items = world.completed();
     assert_eq!((command(&items[0]).status, command(&items[0]).exit_code), (WorkStatus::Failed, Some(143)));
     for pid in world.told("call_1").lines() {
@@ -289,7 +289,7 @@ async fn a_listener_that_has_enough_holds_the_output_and_not_the_end() {
     assert_eq!(command(&items[0]).status, WorkStatus::Failed);
     let output = command(&items[0]).output.clone().expect("an output");
     assert!(output.starts_with(&first) && output == world.told("call_1"));
-    // What the pipe held and what was read at once, no more: the command had to wait.
+    // At most the content of the pipe and of one read: the command had to wait.
     assert!(output.len() <= 512 * 1024, "{}", output.len());
 }
 
@@ -446,7 +446,7 @@ async fn nothing_is_asked_where_nobody_wants_to_be() {
     let (_folder, world) = asking(ApprovalPolicy::Never);
     let outcome = world.call("exec_command", &escalated("touch made")).await;
     assert!(!outcome.success && text(&outcome).contains("approval policy `never`"), "{outcome:?}");
-    // No launcher is set up: what should be confined does not run unconfined.
+    // No launcher is configured: a command that should be confined must not run unconfined.
     let outcome = world.call("exec_command", &sh("touch made", json!({}))).await;
     assert!(text(&outcome).contains("no launcher for sandboxed commands"), "{outcome:?}");
     assert!(world.events().is_empty() && world.questions().is_empty() && !world.settings.cwd.join("made").exists());
@@ -465,7 +465,7 @@ async fn without_a_sandbox_people_are_asked() {
 
 #[tokio::test]
 async fn a_full_terminal_keeps_no_output_back() {
-    // Nobody reads what is typed: writing must not stop the output from being read.
+    // The command does not read its input. Writing must not block the reading of its output.
     let (folder, world) = world();
     let gate = gate(folder.path());
     let arguments = sh("stty -echo raw; echo ready; cat gate; echo end", json!({ "tty": true, "yield_time_ms": 250 }));
@@ -475,7 +475,7 @@ async fn a_full_terminal_keeps_no_output_back() {
     world.until("the command", |world| world.told("call_1").contains("ready")).await;
     let write = json!({ "session_id": session, "chars": "x".repeat(60_000), "yield_time_ms": 250 });
     let writes = futures_util::future::join_all((0..40).map(|_| world.call("write_stdin", &write))).await;
-    // So many cannot wait, and the model is told which are lost.
+    // The queue is limited, and the model is told which writes were lost.
     let is_lost = |outcome: &&ToolOutcome| text(outcome).contains("`chars` was not written");
     assert!((1..40).contains(&writes.iter().filter(is_lost).count()), "{writes:?}");
     open(gate).await;
@@ -487,6 +487,6 @@ async fn a_full_terminal_keeps_no_output_back() {
 fn gates_are_pipes() {
     let folder = tempfile::tempdir().expect("a folder");
     let gate = gate(folder.path());
-    // Opened for both, a pipe waits for nobody.
+    // Opening a pipe for reading and writing does not block.
     assert!(fs::OpenOptions::new().read(true).write(true).mode(0o600).open(gate).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Patches, plans, questions, pictures and tools of clients, as a model calls them.
+//! Patches, plans, questions, pictures and client tools, as a model calls them.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Whatever a model answers and whenever somebody interferes: items end, deltas add up, calls have outputs, turns end, and
-//! the bundle is one that readers accept.
+//! Invariants for arbitrary answers and interrupts: items complete, deltas add up, calls have outputs, turns end, and
+//! readers accept the bundle.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
@@ -17,14 +17,14 @@ use trace_runtime::event::{ErrorKind, EventKind};
 use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::provider::{Again, ModelEvent};
 
-/// Longer than any turn may take, in the time of the test.
+/// A timeout that no turn reaches; test time is simulated.
 const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn id() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]", Just(String::new())]
 }
 
-/// An item, or a part of one, or nonsense.
+/// An item, a part of one, or an invalid event.
 fn piece() -> impl Strategy<Value = Vec<Step>> {
     let text = "[a-zé ]{0,12}";
     prop_oneof![
@@ -145,7 +145,7 @@ proptest! {
 }
 
 proptest! {
-    // Each of them makes files, and may be read by another program.
+    // Each case creates files and may run the peer.
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]

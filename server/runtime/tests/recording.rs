@@ -1,6 +1,6 @@
-//! What agents leave in their bundles, and what readers make of it.
+//! The bundles of agents, as readers see them.
 //!
-//! When `TRACE_PEER` names the Codex CLI's own binary, it has to accept every bundle and make the same graph of it.
+//! If `TRACE_PEER` names the binary of the Codex CLI, it has to accept every bundle and reduce it to the same graph.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
@@ -19,7 +19,7 @@ use trace_runtime::id::ThreadId;
 use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::provider::{Again, ProviderError};
 
-/// A world that records, in a directory of its own.
+/// A world that records to its own directory.
 fn recorded(answers: Vec<Vec<Step>>) -> (World, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let provider = Scripted::new(answers);
@@ -28,14 +28,14 @@ fn recorded(answers: Vec<Vec<Step>>) -> (World, tempfile::TempDir) {
     (world_with(provider, options), directory)
 }
 
-/// Ends an agent and returns the graph of its session.
+/// Shuts the agent down and returns the graph of its session.
 async fn graph(world: &World) -> Value {
     world.agent.shutdown().await;
     world.check_laws();
     state(&world.agent.bundle_path().expect("it was recorded"))
 }
 
-/// Returns the values of a map of the graph, in the order in which they began.
+/// Returns the values of a map of the graph, ordered by start.
 fn by_start<'a>(state: &'a Value, map: &str) -> Vec<&'a Value> {
     let mut values: Vec<&Value> = state[map].as_object().unwrap().values().collect();
     values.sort_by_key(|value| value["execution"]["started_seq"].as_u64());
@@ -56,7 +56,7 @@ async fn a_session_is_recorded_with_everything_in_it() {
             call("call_1", "echo", &json!({"a": 1})),
             custom("call_2", "echo", "free"),
             call("call_3", "no_such_tool", &json!({})),
-            // Readers take this for something else; ours must not make them refuse the bundle.
+            // Readers have a special meaning for this name. A tool of that name must not make them reject the bundle.
             call("call_4", "wait", &json!({})),
             call("call_5", "break", &json!({})),
         ]),
@@ -96,7 +96,7 @@ async fn a_session_is_recorded_with_everything_in_it() {
         assert_eq!(tool["model_visible_call_item_ids"].as_array().unwrap().len(), 1, "{tool}");
         assert_eq!(tool["model_visible_output_item_ids"].as_array().unwrap().len(), 1, "{tool}");
     }
-    // Every item of the history is in the graph once, in its order, and was accepted.
+    // Every item of the history is in the graph once, in order, and was accepted.
     let ids: Vec<&str> =
         thread["conversation_item_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     let items: Vec<&Value> = ids.iter().map(|id| &state["conversation_items"][*id]).collect();
@@ -117,7 +117,7 @@ async fn compactions_are_recorded_with_both_histories() {
     world.witness.ended(&turn).await;
     world.run("two").await;
     let sealed = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"});
-    // The first try fails.
+    // The first attempt fails.
     let after = Some(Duration::from_millis(1));
     let error = ProviderError {
         message: "no".to_owned(),
@@ -137,12 +137,12 @@ async fn compactions_are_recorded_with_both_histories() {
     compactions.sort_by_key(|compaction| compaction["request_ids"].as_array().unwrap().len());
     let count = |compaction: &Value, list: &str| compaction[list].as_array().unwrap().len();
     assert_eq!(compactions.len(), 2);
-    // By the model: context, the user's message, the summary. By the provider: it asked for it.
+    // By the model: context, message of the user, summary. By the provider: its own items.
     assert_eq!((count(compactions[0], "input_item_ids"), count(compactions[0], "replacement_item_ids")), (3, 3));
     assert_eq!((count(compactions[1], "input_item_ids"), count(compactions[1], "replacement_item_ids")), (5, 4));
     assert_eq!(count(compactions[1], "request_ids"), 2);
     assert_eq!(statuses(&by_start(&state, "compaction_requests")), ["failed", "completed"]);
-    // The next request builds on what was installed.
+    // The next request contains the installed history.
     let last = by_start(&state, "inference_calls").pop().unwrap();
     let request = last["request_item_ids"].as_array().unwrap();
     assert_eq!(request[..4], compactions[1]["replacement_item_ids"].as_array().unwrap()[..]);
@@ -217,7 +217,7 @@ async fn agents_of_a_tree_share_a_bundle_and_mail_is_accepted() {
 async fn a_thread_that_goes_on_gets_a_bundle_of_its_own() {
     let (world, _directory) = recorded(vec![answer([call("call_1", "slow", &json!({}))])]);
     world.run("hello").await;
-    // As a process that died leaves it: the call has no output.
+    // The state after a process that died: the call has no output.
     let mut history = world.agent.history();
     history.retain(|item| item.get("output").is_none());
     let again = world.runtime.start(NewAgent { history, ..NewAgent::new(world.agent.id().clone(), settings()) });

@@ -1,4 +1,4 @@
-//! The Responses API as services speak it, well and badly; in `wires` the others.
+//! The Responses API with correct and faulty services; `wires` tests the other wire formats.
 
 mod common;
 mod service;
@@ -185,7 +185,7 @@ async fn silence_ends_the_wait() {
     let provider = provider(&Service::new(vec![acts]).await.base_url, "");
     let mut answer = provider.stream(request());
     assert!(matches!(answer.next().await, Some(Ok(ModelEvent::Created { .. }))));
-    // The rest is silence, which need not be sat out.
+    // The rest of the test is a timeout, which is simulated.
     tokio::time::pause();
     let error = answer.next().await.expect("an error").expect_err("an error");
     assert_eq!(error.message, "the provider was silent for 300 s");
@@ -272,12 +272,12 @@ async fn a_connection_is_used_again() {
                 let chunk = format!("{:x}\r\n", event.len());
                 let answer = [head.as_bytes(), chunk.as_bytes(), &event, b"\r\n"].concat();
                 while read_request(&mut stream).await.is_ok() {
-                    // Nobody may want to know.
+                    // The receiver may have been dropped.
                     let _ = told.send(connection);
                     if stream.write_all(&answer).await.is_err() {
                         return;
                     }
-                    // The stream ends later than the answer.
+                    // The stream ends after the answer.
                     heard.notified().await;
                     if stream.write_all(b"0\r\n\r\n").await.is_err() {
                         return;
@@ -288,7 +288,7 @@ async fn a_connection_is_used_again() {
     });
     let provider = provider(&base_url, "");
     let mut seen = HashSet::new();
-    // Whether the end of an answer is heard before the next request is a race that either side may win at times.
+    // Either side may win the race between the end of an answer and the next request, so the test repeats it.
     for _ in 0..1000 {
         assert!(matches!(ask(&provider).await.as_slice(), [Ok(ModelEvent::Completed { .. })]));
         heard.notify_one();
@@ -327,7 +327,7 @@ async fn an_answer_that_nobody_wants_is_given_up() {
     let mut stream = provider.stream(request());
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Created { .. }))));
     drop(stream);
-    // The service takes the second connection only when the first was closed.
+    // The service accepts the second connection only after the first was closed.
     assert_eq!(ask(&provider).await.len(), 1);
     service.request().await;
     service.request().await;
@@ -354,7 +354,7 @@ async fn a_history_is_made_shorter_where_the_provider_can() {
 
 #[tokio::test]
 async fn https_needs_no_provider_of_cryptography_that_somebody_installed() {
-    // Nobody speaks TLS there, which is found out after the client was made.
+    // The server does not speak TLS, which is noticed only after the client was created.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has ports");
     let base_url = format!("https://{}/v1", listener.local_addr().expect("it is bound"));
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! What a confined command can and cannot do, seen from inside. The program is its own launcher.
+//! What a confined command can and cannot do, tested from inside. The test program is its own launcher.
 
 #[cfg(target_os = "linux")]
 mod escapes;
@@ -29,7 +29,7 @@ fn main() {
         let words: Vec<OsString> = arguments.collect();
         let [option, policy, separator, command @ ..] = &words[..] else { panic!("bad words: {words:?}") };
         assert!(option == "--policy" && separator == "--");
-        // What a command gets for loaders, the launcher must not have.
+        // The launcher must not have the variables for loaders that the command gets.
         let is_commands = policy.to_string_lossy().contains(r#""environment":[["HOME""#);
         assert!(!is_commands || std::env::var_os("HOME").is_none());
         match become_confined(policy.to_str().expect("a text"), command) {
@@ -41,12 +41,12 @@ fn main() {
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         if let Err(error) = availability() {
-            // Such a system is told what it lacks, and runs nothing unconfined.
+            // On such a system commands fail with an error that says what is missing, and nothing runs unconfined.
             assert!(error.to_string().starts_with("commands cannot be confined on this system: "));
             nothing_runs_without_a_sandbox().await;
             return skip(Need::Sandbox, format_args!("what a confined command can and cannot do: {error}"));
         }
-        // Words behind the program name what is to be run, as with other test programs.
+        // Arguments select tests, as for other test programs.
         let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
         let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
         macro_rules! run_tests {
@@ -89,7 +89,7 @@ fn main() {
     });
 }
 
-/// Returns bubblewrap if it works here.
+/// Returns the path of bubblewrap if it works here.
 fn bubblewrap() -> Option<PathBuf> {
     let found = Bubblewrap::Auto.find().expect("it is not required");
     if found.is_none() {
@@ -115,7 +115,7 @@ fn tool_options(bubblewrap: Option<PathBuf>) -> ToolOptions {
     ToolOptions { launcher, ..ToolOptions::default() }
 }
 
-/// Runs a line and returns whether it succeeded, and its output.
+/// Runs a line. Returns whether it succeeded, and its output.
 async fn run(world: &World, line: &str) -> (bool, String) {
     world.call("exec_command", &json!({ "cmd": line, "login": false, "yield_time_ms": 30000 })).await;
     let items = world.completed();
@@ -175,7 +175,7 @@ async fn files_stay_inside() {
     assert!(fs::metadata(at("root/made")).is_ok() && fs::metadata(at("made")).is_err());
 }
 
-/// One command exchanges a folder above the working folder, and what comes next would write where the link leads.
+/// One command replaces a folder above the working folder by a symlink; the next command must not write to its target.
 async fn nobody_follows_a_link_into_an_open_folder() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
@@ -196,12 +196,12 @@ async fn nobody_follows_a_link_into_an_open_folder() {
     assert!(report.starts_with(&format!("[Closed for writing: {open}/a/outside. ")), "{report}");
     assert!(report.contains("Permission denied"), "{report}");
     assert_eq!(fs::read_dir(at("outside")).expect("a folder").count(), 0);
-    // Around the link, the rest stays open, and the folder is open again when it is back.
+    // Other places in the writable folder are unaffected, and the folder is writable again once it is restored.
     assert!(run(&world, &format!("echo x > {open}/made && cd / && rm {open}/a && mv {open}/was {open}/a")).await.0);
     assert!(run(&world, "echo x > made").await.0);
 }
 
-/// The server writes patches itself: no command is watched, and nothing is mounted.
+/// The server writes patches itself, so no command is watched and nothing is mounted.
 async fn patches_plant_nothing_in_repositories() {
     let evil = "+[core]\n+\trepositoryformatversion = 0\n+\tbare = false\n+\tworktree = ..\n+\tfsmonitor = ./x\n";
     let whole = format!(
@@ -242,7 +242,7 @@ async fn patches_plant_nothing_in_repositories() {
     }
 }
 
-/// The launcher would load the code of a command before it is shut in.
+/// The launcher would load code of a command before it is confined.
 async fn loaders_are_told_by_the_command_only() {
     let folder = tempfile::tempdir().expect("a folder");
     let wrapper = bubblewrap();
@@ -295,7 +295,7 @@ async fn the_network_is_closed_unless_it_is_open() {
     }
 }
 
-/// A process that has nothing to do with the agent.
+/// A process that is unrelated to the agent.
 struct Bystander(Child);
 
 impl Bystander {
@@ -317,7 +317,7 @@ async fn other_processes_are_out_of_reach() {
     let folder = tempfile::tempdir().expect("a folder");
     let bystander = Bystander::start();
     let world = world(folder.path(), workspace(Network::Closed, &[]));
-    // Kernels before 6.12 cannot keep signals in.
+    // Kernels before 6.12 cannot restrict signals.
     let (is_killed, _) = run(&world, &format!("kill -0 {}", bystander.0.id())).await;
     let (is_own_killed, output) = run(&world, "sleep 1000 & kill $! && ! wait $!").await;
     assert!(is_own_killed, "{output}");
@@ -341,7 +341,7 @@ async fn terminals_work() {
     assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
 }
 
-/// Bubblewrap must not end by it while the command goes on.
+/// The interrupt must not end bubblewrap while the command continues.
 async fn an_interrupt_is_for_the_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let wrapper = bubblewrap();
@@ -360,7 +360,7 @@ async fn an_interrupt_is_for_the_command() {
     }
 }
 
-/// A terminal that the server has is none of the command's: it would ask its questions there and wait for the answers.
+/// The command must not have access to the server's terminal, where it could ask questions and wait for answers.
 async fn a_command_has_a_session_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let world = world(folder.path(), workspace(Network::Closed, &[]));
@@ -380,8 +380,8 @@ async fn a_command_has_a_session_of_its_own() {
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the child ends with the command");
 }
 
-/// What is typed into a terminal of the server would run with all rights when the server ends, and what is typed into one of a
-/// command that a person agreed to runs with the rights of that command.
+/// Input inserted into a terminal of the server would run with all rights after the server ends; input inserted into a
+/// terminal of an approved command would run with the rights of that command.
 async fn nobody_types_into_a_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut agreed = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
@@ -399,7 +399,8 @@ async fn nobody_types_into_a_terminal() {
         for sandbox in [workspace(network, &[]), SandboxPolicy::ReadOnly { network }] {
             for wrapper in [None, wrapper.clone()] {
                 let world = wrapped_world(folder.path(), sandbox.clone(), wrapper);
-                // Own terminal, that of another command if it can be opened, and by numbers of which the kernel takes half.
+                // The command's own terminal, that of another command if it can be opened, and a request number of which
+                // the kernel uses only the lower half.
                 let line = format!(
                     "perl -e 'open(F, \"<\", \"{terminal}\"); for $file (fileno(STDIN), fileno(F)) {{ next unless defined $file;\
                      for (0x5412, 0x541c, 0x100005412, 0x10000541c) {{\
@@ -444,13 +445,13 @@ async fn patches_of_a_confined_agent_are_made() {
     }
 }
 
-/// A command exchanges folders and files again and again while patches are made.
+/// A command replaces folders and files repeatedly while patches are applied.
 ///
-/// A patch may make the folder `d` anew while the command has it under another name. The command then puts the new one
-/// aside, since its exchanges would fail from there on and no patch would be made any more.
+/// A patch may create the folder `d` anew while the command has renamed it. The command then removes the new folder,
+/// because otherwise all its later replacements would fail and no patch would be applied any more.
 async fn renames_lead_no_patch_outside() {
     const ROUNDS: usize = 150;
-    // A patch that is made and one that is not are both wanted; on a busy machine either takes longer to come.
+    // The test needs both a patch that is applied and one that is refused; on a busy machine either may need more rounds.
     const MOST_ROUNDS: usize = 20 * ROUNDS;
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
@@ -496,7 +497,7 @@ async fn renames_lead_no_patch_outside() {
                     ["changed meanwhile", "cannot write", "cannot change", "cannot read", "rejected", "lead to"];
                 assert!(is_clear.iter().any(|words| said.contains(words)), "{said}");
             }
-            // Without a sandbox a patch may go where its path leads when it is judged, but not where it leads later.
+            // Without a sandbox, a patch may follow the path as it leads when it is judged, but not as it leads later.
             if sandbox != SandboxPolicy::FullAccess {
                 assert_eq!(fs::read_to_string(at("outside/f")).expect("reads"), "0\n");
                 assert_eq!(fs::read_to_string(at("outside/deep/f")).expect("reads"), "0\n");
@@ -511,7 +512,7 @@ async fn renames_lead_no_patch_outside() {
     assert!(all.stdout.is_empty(), "{}", String::from_utf8_lossy(&all.stdout));
 }
 
-/// The kernel counts no processes of root, but those of a control group.
+/// The kernel's limit does not apply to processes of root, but a control group's does.
 async fn a_control_group_bounds_root_and_ends_what_is_left() {
     let groups = Arc::new(ControlGroups::find());
     if !groups.are_there() {
@@ -520,7 +521,7 @@ async fn a_control_group_bounds_root_and_ends_what_is_left() {
     let folder = tempfile::tempdir().expect("a folder");
     let wrapper = bubblewrap();
     for bubblewrap in [None, wrapper] {
-        // A bomb that goes on until it is refused, and then waits.
+        // A fork bomb that stops when it is refused, and then waits.
         const MOST: u32 = 40;
         let group = groups.make(MOST).expect("it can be made");
         let mut confinement = Confinement::new(vec![folder.path().to_owned()], Network::Closed);
@@ -558,7 +559,7 @@ async fn a_control_group_bounds_root_and_ends_what_is_left() {
             tokio::task::yield_now().await;
         }
     }
-    // Without bubblewrap a process that begins a session of its own ends with its command too.
+    // Without bubblewrap, a process that starts its own session ends with its command too.
     let mut options = tool_options(None);
     options.surroundings.groups = groups;
     let mut world = World::new(folder.path(), options);
@@ -569,7 +570,7 @@ async fn a_control_group_bounds_root_and_ends_what_is_left() {
     until_ended(&word).await;
 }
 
-/// `multiprocessing` of Python needs shared memory, `script` needs a terminal of its own.
+/// Python's `multiprocessing` needs shared memory, and `script` needs a pseudo-terminal.
 async fn shared_memory_and_terminals_are_private_with_bubblewrap() {
     let Some(bubblewrap) = bubblewrap() else { return };
     for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::ReadOnly { network: Network::Closed }] {
@@ -584,7 +585,7 @@ async fn shared_memory_and_terminals_are_private_with_bubblewrap() {
     }
 }
 
-/// What is typed into a shell runs with the rights of the shell.
+/// Input for a shell runs with the rights of the shell.
 async fn a_command_of_looser_days_is_not_typed_into() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut world = world(folder.path(), SandboxPolicy::FullAccess);
@@ -601,7 +602,7 @@ async fn a_command_of_looser_days_is_not_typed_into() {
     world.until("the end", |world| !world.completed().is_empty()).await;
 }
 
-/// A command that runs outside of the sandbox since somebody agreed is one of looser days as soon as settings change.
+/// A command that was approved to run outside of the sandbox accepts no input after the settings have changed.
 async fn what_was_agreed_holds_for_the_settings_of_then() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
@@ -621,7 +622,7 @@ async fn what_was_agreed_holds_for_the_settings_of_then() {
     world.until("the end", |world| !world.completed().is_empty()).await;
 }
 
-/// Tells whether a process runs that was started with a word.
+/// Returns whether a process with this word in its command line runs.
 fn runs(word: &str) -> bool {
     let processes = fs::read_dir("/proc").expect("a folder").flatten();
     let mut lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
@@ -637,7 +638,8 @@ async fn until_ended(word: &str) {
     tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap_or_else(|_| panic!("`sleep {word}` runs on"));
 }
 
-/// What runs on is listed and can be stopped, or it is ended. Only a process namespace holds what begins a session of its own.
+/// Remaining processes are listed and can be stopped, or they are killed. Only a process namespace includes processes that
+/// start their own session.
 async fn what_is_left_behind_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let word = |number: u32| format!("1000.{}{number}", std::process::id());
@@ -650,7 +652,8 @@ async fn what_is_left_behind_ends() {
         let (quick, slow) = (word(10 * number), word(10 * number + 1));
         let (is_done, output) = run(&world, &line(&quick)).await;
         assert!(is_done, "{output}");
-        // The first process of a namespace waits for it: it is listed soon, unless all of the namespace has ended.
+        // The first process of the namespace waits for the process, so it is listed soon, unless the whole namespace has
+        // ended.
         let ended = async {
             while runs(&quick) {
                 if is_wrapped {
@@ -703,12 +706,12 @@ async fn what_the_sandbox_refuses_is_asked_for() {
     let states: Vec<_> = items.iter().map(|item| command(item).status).collect();
     assert_eq!(states, [WorkStatus::Failed, WorkStatus::Completed]);
     assert!(items[0].id.as_str() == "call_1" && items[1].id == question.item && question.item != items[0].id);
-    // For the session: the same line is tried in the sandbox and then run, unasked.
+    // An approval for the session: the same line is tried in the sandbox and then run without a question.
     world.reply(answer(Decision::AcceptForSession));
     told(&world, "echo hi >> made").await;
     told(&world, "echo hi >> made").await;
     assert_eq!((asked(&world), made().as_str()), (2, "hi\nhi\nhi\n"));
-    // By a rule: all that begins so.
+    // An approval by a rule: all commands with this prefix.
     world.reply(answer(Decision::AcceptPrefix(vec!["touch".to_owned()])));
     told(&world, "touch a").await;
     told(&world, "touch b").await;
@@ -727,7 +730,7 @@ async fn a_refusal_that_nobody_lifts_stays_one() {
     world.reply(Reply::Give(Answer::Decision(Decision::Cancel)));
     let outcome = world.call("exec_command", &json!({ "cmd": "touch made", "login": false })).await;
     assert_eq!((outcome.then, asked(&world)), (Then::Interrupt, 2));
-    // Other failures, and what reads, are no business of the sandbox.
+    // Other failures, and commands that only read, are not attributed to the sandbox.
     told(&world, "exit 3").await;
     told(&world, "cat /proc/1/mem").await;
     world.settings.approval = ApprovalPolicy::Never;
@@ -736,7 +739,7 @@ async fn a_refusal_that_nobody_lifts_stays_one() {
     assert!(!folder.path().join("made").exists());
 }
 
-/// Returns an agent that finds programs in `bin` of its folder first, which commands may write to.
+/// Returns an agent that searches programs first in the folder `bin` of its working folder, which commands may write to.
 fn searching(folder: &Path) -> World {
     let path = std::env::join_paths([&folder.join("bin"), Path::new("/usr/bin"), Path::new("/bin")]).expect("a path");
     let search = SearchPath::from_variables([(OsString::from("PATH"), path)]);

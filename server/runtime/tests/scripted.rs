@@ -1,4 +1,4 @@
-//! The scripted provider against a stand-in for a service that plays the same scripts over HTTP.
+//! Compares the scripted provider with a stand-in service that plays the same scripts over HTTP.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +11,7 @@ use trace_runtime::provider::{
     Compaction, Endpoint, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request, Scripted,
 };
 
-/// A stand-in that runs.
+/// A running stand-in.
 struct StandIn {
     process: Child,
     base_url: String,
@@ -38,7 +38,7 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -48,7 +48,7 @@ fn user(text: &str) -> Value {
     json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
 }
 
-/// Conversations, each with what the table calls it.
+/// Conversations with their names.
 fn conversations() -> Vec<(&'static str, Vec<Value>)> {
     let said =
         json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "RUN [[]]"}]});
@@ -117,7 +117,7 @@ async fn ask(provider: &impl Provider, items: &[Value]) -> Vec<Result<ModelEvent
     };
     let mut answer: Vec<_> = provider.stream(Arc::new(request)).collect().await;
     for error in answer.iter_mut().filter_map(|event| event.as_mut().err()) {
-        // Only where it comes from differs.
+        // Only the origin differs.
         error.details = error.details.take().map(|details| match details.split_once(" from ") {
             Some((status, _)) => status.to_owned(),
             None => details,
@@ -130,7 +130,7 @@ async fn ask(provider: &impl Provider, items: &[Value]) -> Vec<Result<ModelEvent
 async fn scripts_mean_the_same_here_and_over_http() {
     let Some(stand_in) = StandIn::start() else { return };
     let (there, here) = (HttpProvider::new(stand_in.endpoint()), Scripted::new().with_compaction(Compaction::Remote));
-    // Both start new and hear the same, so that even the ids are the same.
+    // Both start fresh and get the same requests, so that even the ids are equal.
     for (name, items) in conversations() {
         assert_eq!(ask(&here, &items).await, ask(&there, &items).await, "{name}");
     }

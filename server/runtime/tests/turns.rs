@@ -1,4 +1,4 @@
-//! What happens in turns, as a host hears it and as the model sees it.
+//! Turns, as a host and as the model see them.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
@@ -203,13 +203,13 @@ async fn calls_of_an_answer_that_breaks_off_are_carried_out() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_goes_on_while_its_provider_hears_something_and_ends_by_its_word() {
     let idle = Duration::from_secs(30);
-    // What a model wants done comes piece by piece, and is told when it is whole.
+    // The arguments of a call arrive in pieces and are reported when they are complete.
     let mut slow = broken([]);
     for _ in 0..6 {
         slow.extend([Step::Pause(idle / 2), Step::Event(ModelEvent::Alive)]);
     }
     slow.extend(call("call_1", "echo", &json!("hi")));
-    // Nothing else comes, and the provider says that the answer was whole.
+    // Nothing else arrives, and the provider says that the answer was complete.
     let mut end = answer([]);
     end.insert(1, Step::Pause(idle + Duration::from_secs(1)));
     slow.extend(end.into_iter().skip(1));
@@ -318,7 +318,7 @@ async fn input_joins_the_turn_that_runs() {
     let inputs = world.provider.inputs();
     let said: Vec<_> = inputs[1].iter().filter_map(|item| item["content"][0]["text"].as_str()).skip(1).collect();
     assert_eq!(said, ["first", "second", "third"]);
-    // The turn keeps the settings that it began with; the next one has the others.
+    // The turn keeps the settings from its start; the next one has the new settings.
     assert_eq!(world.provider.requests.lock().unwrap()[1]["model"], "model-1");
     world.run("fourth").await;
     assert_eq!(world.provider.requests.lock().unwrap()[2]["model"], "model-2");
@@ -361,7 +361,7 @@ async fn what_cannot_be_steered_says_why() {
     assert_eq!(world.agent.review("x".to_owned(), "x".to_owned()), Err(Refusal::Busy(turn.clone())));
     assert_eq!(world.agent.hold().unwrap_err(), Refusal::Busy(turn.clone()));
     assert_eq!(world.agent.start_turn_if_idle(request("not now")), Err(Refusal::Busy(turn.clone())));
-    // A turn that is asked for meanwhile begins afterwards, and takes what comes until then.
+    // A turn that is requested meanwhile starts afterwards, and gets all input until then.
     let next = world.agent.start_turn(request("later")).unwrap();
     assert_eq!(next.how, Start::New);
     assert_eq!(world.agent.start_turn(request("and this")).unwrap().turn, next.turn);
@@ -422,7 +422,7 @@ async fn a_tool_may_stop_the_turn() {
     assert_eq!(outputs, ["the user said no", "stopped"]);
 }
 
-/// A turn with everything in it is stopped at every event, one after the other.
+/// A turn with all kinds of items is interrupted at each event in turn.
 #[tokio::test(start_paused = true)]
 async fn wherever_a_turn_is_stopped_the_laws_hold() {
     let script = || {

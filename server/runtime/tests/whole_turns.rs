@@ -1,4 +1,4 @@
-//! Commands and patches in turns of an agent: the order of what is told, and what the recording says of them.
+//! Commands and patches in turns of an agent: the order of events, and the recording.
 
 mod support;
 
@@ -25,8 +25,8 @@ use trace_runtime::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use trace_runtime::tool::{ToolOptions, standard};
 use trace_runtime::{NewAgent, Runtime, RuntimeOptions, ThreadId};
 
-/// A model that calls tools as it was told to, and then says that it is done. `SESSION` in an argument stands for the id of
-/// the command that runs.
+/// A model that makes the given calls and then says that it is done. `SESSION` in an argument is replaced by the id of the
+/// running command.
 struct Script(Mutex<VecDeque<Vec<(&'static str, Value)>>>);
 
 impl Provider for Script {
@@ -68,7 +68,7 @@ impl Provider for Script {
     }
 }
 
-/// Returns an agent that records, with a model that calls these tools.
+/// Returns an agent that records, with a model that makes these calls.
 fn world(steps: Vec<Vec<(&'static str, Value)>>, change: impl FnOnce(&mut World)) -> (TempDir, World) {
     let folder = tempfile::tempdir().expect("a folder");
     let cwd = folder.path().canonicalize().expect("a path").join("work");
@@ -111,14 +111,14 @@ impl World {
         (self.outcome().expect("it has ended"), state)
     }
 
-    /// Returns outputs that the model got.
+    /// Returns the outputs that the model got.
     fn outputs(&self) -> Vec<String> {
         let history = self.agent.history();
         let outputs = history.iter().filter(|item| item["type"] == "function_call_output");
         outputs.map(|item| item["output"].as_str().map_or_else(|| item["output"].to_string(), str::to_owned)).collect()
     }
 
-    /// Checks that every item that began before the turn ended has ended before, except commands that run on.
+    /// Checks that every item of the turn completed before the turn ended, except background commands.
     fn check_items(&self) {
         let events = self.events();
         let end = events.iter().position(|event| matches!(event, EventKind::TurnEnded { .. })).expect("it has ended");
@@ -213,7 +213,7 @@ async fn commands_and_patches_of_one_answer_see_each_other_in_order() {
     }
 }
 
-/// A call that waits for one that runs has not begun when the turn is stopped, and never does.
+/// A call that waits for a running call has not started when the turn is interrupted, and never starts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_waits_does_not_begin_once_the_turn_is_stopped() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";

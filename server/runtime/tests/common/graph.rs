@@ -1,4 +1,4 @@
-//! What readers make of a bundle.
+//! Reduces bundles to graphs.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use trace_recorder::Bundle;
 use trace_reducer::{Options, reduce, state_json};
 
-/// Reduces a bundle strictly, here and, if it is named, by the peer.
+/// Reduces a bundle strictly, by this program and, if `TRACE_PEER` is set, by the peer.
 pub fn state(bundle: &Path) -> Value {
     let strict = Options { strict: true, ..Options::default() };
     let reduction = reduce(&Bundle::open(bundle).unwrap(), strict).unwrap();

@@ -1,4 +1,4 @@
-//! A provider that plays scripts, a host that writes down what it hears, and small tools.
+//! A provider that plays scripts, a host that stores events, and small tools.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -31,26 +31,26 @@ use trace_runtime::runtime::{Runtime, RuntimeOptions};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
-/// A part of an answer.
+/// A step of a streamed answer.
 #[derive(Debug, Clone)]
 pub enum Step {
     Event(ModelEvent),
     Error(ProviderError),
-    /// Waits until somebody opens it.
+    /// Waits until the gate is opened.
     Gate(Arc<Notify>),
-    /// Nothing comes for so long.
+    /// A pause.
     Pause(Duration),
-    /// Nothing comes any more.
+    /// The stream stalls without an end.
     Hang,
     Panic,
 }
 
-/// Plays answers one after the other; then it says `done`.
+/// Plays answers in order, then the answer `done`.
 pub struct Scripted {
     answers: Mutex<VecDeque<Vec<Step>>>,
     pub requests: Mutex<Vec<Arc<Value>>>,
     pub retry_policy: RetryPolicy,
-    /// What `compact` answers, if it does.
+    /// Answer of `compact`; `None` if compaction is not supported.
     pub compacted: Mutex<Option<Result<Vec<ModelItem>, ProviderError>>>,
     next_id: AtomicUsize,
 }
@@ -70,7 +70,7 @@ impl Scripted {
         self.answers.lock().unwrap().push_back(answer);
     }
 
-    /// Returns the inputs of the requests so far.
+    /// Returns the inputs of all requests so far.
     pub fn inputs(&self) -> Vec<Vec<Value>> {
         self.requests.lock().unwrap().iter().map(|body| body["input"].as_array().unwrap().clone()).collect()
     }
@@ -120,7 +120,7 @@ impl Provider for Scripted {
     }
 }
 
-/// Returns a whole answer.
+/// Returns a complete answer.
 pub fn answer<const N: usize>(items: [Vec<Step>; N]) -> Vec<Step> {
     answer_with(items, 100)
 }
@@ -136,7 +136,7 @@ pub fn answer_with<const N: usize>(items: [Vec<Step>; N], tokens: u64) -> Vec<St
     steps
 }
 
-/// Returns an answer without an end.
+/// Returns an answer without its final event.
 pub fn broken<const N: usize>(items: [Vec<Step>; N]) -> Vec<Step> {
     let created = ModelEvent::Created { response_id: Some("resp".to_owned()), request_id: Some("req".to_owned()) };
     let mut steps = vec![Step::Event(created)];
@@ -205,7 +205,7 @@ pub fn fails(message: &str, kind: ErrorKind, again: Again) -> Vec<Step> {
     })]
 }
 
-/// Writes down what happens, one line an event.
+/// Stores the events, and formats each as one line.
 #[derive(Default)]
 pub struct Witness {
     pub events: Mutex<Vec<(ThreadId, Event)>>,
@@ -213,7 +213,7 @@ pub struct Witness {
     next_question: AtomicI64,
     pub withdrawn: Mutex<Vec<QuestionId>>,
     pub open: Mutex<Vec<oneshot::Sender<Answer>>>,
-    /// Stops the agent's turn when so many events were heard.
+    /// Number of events after which the agent's turn is interrupted.
     stop_at: Mutex<Option<(usize, Agent)>>,
 }
 
@@ -248,7 +248,7 @@ impl Host for Witness {
 }
 
 impl Witness {
-    /// Stops the agent's turn when so many events were heard.
+    /// Interrupts the agent's turn after this number of events.
     pub fn stop_at(&self, count: usize, agent: &Agent) {
         *self.stop_at.lock().unwrap() = Some((count, agent.clone()));
     }
@@ -257,7 +257,7 @@ impl Witness {
         self.events.lock().unwrap().iter().map(|(_, event)| event.kind.clone()).collect()
     }
 
-    /// Waits until an event of this kind was heard.
+    /// Waits for an event that matches.
     pub async fn until(&self, matches: impl Fn(&EventKind) -> bool) {
         let mut heard = self.heard.subscribe();
         loop {
@@ -277,13 +277,13 @@ impl Witness {
         ended.unwrap()
     }
 
-    /// Returns what was heard, without ids that differ from run to run.
+    /// Returns the events as text, without ids that differ from run to run.
     pub fn story(&self) -> String {
         story(&self.kinds())
     }
 }
 
-/// Tells events in short lines.
+/// Formats events as short lines.
 pub fn story(kinds: &[EventKind]) -> String {
     let mut story = String::new();
     for kind in kinds {
@@ -356,7 +356,7 @@ fn remembered(item: &Value) -> String {
     }
 }
 
-/// The laws that hold whatever happens.
+/// Checks invariants that hold for all event sequences.
 pub fn check_laws(kinds: &[EventKind], history: &[ModelItem]) {
     let mut open: Vec<Item> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
@@ -417,7 +417,7 @@ pub fn check_laws(kinds: &[EventKind], history: &[ModelItem]) {
     check_history(history);
 }
 
-/// Every call has one output behind it, every output a call before it, every item an id of its own.
+/// Checks that every call has one output after it, every output has its call before it, and every item has a unique id.
 pub fn check_history(history: &[ModelItem]) {
     let mut calls: Vec<&str> = Vec::new();
     let mut ids: Vec<&str> = Vec::new();
@@ -438,7 +438,7 @@ pub fn check_history(history: &[ModelItem]) {
     assert!(calls.is_empty(), "calls without output: {calls:?}");
 }
 
-/// A time that stands still, so that recordings and events are the same in every run.
+/// A clock that stands still, so that recordings and events are equal in all runs.
 #[derive(Debug)]
 pub struct FixedClock;
 
@@ -471,7 +471,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// An agent with what it works with.
+/// An agent with its provider, host and runtime.
 pub struct World {
     pub provider: Arc<Scripted>,
     pub witness: Arc<Witness>,
@@ -539,7 +539,7 @@ fn function(name: &str) -> Option<Value> {
     Some(json!({"type": "function", "name": name, "description": name, "parameters": {"type": "object"}}))
 }
 
-/// Says what it is called with.
+/// Returns its arguments.
 pub struct Echo;
 
 impl Tool for Echo {
@@ -565,7 +565,7 @@ impl Tool for Echo {
     }
 }
 
-/// Shows a command item and takes its time; with `{"deaf": true}` it does not hear that the turn is stopped.
+/// Shows a command item and takes some time. With `{"deaf": true}` it ignores the interrupt.
 pub struct Slow;
 
 impl Tool for Slow {
@@ -619,7 +619,7 @@ impl Tool for Slow {
     }
 }
 
-/// Stops the turn.
+/// Interrupts the turn.
 pub struct Stopper;
 
 impl Tool for Stopper {
@@ -640,7 +640,7 @@ impl Tool for Stopper {
     }
 }
 
-/// Breaks down.
+/// Panics.
 pub struct Breaker;
 
 impl Tool for Breaker {

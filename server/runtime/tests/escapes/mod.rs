@@ -1,7 +1,7 @@
-//! Scripted attempts to get out of the sandbox, through the real launcher.
+//! Scripted attempts to escape from the sandbox through the real launcher.
 //!
-//! Each line runs without a sandbox first, where it has to get through: an attempt that cannot succeed proves nothing. Then it
-//! runs confined, with Landlock and the filter alone and, where there is one, with bubblewrap around.
+//! Each line first runs without a sandbox and has to succeed, because an attempt that cannot succeed proves nothing. Then
+//! it runs confined: with Landlock and the seccomp filter only, and with bubblewrap if it is installed.
 
 pub(crate) mod repositories;
 mod table;
@@ -21,7 +21,7 @@ use trace_runtime::settings::Network;
 
 use table::ATTEMPTS;
 
-/// An attempt to get out.
+/// An attempt to escape.
 struct Attempt {
     name: &'static str,
     what: &'static str,
@@ -32,42 +32,42 @@ struct Attempt {
     line: &'static str,
 }
 
-/// Under which policies an attempt has to fail.
+/// The policies under which an attempt has to fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Under {
     Both,
     ReadOnly,
     Workspace,
-    /// The working folder lies in another open one: `open/a/outside` in `open`. Its name is that of the folder outside, so that a
-    /// link in the place of `a` leads there.
+    /// The working folder lies in another writable one: `open/a/outside` in `open`. It has the name of the folder outside,
+    /// so that a symlink in place of `a` leads there.
     Nested,
-    /// A hidden folder lies in the open one: `room/b/home` in `room`. The working folder is `room/work`.
+    /// A hidden folder lies in the writable one: `room/b/home` in `room`. The working folder is `room/work`.
     Around,
 }
 
-/// What stands between two commands that follow one another; all run confined in the same way.
+/// Separates two consecutive commands, which are confined in the same way.
 const THEN: &str = " =then=> ";
 
-/// What an attempt needs beside a shell.
+/// What an attempt requires in addition to a shell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
     Perl,
     Python,
-    /// Only bubblewrap stops it.
+    /// Only bubblewrap prevents it.
     Wrapper,
 }
 
-/// Who gets through without a sandbox.
+/// Which users succeed without a sandbox.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Control {
     Always,
     Root,
-    /// It would do harm, or not every machine has what it needs.
+    /// It is not run: it would do harm, or some machines lack what it needs.
     Never,
 }
 
-/// Processes that a command may have here, beside those that there are.
+/// Limit of processes per command, in addition to existing ones.
 const PROCESSES: u32 = 64;
 
 /// Runs all attempts.
@@ -110,7 +110,7 @@ pub(crate) async fn all_fail() {
                 (Under::Nested, vec![scene.at(NESTED), scene.at("open")]),
                 (Under::Around, vec![scene.at("room")]),
             ] {
-                // Bubblewrap comes on top: once is enough.
+                // Bubblewrap is only an additional layer, so one policy is enough.
                 let is_repeated = wrapper.is_some() && attempt.under == Under::Both && under == Under::ReadOnly;
                 let is_other = match attempt.under {
                     Under::Both => matches!(under, Under::Nested | Under::Around),
@@ -135,7 +135,7 @@ pub(crate) async fn all_fail() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Tells whether the running kernel cannot stop an attempt that a newer one does.
+/// Returns whether the running kernel is too old to prevent an attempt.
 fn is_beyond_the_kernel(attempt: &Attempt, is_wrapped: bool) -> bool {
     let is_beyond = attempt.name.starts_with("kill") && !is_wrapped && !super::keeps_signals_in();
     if is_beyond {
@@ -155,7 +155,7 @@ fn has(tool: &str) -> bool {
     command.status().is_ok()
 }
 
-/// Where attempts are made: a workspace, and what it must not reach.
+/// The folders for attempts: a workspace, and what commands must not access.
 struct Scene {
     folder: TempDir,
     victim: Child,
@@ -219,7 +219,7 @@ impl Scene {
         self.folder.path().canonicalize().expect("a path").join(name)
     }
 
-    /// Runs the commands of an attempt and returns what they say.
+    /// Runs the commands of an attempt and returns their output.
     fn run_all(&self, attempt: &Attempt, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
         let cwd = self.at(match attempt.under {
             Under::Nested => NESTED,
@@ -233,8 +233,8 @@ impl Scene {
         ["private/home", "room/b/home", "token"].iter().map(|name| HiddenPlace::new(&self.at(name))).collect()
     }
 
-    /// Runs a line and returns what it says. Descriptor 9 is a file outside, as one that a server was started with, and
-    /// descriptor 8 one that commands must not read.
+    /// Runs a line and returns its output. Descriptor 9 is a file outside, as a server might have inherited, and descriptor
+    /// 8 is a file that commands must not read.
     fn run(&self, line: &str, cwd: &Path, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
         let mut line = line.to_owned();
         for (word, meaning) in &self.words {
@@ -250,16 +250,16 @@ impl Scene {
             }
         };
         command.current_dir(cwd).env("HOME", self.at("home")).stdin(Stdio::null());
-        // What stays behind keeps its streams open: a file ends all the same.
+        // Background processes keep the output open, so the output goes to a file instead of a pipe.
         let said = File::create(self.at("said")).expect("a file");
         command.stdout(said.try_clone().expect("a file")).stderr(said);
-        // The folder may be about to be exchanged.
+        // The folder may be in the middle of being replaced.
         (0..1000).find_map(|_| command.status().ok()).expect("starts");
         let said = String::from_utf8_lossy(&fs::read(self.at("said")).expect("reads")).into_owned();
         if said.contains("the-secret") { format!("{said} ESCAPED") } else { said }
     }
 
-    /// Makes everything as it was.
+    /// Restores the initial state.
     fn reset(&self) {
         for name in ["work", "open", "room", "private"] {
             let _ = fs::remove_dir_all(self.at(name));
@@ -321,10 +321,10 @@ impl Drop for Scene {
     }
 }
 
-/// A working folder in an open one.
+/// The working folder inside another writable folder.
 const NESTED: &str = "open/a/outside";
 
-/// What is in hidden files: a shell says it when it runs them.
+/// Content of hidden files. A shell prints the secret when it runs them.
 const SECRET: &str = "echo the-secret # the-secret\n";
 
 const KEPT: &str = "kept\n";
@@ -333,7 +333,7 @@ fn text(path: &Path) -> String {
     path.to_str().expect("a text").to_owned()
 }
 
-/// Numbers of system calls by the words that stand for them.
+/// Numbers of system calls by their placeholders.
 const CALLS: &[(&str, i64)] = &[
     ("bpf", libc::SYS_bpf),
     ("clone", libc::SYS_clone),
@@ -363,7 +363,7 @@ const CALLS: &[(&str, i64)] = &[
     ("userfaultfd", libc::SYS_userfaultfd),
 ];
 
-/// Holds `docs/security.md` against the table.
+/// Compares `docs/security.md` with the table.
 fn the_document_lists_them() {
     let document =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/security.md")).expect("it is there");

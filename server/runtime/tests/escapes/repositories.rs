@@ -1,7 +1,7 @@
-//! Attempts to leave something in a repository that runs when its user uses Git there.
+//! Attempts to leave something in a repository that runs when the user uses Git there.
 //!
-//! Each line is run by an agent, first without a sandbox, where the user's own command has to run what was left. Then it is run
-//! confined, with and without bubblewrap, and the user's command must run nothing. `docs/security.md` has the same rows.
+//! Each line is run by an agent, first without a sandbox: then the user's Git command has to run what was left. Then it is
+//! run confined, with and without bubblewrap: the user's command must run nothing. `docs/security.md` has the same rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use trace_runtime::settings::{Network, SandboxPolicy};
 
 use crate::{bubblewrap, run, until_ended, workspace, wrapped_world};
 
-/// What is left where, and what the user does then. Both work in the folder around `work`; `$E` is a program that makes a file,
-/// `$EVIL` a whole repository that runs it.
+/// What a command leaves, and what the user does afterwards. Both run in the folder around `work`. `$E` is a program that
+/// creates a file, `$EVIL` is a repository that runs it.
 struct Plant {
     name: &'static str,
     what: &'static str,
@@ -24,7 +24,7 @@ const fn plant(name: &'static str, what: &'static str, line: &'static str, user:
     Plant { name, what, line, user }
 }
 
-/// Makes a repository that runs a program whenever somebody looks at it.
+/// Creates a repository that runs a program on almost any use of Git.
 const MAKE_EVIL: &str = "evil() { git init -q \"$1\" && git -C \"$1\" config core.fsmonitor \"$E\"; }; ";
 
 const PLANTS: &[Plant] = &[
@@ -283,7 +283,7 @@ pub(crate) async fn run_nothing_of_a_command() {
                 }
             };
             tokio::time::timeout(std::time::Duration::from_secs(60), ended).await.expect("it ends");
-            // What a command ran itself says nothing.
+            // Runs of the program by the command itself do not count.
             let _ = fs::remove_file(&marker);
             scene.user(plant.user);
             if marker.exists() != way.is_none() {
@@ -294,7 +294,7 @@ pub(crate) async fn run_nothing_of_a_command() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What agents do every day keeps working.
+/// The usual work of agents is not affected.
 pub(crate) async fn leave_plain_repositories_alone() {
     let wrapper = bubblewrap();
     for wrapper in [None, wrapper] {
@@ -313,7 +313,7 @@ pub(crate) async fn leave_plain_repositories_alone() {
             let (is_done, said) = run(&world, &format!("{}{line}", exports())).await;
             assert!(is_done && !said.contains("put aside"), "{line}: {said}");
         }
-        // A repository of the user stays as it is, whatever is in it.
+        // A repository of the user is not changed.
         assert_eq!(scene.tree("lib/.git"), before);
         let (is_done, said) = run(&world, &format!("{}git -C lib commit -q --allow-empty -m x", exports())).await;
         assert_eq!(is_done, wrapper.is_none(), "{said}");
@@ -360,7 +360,7 @@ impl Scene {
         scene
     }
 
-    /// Makes the folder as it was, at the same place: work trees know where they are.
+    /// Restores the initial state at the same path, because work trees contain their paths.
     fn reset(&self) {
         self.user("cd ..; chmod -R u+rwx work; rm -rf work; cp -a as-it-was work");
     }
@@ -391,7 +391,7 @@ impl Scene {
     }
 }
 
-/// Nothing of the machine's own configuration matters.
+/// Environment that ignores the Git configuration of the machine.
 pub(crate) const GIT: [(&str, &str); 8] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -407,7 +407,7 @@ fn exports() -> String {
     GIT.iter().map(|(name, value)| format!("export {name}={value}; ")).collect()
 }
 
-/// Holds `docs/security.md` against the table.
+/// Compares `docs/security.md` with the table.
 fn the_document_lists_them() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
     let document = fs::read_to_string(path).expect("it is there");

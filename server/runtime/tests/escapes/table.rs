@@ -1,14 +1,15 @@
 //! The attempts. `docs/security.md` has the same rows.
 //!
-//! An attempt is a shell line that says `ESCAPED` if it got through. Words in braces stand for things of the scene, and for
-//! numbers of system calls; ` =then=> ` stands between two commands. Calls with arguments of no sense have got through when anything but the refusal comes back.
+//! An attempt is a shell line that prints `ESCAPED` if it succeeds. Words in braces are placeholders for paths and numbers
+//! of system calls. ` =then=> ` separates two commands. A system call with invalid arguments counts as successful if it
+//! fails with any other error than that of the refusal.
 
 use super::Attempt;
 use super::Control::{Always, Never, Root};
 use super::Needs::{Nothing, Perl, Python, Wrapper};
 use super::Under::{Around, Both, Nested, ReadOnly, Workspace};
 
-/// In Perl: says whether a call got through.
+/// Perl code that reports whether a system call was let through.
 macro_rules! call {
     ($call:literal) => {
         concat!("perl -e '$r = ", $call, "; print \"ESCAPED\\n\" if $r != -1 || !($!{EPERM} || $!{EACCES})'")
@@ -79,7 +80,7 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         CHATTR;
     "chattr-by-call", "change attributes of a file by a call of newer kernels", "seccomp", Both, Perl, Always,
         call!("syscall(469, -100, $f = \"mine\", $a = \"\", 0, 0)");
-    // What commands must not read: the server's home, and a file with a token.
+    // Hidden places: the server home, and a file with a token.
     "home-read", "read the configuration in the server's home, a stored thread, a log of its database", HIDDEN, Both, Nothing, Always,
         "cat {private}/config.toml {private}/sessions/2026/thread.jsonl {private}/state.sqlite-wal";
     "home-read-online", "the same with an open network", HIDDEN, Both, Nothing, Always, "cat {private}/config.toml";
@@ -217,7 +218,7 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
     "module", "load a kernel module", "seccomp, dropped capabilities", Both, Perl, Root, call!("syscall({finit_module}, -1, 0, 0)");
     "kexec", "load another kernel", "seccomp, dropped capabilities", Both, Perl, Never, call!("syscall({kexec_load}, 0, 0, 0, 0)");
     "reboot", "restart the machine", "seccomp, dropped capabilities", Both, Perl, Root, call!("syscall({reboot}, 0, 0, 0, 0)");
-    // What comes along.
+    // Inherited privileges.
     "new-privileges", "gain rights by a setuid program", "`no_new_privs`", Both, Nothing, Always,
         "grep -q '^NoNewPrivs:.*0' /proc/self/status && echo ESCAPED";
     "capabilities", "keep root's rights beyond files", "dropped capabilities", Both, Nothing, Root,
@@ -238,11 +239,11 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
 /// What keeps hidden places from being read.
 const HIDDEN: &str = "Landlock, bubblewrap (an empty folder or file)";
 
-/// What keeps links from leading out of open folders by the next command.
+/// What keeps symlinks from leading out of writable folders in a later command.
 const NO_LINKS: &str = "folders are opened without following links; bubblewrap (a mount cannot be renamed)";
 
-/// A process that stays behind exchanges a folder, and commands that start meanwhile write. It ends when it is told to, or after a
-/// time; with bubblewrap it ends with its command, so that the attempt says something only without.
+/// A background process replaces a folder while later commands write. It ends when it is told to, or after a timeout. With
+/// bubblewrap it ends with its command, so the attempt is meaningful only without.
 const SWAP_MEANWHILE: &str = "cd {open} && perl -e '
     exit if fork;
     open STDOUT, \">/dev/null\"; open STDERR, \">/dev/null\";
@@ -253,7 +254,7 @@ const SWAP_MEANWHILE: &str = "cd {open} && perl -e '
     }
     open F, \">\", \"stopped\"' =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> cd {open} && touch stop && for i in $(seq 500); do test -e stopped && break; sleep 0.01; done";
 
-/// `getpid` by the gate of old.
+/// `getpid` by the 32-bit system call interface.
 const THIRTY_TWO_BITS: &str = "python3 -c '
 import ctypes, mmap, os
 if os.uname().machine == \"x86_64\":
@@ -263,7 +264,8 @@ if os.uname().machine == \"x86_64\":
     if ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid(): print(\"ESCAPED\")
 '";
 
-/// All requests that the filter refuses, the first also by a number of which the kernel takes half.
+/// All requests that the filter refuses. The first one is also tried as a number of which the kernel uses only the lower
+/// half.
 const CHATTR: &str = "perl -e '
     open F, \"<\", \"mine\";
     for (0x40086602, 0x140086602, 0x40046602, 0x401c5820, 0x40087602, 0x40047602, 0x40086604, 0x40806685, 0x800c6613,
@@ -273,7 +275,7 @@ const CHATTR: &str = "perl -e '
         print \"ESCAPED\\n\" unless $!{EPERM};
     }'";
 
-/// Far more processes than the limit allows. The kernel counts none of root's, so root's are started by nobody.
+/// Many more processes than the limit permits. The kernel does not count processes of root, so they run as another user.
 const FORK_BOMB: &str = "bomb='
     $SIG{ALRM} = \"IGNORE\";
     while (@kids < 8000) { $kid = fork; last unless defined $kid; if (!$kid) { sleep 1000; exit } push @kids, $kid }

@@ -1,4 +1,4 @@
-//! A service of hand-written bytes: answers the requests that come, one after the other, and tells what they were.
+//! A test service that sends raw bytes: it answers requests in order and reports them.
 
 use std::io;
 
@@ -6,25 +6,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// What happens on a connection after the request was read.
+/// A step on a connection after a request was read.
 pub(crate) enum Act {
-    /// These bytes are sent.
+    /// Sends these bytes.
     Send(Vec<u8>),
-    /// These bytes are sent that many times.
+    /// Sends these bytes repeatedly.
     Repeat(Vec<u8>, usize),
-    /// Nothing happens until the other side gives up.
+    /// Waits until the client closes the connection.
     Wait,
 }
 
-/// A service that listens.
+/// A listening service.
 pub(crate) struct Service {
-    /// Its address, with the path of an API.
+    /// Its URL with the path of an API.
     pub(crate) base_url: String,
     requests: mpsc::UnboundedReceiver<String>,
 }
 
 impl Service {
-    /// Returns a service that plays one list of acts per connection and closes it then.
+    /// Starts a service that runs one list of steps per connection and then closes the connection.
     pub(crate) async fn new(connections: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has ports");
         let base_url = format!("http://{}/v1", listener.local_addr().expect("it is bound"));
@@ -33,16 +33,16 @@ impl Service {
             for acts in connections {
                 let Ok((mut stream, _)) = listener.accept().await else { return };
                 let Ok(request) = read_request(&mut stream).await else { continue };
-                // Nobody may want to know.
+                // The receiver may have been dropped.
                 let _ = told.send(request);
-                // The other side may have gone, which is what some tests are about.
+                // The client may have closed the connection, as some tests intend.
                 let _ = play(&mut stream, acts).await;
             }
         });
         Self { base_url, requests }
     }
 
-    /// Returns the next request: its head and its body.
+    /// Returns the next request: head and body.
     pub(crate) async fn request(&mut self) -> String {
         self.requests.recv().await.expect("a request came")
     }
@@ -84,13 +84,13 @@ async fn play(stream: &mut TcpStream, acts: Vec<Act>) -> io::Result<()> {
     stream.shutdown().await
 }
 
-/// Returns an answer with this status line, these headers and this body.
+/// Returns a response with this status line, headers and body.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<Act> {
     let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
     vec![Act::Send((head + body).into_bytes())]
 }
 
-/// Returns the head of a stream of events.
+/// Returns the head of an event stream.
 pub(crate) fn stream_head() -> Act {
     Act::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req-7\r\nconnection: close\r\n\r\n"

@@ -1,6 +1,6 @@
-//! An agent whose host writes down what it hears and answers as it was told to.
+//! An agent with a host that stores events and gives prepared answers.
 
-// Each test program uses another part of it.
+// Each test program uses another part of this module.
 #![allow(dead_code, reason = "each test program uses another part")]
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ pub(crate) enum Reply {
     Hold,
 }
 
-/// Writes down what it hears.
+/// Stores events.
 #[derive(Default)]
 pub(crate) struct Recorder {
     heard: Mutex<Heard>,
@@ -90,7 +90,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Returns an agent in a folder that may do everything unless it is changed.
+    /// Returns an agent in a folder with full access, unless the settings are changed.
     pub(crate) fn new(cwd: &Path, options: ToolOptions) -> Self {
         let settings = Settings {
             model: "m".to_owned(),
@@ -115,18 +115,18 @@ impl World {
         Self { agent, host, tools: standard(options), settings, turn, cancelled, calls: Mutex::new(0) }
     }
 
-    /// Says what the host does with the next questions.
+    /// Sets how the host handles the next questions.
     pub(crate) fn reply(&self, reply: Reply) {
         self.host.heard.lock().expect("nobody panicked").replies.push_back(reply);
     }
 
-    /// Answers the first question that was left open.
+    /// Answers the first open question.
     pub(crate) fn answer_open(&self, answer: Answer) {
         let reply = self.host.heard.lock().expect("nobody panicked").open.remove(0);
         drop(reply.send(answer));
     }
 
-    /// Lets the host have heard enough: whoever waits until it is ready waits for good.
+    /// Makes the host block: waiting until it is ready never ends.
     pub(crate) fn stall(&self) {
         self.host.is_stalled.store(true, Ordering::Relaxed);
     }
@@ -162,22 +162,22 @@ impl World {
         tool.call(context, call)
     }
 
-    /// Returns what was told so far.
+    /// Returns the events so far.
     pub(crate) fn events(&self) -> Vec<EventKind> {
         self.host.heard.lock().expect("nobody panicked").events.clone()
     }
 
-    /// Returns what was asked so far.
+    /// Returns the questions so far.
     pub(crate) fn questions(&self) -> Vec<Question> {
         self.host.heard.lock().expect("nobody panicked").questions.clone()
     }
 
-    /// Returns how many questions were taken back.
+    /// Returns the number of withdrawn questions.
     pub(crate) fn withdrawn(&self) -> usize {
         self.host.heard.lock().expect("nobody panicked").withdrawn
     }
 
-    /// Waits until something is so.
+    /// Waits for a condition.
     pub(crate) async fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let mut count = self.host.count.subscribe();
         let limit = Duration::from_secs(60);
@@ -191,7 +191,7 @@ impl World {
             .unwrap_or_else(|_| panic!("waited in vain for {what}: {:#?}", self.events()));
     }
 
-    /// Returns the items that began.
+    /// Returns the items that started.
     pub(crate) fn started(&self) -> Vec<Arc<Item>> {
         let events = self.events().into_iter();
         events
@@ -199,7 +199,7 @@ impl World {
             .collect()
     }
 
-    /// Returns the items that ended.
+    /// Returns the items that completed.
     pub(crate) fn completed(&self) -> Vec<Arc<Item>> {
         let events = self.events().into_iter();
         events
@@ -207,7 +207,7 @@ impl World {
             .collect()
     }
 
-    /// Returns the output of an item as it was told piece by piece.
+    /// Returns the joined deltas of an item.
     pub(crate) fn told(&self, id: &str) -> String {
         let events = self.events().into_iter();
         let pieces = events.filter_map(|event| match event {
@@ -218,7 +218,7 @@ impl World {
     }
 }
 
-/// Returns the command that an item is.
+/// Returns the command of an item.
 pub(crate) fn command(item: &Item) -> &CommandItem {
     match &item.kind {
         ItemKind::Command(command) => command,

@@ -1,4 +1,4 @@
-//! A runtime with a scripted model, a host that writes down what it hears, and a recording.
+//! A runtime with a scripted model, a host that stores events, and a recording.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,18 +26,18 @@ use trace_runtime::{
     TurnRequest,
 };
 
-/// Longer than anything takes; the time is not real.
+/// A timeout that is never reached; test time is simulated.
 const PATIENCE: Duration = Duration::from_secs(7200);
 
 type Listener = Box<dyn FnMut(&ThreadId, &EventKind) + Send>;
 
-/// A host that writes down what it hears.
+/// A host that stores events.
 #[derive(Default)]
 pub(crate) struct Ears {
     heard: Mutex<Vec<(ThreadId, EventKind)>>,
     adopted: Mutex<Vec<Agent>>,
     released: Mutex<Vec<ThreadId>>,
-    /// What else hears the events.
+    /// Another listener for the events.
     pub(crate) listener: Mutex<Option<Listener>>,
     changes: watch::Sender<usize>,
 }
@@ -51,7 +51,7 @@ impl Host for Ears {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Answers what a model asks of the user and of the client's tools; nobody is there for anything else.
+    /// Answers questions of the model to the user and calls of the client's tools; declines anything else.
     fn ask(&self, _: &ThreadId, question: Question, reply: oneshot::Sender<Answer>) -> QuestionId {
         let answer = match question {
             Question::UserInput { questions, .. } => {
@@ -64,7 +64,7 @@ impl Host for Ears {
             },
             _ => return QuestionId(0),
         };
-        // Who asked may be gone.
+        // The receiver may have been dropped.
         let _ = reply.send(answer);
         QuestionId(0)
     }
@@ -124,7 +124,7 @@ pub(crate) struct Bench {
     pub(crate) ears: Arc<Ears>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) root: Agent,
-    /// The folder of work and recordings, which is removed with this value.
+    /// The folder for work and recordings. It is deleted when this value is dropped.
     _directory: TempDir,
 }
 
@@ -137,7 +137,7 @@ impl Bench {
         Self::with(limits, Vec::new(), |_| {})
     }
 
-    /// Returns a bench whose agents have more tools, and whose root is changed before it starts.
+    /// Returns a bench whose agents have additional tools and whose root is changed before it starts.
     pub(crate) fn with(limits: TreeLimits, more: Vec<Arc<dyn Tool>>, change: impl FnOnce(&mut NewAgent)) -> Self {
         let directory = tempfile::tempdir().expect("a folder");
         let ears = Arc::new(Ears::default());
@@ -145,7 +145,7 @@ impl Bench {
         tools.push(Arc::new(Pause));
         tools.extend(more);
         let mut options = RuntimeOptions::new(vec![Arc::new(Scripted::new())], tools);
-        // The disk may be as slow as it likes: what is looked at is what was recorded, not how fast.
+        // A slow disk must not cause a failure: the tests check what was recorded, not how fast.
         let writer = WriterOptions { max_block: PATIENCE, max_close: PATIENCE, ..WriterOptions::default() };
         options.recording = Some(TraceRoot::new(directory.path().join("traces"), writer));
         options.seed = 1;
@@ -172,7 +172,7 @@ impl Bench {
         Self { ears, runtime, root, _directory: directory }
     }
 
-    /// Another root of the same runtime.
+    /// Creates another root in the same runtime.
     pub(crate) fn another_root(&self) -> Agent {
         let settings = Settings::clone(&self.root.settings());
         self.runtime.start(NewAgent::new(ThreadId::new(), settings))
@@ -199,21 +199,21 @@ impl Bench {
         .await
     }
 
-    /// Waits until so many turns of a thread have ended.
+    /// Waits until this number of turns of a thread have ended.
     pub(crate) async fn turns_ended(&self, thread: &ThreadId, count: usize) {
         let is_end =
             |(heard, event): &&(ThreadId, EventKind)| heard == thread && matches!(event, EventKind::TurnEnded { .. });
         self.until(|heard, _| (heard.iter().filter(is_end).count() >= count).then_some(())).await;
     }
 
-    /// Waits until so much mail has come for a thread, whether its model has seen it or not.
+    /// Waits until this number of messages have arrived for a thread, whether or not its model has seen them.
     pub(crate) async fn mail_came(&self, thread: &ThreadId, count: usize) {
         let is_mail =
             |(heard, event): &&(ThreadId, EventKind)| heard == thread && matches!(event, EventKind::MailCame { .. });
         self.until(|heard, _| (heard.iter().filter(is_mail).count() >= count).then_some(())).await;
     }
 
-    /// Waits until a command of a thread has begun.
+    /// Waits until a command of a thread has started.
     pub(crate) async fn command_begun(&self, thread: &ThreadId) {
         let is_begin = |(heard, event): &(ThreadId, EventKind)| match event {
             EventKind::ItemStarted { item, .. } => heard == thread && matches!(item.kind, ItemKind::Command(_)),
@@ -227,7 +227,7 @@ impl Bench {
         self.until(|_, adopted| adopted.iter().find(|agent| agent.path() == path).cloned()).await
     }
 
-    /// Waits for something that is told or adopted.
+    /// Waits until `find` returns a value for the events and agents so far.
     pub(crate) async fn until<T>(&self, mut find: impl FnMut(&[(ThreadId, EventKind)], &[Agent]) -> Option<T>) -> T {
         let mut changes = self.ears.changes.subscribe();
         let waiting = async {
@@ -259,7 +259,7 @@ impl Bench {
         self.ears.heard.lock().expect("nobody broke down with it").clone()
     }
 
-    /// The activities that a thread shows, each with its turn; they begin and end at once.
+    /// Returns the activities of a thread, each with its turn. They start and complete at once.
     pub(crate) fn activities(&self, thread: &ThreadId) -> Vec<(TurnId, String, Activity, String)> {
         let mut shown = Vec::new();
         let mut begun = None;
@@ -277,14 +277,14 @@ impl Bench {
         shown
     }
 
-    /// Outputs of the calls of an agent, in order.
+    /// Returns the outputs of the calls of an agent, in order.
     pub(crate) fn outputs(&self, agent: &Agent) -> Vec<String> {
         let history = agent.history();
         let outputs = history.iter().filter(|item| item["type"] == "function_call_output");
         outputs.map(|item| item["output"].as_str().expect("a text").to_owned()).collect()
     }
 
-    /// Shuts the root down and returns what the reducers make of the bundle.
+    /// Shuts the root down and returns the graph of the bundle.
     pub(crate) async fn reduced(&self) -> Graph {
         self.root.shutdown().await;
         let bundle = self.root.bundle_path().expect("it is recorded");
@@ -297,7 +297,7 @@ impl Bench {
     }
 }
 
-/// Begins a turn of an agent.
+/// Starts a turn of an agent.
 pub(crate) fn begin(agent: &Agent, steps: &[Value]) -> TurnId {
     let input = vec![Input::Text { text: script(steps), elements: Vec::new() }];
     agent.start_turn(TurnRequest { input, ..TurnRequest::default() }).expect("it begins").turn
@@ -311,8 +311,8 @@ pub(crate) fn call(name: &str, arguments: &Value) -> Value {
     json!({ "call": name, "ns": NAMESPACE, "args": arguments })
 }
 
-/// A call that starts an agent, which sees nothing of the conversation. It takes a second before it does anything: time that
-/// is not real goes on only when nobody else has anything to do.
+/// A call that starts an agent without the conversation. The agent first pauses for a second: simulated time advances only
+/// when all other tasks are idle.
 pub(crate) fn spawn(name: &str, steps: &[Value]) -> Value {
     let steps: Vec<Value> = [pause(1)].into_iter().chain(steps.iter().cloned()).collect();
     call("spawn_agent", &json!({ "task_name": name, "message": script(&steps), "fork_turns": "none" }))
@@ -334,7 +334,7 @@ pub(crate) fn list() -> Value {
     json!([call("list_agents", &json!({}))])
 }
 
-/// The mail in a history: author, recipient, and all that its parts say.
+/// Returns the messages in a history: author, recipient and text.
 pub(crate) fn mail(history: &[ModelItem]) -> Vec<(String, String, String)> {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let letters = history.iter().filter(|item| item["type"] == "agent_message");
@@ -355,11 +355,11 @@ fn is_activity(item: &Item) -> bool {
     matches!(item.kind, ItemKind::AgentActivity { .. })
 }
 
-/// What a reducer makes of a bundle.
+/// The graph of a bundle.
 pub(crate) struct Graph(Value);
 
 impl Graph {
-    /// The hand-overs between agents, in words.
+    /// Returns the interaction edges as text.
     pub(crate) fn edges(&self) -> Vec<String> {
         let edges = self.0["interaction_edges"].as_object().expect("an object").values();
         let mut edges: Vec<String> = edges
@@ -372,7 +372,7 @@ impl Graph {
         edges
     }
 
-    /// How many calls of each kind there are, by how they ended.
+    /// Counts the calls by kind and final status.
     pub(crate) fn calls(&self) -> BTreeMap<(String, String), usize> {
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let mut calls = BTreeMap::new();
@@ -382,7 +382,7 @@ impl Graph {
         calls
     }
 
-    /// The threads with their parents.
+    /// Returns the threads with their parents.
     pub(crate) fn threads(&self) -> Vec<String> {
         let threads = self.0["threads"].as_object().expect("an object").values();
         let mut threads: Vec<String> = threads
@@ -417,7 +417,7 @@ impl Graph {
     }
 }
 
-/// Returns what our reducer makes of a bundle, as a strict reader, and whether the recording is complete.
+/// Returns the graph that the strict reducer makes of a bundle, and whether the recording is complete.
 pub(crate) fn state_of(bundle: &Path) -> Result<(Value, bool), String> {
     let strict = Options { strict: true, ..Options::default() };
     let reduction = reduce(&Bundle::open(bundle).map_err(|error| error.to_string())?, strict);
@@ -427,7 +427,7 @@ pub(crate) fn state_of(bundle: &Path) -> Result<(Value, bool), String> {
     Ok((serde_json::from_slice(&text).expect("it is JSON"), reduction.trace.recording_complete))
 }
 
-/// Returns what the peer makes of a bundle, if there is a peer.
+/// Returns the graph of the peer, if there is a peer.
 pub(crate) fn reduce_by_peer(bundle: &Path) -> Option<Value> {
     trace_needs::state_by_peer(bundle).map(|state| serde_json::from_str(&state).expect("it is JSON"))
 }

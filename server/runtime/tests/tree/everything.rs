@@ -1,7 +1,7 @@
-//! Sessions with every tool and every operation on agents, nested three deep and 32 wide: a strict reduction takes them, and
-//! the peer's reducer sees the same graph.
+//! Sessions with every tool and every operation on agents, three levels deep and 32 agents wide: the strict reducer accepts
+//! them, and the peer's reducer makes the same graph.
 //!
-//! Commands take real time, so nothing here turns the clock, and nothing depends on who is faster.
+//! Commands take real time, so these tests do not simulate time, and nothing depends on timing.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use trace_runtime::tree::TreeLimits;
 
 use super::bench::{Bench, call, list, mail, say, script};
 
-/// How wide the widest tree is.
+/// Width of the widest tree.
 const WIDTH: usize = 32;
 
-/// A picture of one point.
+/// A picture of one pixel.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\nIDATx\x9cc\0\x01\0\0\x05\0\x01\r\n-\xb4\0\0\0\0IEND\xaeB`\x82";
 
-/// A bench whose agents have all standard tools, and a tool of the client.
+/// A bench whose agents have all standard tools and a tool of the client.
 fn bench(limits: TreeLimits) -> Bench {
     Bench::with(limits, standard(ToolOptions::default()), |root| {
         root.settings.mode = Mode::Plan;
@@ -44,13 +44,13 @@ fn patch(file: &str) -> Value {
     json!({ "custom": "apply_patch", "input": format!("*** Begin Patch\n*** Add File: {file}\n+new\n*** End Patch\n") })
 }
 
-/// A call that starts an agent, which sees of the conversation what `fork` says.
+/// A call that starts an agent, which gets the part `fork` of the conversation.
 fn spawn(name: &str, fork: &str, steps: &[Value]) -> Value {
     call("spawn_agent", &json!({ "task_name": name, "message": script(steps), "fork_turns": fork }))
 }
 
-/// A call that waits for mail. It stands in the same answer as the call that leads to mail: what comes before the next request
-/// is seen in it, and waited for in vain after it.
+/// A call that waits for mail. It is in the same answer as the call that leads to mail: mail that arrives before the next
+/// request is part of that request, and a wait after it would not end.
 fn wait() -> Value {
     call("wait_agent", &json!({ "timeout_ms": 60_000 }))
 }
@@ -145,12 +145,12 @@ async fn every_operation_on_agents_that_work_is_in_the_graph() {
     ];
     let second = [json!([shell("echo second"), spawn("c", "none", &third), wait()]), say("from b")];
     let first = [json!([spawn("b", "1", &second), wait()]), tell("send_message", "b/c", "a note"), say("from a")];
-    // What one step leads to is waited for before the next: what happens at the same time is only what does not matter.
+    // Each step waits for the effects of the previous one; only independent effects are concurrent.
     bench
         .run(&[json!([{ "say": "I ask for help.", "phase": "commentary" }, spawn("a", "all", &first)]), say("asked")])
         .await;
     let [a, b, c] = [bench.child("/root/a").await, bench.child("/root/a/b").await, bench.child("/root/a/b/c").await];
-    // What came for the root is the note of the third and the answer of the first.
+    // The mail for the root is the message of the third agent and the result of the first.
     bench.mail_came(bench.root.id(), 2).await;
     bench.turns_ended(a.id(), 1).await;
     bench.turns_ended(b.id(), 1).await;
@@ -236,7 +236,7 @@ async fn every_operation_on_agents_that_work_is_in_the_graph() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wide_tree_that_works_is_in_the_graph() {
-    // Every fourth of the 32 has an agent below it, which has one below itself.
+    // Every fourth of the 32 agents has a child, which has a child itself.
     let bench = bench(TreeLimits { max_threads: 2 * WIDTH, max_depth: 3 });
     let third = [json!([shell("echo third")]), say("third")];
     let second = [json!([spawn("below", "none", &third), wait()]), say("second")];

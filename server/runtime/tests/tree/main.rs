@@ -1,4 +1,4 @@
-//! Agents that start agents, with a scripted model and time that is not real.
+//! Agents that start agents, with a scripted model and simulated time.
 
 mod bench;
 mod everything;
@@ -22,7 +22,7 @@ use self::bench::{Bench, begin, call, list, mail, pause, say, script, spawn, wai
 
 const WIDE: TreeLimits = TreeLimits { max_threads: 8, max_depth: 3 };
 
-/// What `list_agents` answered.
+/// Returns the output of `list_agents`.
 fn statuses(output: &str) -> Vec<(String, Value)> {
     let rows: Value = serde_json::from_str(output).expect("it is JSON");
     let rows = rows["agents"].as_array().expect("a list").iter();
@@ -245,7 +245,7 @@ async fn a_failed_agent_says_so_and_can_go_on() {
     let answers = mail(&bench.root.history());
     assert!(answers[0].2.contains("turn failed") && answers[0].2.contains("no good"), "{}", answers[0].2);
     assert!(answers[1].2.ends_with("better"), "{}", answers[1].2);
-    // A failed turn has nothing to show to the parent's user but what the agent's own thread shows.
+    // For the user of the parent, a failed turn shows no more than the child's own thread does.
     let completed =
         bench.activities(bench.root.id()).iter().filter(|(_, _, activity, _)| *activity == Activity::Completed).count();
     assert_eq!(completed, 1);
@@ -318,7 +318,7 @@ async fn messages_reach_agents_that_work_and_those_that_are_done() {
     assert_eq!(said.len(), 2);
     assert!(said[1].contains("Message Type: MESSAGE\n") && said[1].ends_with("while it works"), "{}", said[1]);
 
-    // A task for one that works joins its turn, and the newest script is played.
+    // A task for a working agent joins its turn, and the newest script is played.
     bench.run(&[task(&[pause(3), say("old")]), task(&[say("new")]), wait(), say("end")]).await;
     assert_eq!(mail(&child.history()).len(), 5);
     let ends = bench.heard(child.id()).iter().filter(|event| matches!(event, EventKind::TurnEnded { .. })).count();
@@ -329,7 +329,7 @@ async fn messages_reach_agents_that_work_and_those_that_are_done() {
     assert_eq!(edges.iter().filter(|edge| *edge == "assign_agent_task: call in /root -> item in /root/m").count(), 2);
 }
 
-/// With several threads of the operating system: one alone takes calls in their order anyway.
+/// With several threads of the operating system, because a single one would run calls in order anyway.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn calls_of_one_answer_that_concern_agents_come_in_their_order() {
     let bench = Bench::with_limits(TreeLimits { max_threads: 40, max_depth: 1 });
@@ -404,7 +404,7 @@ async fn waits_end_in_time() {
 async fn a_wait_returns_at_once_when_something_came() {
     let bench = Bench::new();
     let began = Instant::now();
-    // The answer that asks for the wait takes so long that the agent is done before it is whole.
+    // The answer with the wait takes so long that the agent is done before the answer is complete.
     let late = json!([call("wait_agent", &json!({})), { "sleep": 5 }]);
     bench.run(&[json!([spawn("quick", &[say("done")])]), late, say("end")]).await;
     assert!(bench.outputs(&bench.root)[1].contains("Wait completed."));
@@ -448,7 +448,7 @@ async fn the_user_ends_a_wait() {
     bench.reduced().await;
 }
 
-/// Waits until more waits have begun than ended.
+/// Waits until more waits have started than ended.
 async fn is_waiting(bench: &Bench) {
     let is_wait = |item: &Item| matches!(item.kind, ItemKind::AgentCall { .. });
     bench
@@ -472,7 +472,8 @@ async fn children_outlive_the_turn_of_their_parent() {
     assert_eq!(bench.turn_ended(&turn).await, TurnOutcome::Interrupted);
     let child = bench.child("/root/long").await;
     assert!(child.active_turn().is_some());
-    // What the child did is shown in the turn that it was asked in, though that has ended; no other one begins for it.
+    // Activities of the child are shown in the turn that gave it the task, although that turn has ended; no other turn
+    // starts for them.
     let shown = bench
         .until(|heard, _| {
             heard.iter().find_map(|(thread, event)| match event {
@@ -543,7 +544,7 @@ async fn a_turn_that_ends_while_the_tree_is_shut_down_is_the_newest() {
     let more = json!([call("followup_task", &json!({ "target": "busy", "message": script(&[say("more")]) }))]);
     bench.run(&[json!([spawn("busy", &[pause(1000), say("never")])]), pause(2), more, say("end")]).await;
     let busy = bench.child("/root/busy").await;
-    // By now the turn for the waiting task has the agent, and the parent was not told of the one before.
+    // By now the turn for the waiting task is running, and the parent was not told about the previous one.
     let (id, root) = (busy.id().clone(), bench.root.clone());
     *bench.ears.listener.lock().expect("nobody broke down with it") = Some(Box::new(move |thread, event| {
         if *thread == id && matches!(event, EventKind::TurnEnded { .. }) {
@@ -576,14 +577,14 @@ async fn a_parent_hears_of_a_task_that_an_agent_did_not_come_to() {
         let review = script(&[json!([{ "say": "fine" }, { "sleep": 100 }])]);
         let task = || json!([call("followup_task", &json!({ "target": "busy", "message": asked }))]);
         if asked == "first" {
-            // Words are no task.
+            // A message is not a task.
             let words = json!([call("send_message", &json!({ "target": "busy", "message": "words" }))]);
             bench.run(&[words, say("end")]).await;
         }
         busy.review(review, "changes".to_owned()).expect("it is idle");
         bench.run(&[task(), say("end")]).await;
         if asked == "first" {
-            // The task waits for the end of the review, and then it is done.
+            // The task waits for the end of the review and is done then.
             bench.turns_ended(busy.id(), 3).await;
             bench.run(&[say("end")]).await;
         }
@@ -624,7 +625,7 @@ async fn a_task_that_came_before_an_agent_was_loaded_begins_nothing() {
     bench.turns_ended(old.id(), 1).await;
     assert_eq!(old.active_turn(), None, "the review was all");
     old.shutdown().await;
-    // Whoever loads an agent tells its parent of the task, so nobody tells of it again.
+    // The caller that loads an agent tells its parent about the task, so the tree does not.
     assert!(old.has_mail() && !bench.root.has_mail());
     bench.root.shutdown().await;
 }
@@ -767,7 +768,7 @@ async fn a_fork_sees_the_conversation_so_far() {
     };
     let whole = bench.child("/root/whole").await;
     assert_eq!(knows(&whole), (true, true));
-    // The call that started it has no answer yet, for itself.
+    // In its own history, the call that started it has no output yet.
     assert_eq!(bench.outputs(&whole), ["paused", "aborted"]);
     assert_eq!(knows(&bench.child("/root/recent").await), (false, true));
     assert_eq!(knows(&bench.child("/root/blank").await), (false, false));

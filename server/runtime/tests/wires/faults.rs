@@ -1,4 +1,4 @@
-//! What happens when services of these wires fail, refuse, or talk nonsense.
+//! Services that fail, refuse, or send invalid data over these wire formats.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::service::{Act, Service, answer, stream_head};
 
 const WIRES: [Wire; 2] = [Wire::Chat, Wire::Anthropic];
 
-/// Returns a provider named `test` that speaks a wire.
+/// Returns a provider named `test` with a wire format.
 pub(crate) fn provider(wire: Wire, base_url: &str, more: &str) -> HttpProvider {
     let name = match wire {
         Wire::Responses => "responses",
@@ -156,7 +156,7 @@ async fn silence_ends_the_wait_but_not_behind_a_whole_answer() {
         let (_, error, _) = ask(wire, acts, "stream_idle_timeout_ms = 60").await;
         assert!(error.expect("an error").message.starts_with("the provider was silent for"));
         let whole = saying(wire);
-        // All but the last event.
+        // Everything except the final event.
         let text = String::from_utf8(whole).expect("a text");
         let end = text.trim_end().rfind("\n\n").expect("events") + 2;
         let acts = vec![stream_head(), Act::Send(text.as_bytes()[..end].to_vec()), Act::Wait];

@@ -1,4 +1,4 @@
-//! Chat Completions and the Messages API as services speak them, well and badly.
+//! Chat Completions and the Messages API with correct and faulty services.
 
 mod faults;
 mod script;

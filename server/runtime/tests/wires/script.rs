@@ -1,26 +1,26 @@
-//! One answer, in the words of every wire.
+//! One answer in every wire format.
 
 use serde_json::{Value, json};
 use trace_runtime::provider::Wire;
 
-/// What a model says.
+/// A part of an answer.
 pub(crate) enum Said {
     /// Reasoning.
     Think(&'static str),
     /// A message.
     Say(&'static str),
-    /// A call: of which id, namespace and name, with which arguments.
+    /// A call with id, namespace, name and arguments.
     Call(&'static str, Option<&'static str>, &'static str, Value),
-    /// A call of a tool with free text.
+    /// A call of a tool with free text: id, name and text.
     Custom(&'static str, &'static str, &'static str),
 }
 
-/// How the answers over the Responses API show reasoning, which the others show in their own ways.
+/// How answers over the Responses API contain reasoning. The other wire formats have one way each.
 #[derive(Clone, Copy)]
 pub(crate) enum Reasoning {
-    /// Word for word.
+    /// As text.
     Open,
-    /// In a summary, with a seal.
+    /// As a summary with encrypted content.
     Summary,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn answer(wire: Wire, reasoning: Reasoning, said: &[Said]) -> Vec<u8>
     text.into_bytes()
 }
 
-/// Cuts a text into two.
+/// Splits a text in two halves.
 fn halves(text: &str) -> [&str; 2] {
     let middle = (text.len() / 2..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let (first, second) = text.split_at(middle);

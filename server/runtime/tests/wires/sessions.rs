@@ -1,4 +1,4 @@
-//! A session is recorded alike, whatever wire it ran over.
+//! The recording of a session is the same for all wire formats.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::script::{self, Reasoning, Said};
 use crate::common::{FixedClock, Witness, check_laws, graph, request, settings};
 use crate::service::{Act, Service, answer, stream_head};
 
-/// Says what it is called with.
+/// Returns its arguments.
 struct Parrot {
     namespace: Option<&'static str>,
     name: &'static str,
@@ -61,7 +61,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// What the service answers to the requests of the session, one after the other.
+/// The responses of the service to the requests of the session, in order.
 fn connections(wire: Wire, reasoning: Reasoning) -> Vec<Vec<Act>> {
     let whole = |said: &[Said]| vec![stream_head(), Act::Send(script::answer(wire, reasoning, said))];
     let broken = script::answer(wire, reasoning, &[Said::Say("never finished")]);
@@ -77,13 +77,13 @@ fn connections(wire: Wire, reasoning: Reasoning) -> Vec<Vec<Act>> {
         ]),
         whole(&[Said::Think("So that is it."), Said::Say("All done.")]),
         answer("500 Internal Server Error", "retry-after: 0\r\n", error),
-        // Breaks off where nothing is whole yet.
+        // The stream is cut off before any item is complete.
         vec![stream_head(), Act::Send(broken[..broken.len() / 3].to_vec())],
         whole(&[Said::Say("Here again.")]),
     ]
 }
 
-/// Plays the session and returns its graph and what the service was asked.
+/// Plays the session and returns its graph and the requests to the service.
 async fn session(wire: Wire, reasoning: Reasoning) -> (Value, Vec<Value>) {
     let mut service = Service::new(connections(wire, reasoning)).await;
     let provider = super::faults::provider(wire, &service.base_url, "");
@@ -112,12 +112,12 @@ async fn session(wire: Wire, reasoning: Reasoning) -> (Value, Vec<Value>) {
     (graph::state(&agent.bundle_path().expect("a recording")), asked)
 }
 
-/// Returns a graph without what differs from run to run: names of things and times.
+/// Returns a graph without what differs from run to run: ids and times.
 fn without_names(state: &Value) -> String {
     let mut state = state.clone();
     strip(&mut state);
     let text = serde_json::to_string_pretty(&state).expect("JSON");
-    // Ids are numbered in the order in which they are met.
+    // Ids are replaced by numbers in the order of their occurrence.
     let mut known: Vec<String> = Vec::new();
     let is_of_id = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
     let mut told = String::new();

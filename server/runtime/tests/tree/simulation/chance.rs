@@ -1,6 +1,6 @@
-//! Chance that can be repeated.
+//! Reproducible random numbers.
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 pub(super) struct Chance(u64);
 
 impl Chance {
@@ -16,7 +16,7 @@ impl Chance {
         bits ^ (bits >> 31)
     }
 
-    /// Returns a number below another one.
+    /// Returns a number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }

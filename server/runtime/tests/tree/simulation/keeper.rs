@@ -1,4 +1,4 @@
-//! The host of one life of a simulated process: it stores what it hears until the process dies.
+//! The host of one life of a simulated process: it stores events until the process dies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,14 +19,14 @@ use super::store::Store;
 /// The host of one life.
 pub(super) struct Keeper {
     store: Arc<Mutex<Store>>,
-    /// How many events are stored before the process dies.
+    /// Number of events that are stored before the process dies.
     left: AtomicU64,
     is_over: AtomicBool,
     pub(super) died: CancellationToken,
     agents: Mutex<Vec<Agent>>,
     /// Most agents that the tree keeps.
     kept: usize,
-    /// Those that made room for others.
+    /// Agents that were removed to make room for others.
     forgotten: Mutex<BTreeSet<ThreadId>>,
     held: Mutex<BTreeSet<ThreadId>>,
     began: Instant,
@@ -51,7 +51,7 @@ impl Keeper {
         self.store.lock().expect("nobody broke down with it")
     }
 
-    /// Says something in the story, unless it is over.
+    /// Appends to the story, unless the life is over.
     pub(super) fn say(&self, what: &str) {
         if !self.is_over() {
             let at = self.at();
@@ -63,7 +63,7 @@ impl Keeper {
         self.began.elapsed()
     }
 
-    /// Nothing is stored any more.
+    /// Stops storing.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.died.cancel();
@@ -73,7 +73,7 @@ impl Keeper {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Returns the agents that there are, the root first.
+    /// Returns all agents, the root first.
     pub(super) fn agents(&self) -> Vec<Agent> {
         self.agents.lock().expect("nobody broke down with it").clone()
     }
@@ -86,7 +86,7 @@ impl Keeper {
         self.agents.lock().expect("nobody broke down with it").retain(|agent| agent.id() != thread);
     }
 
-    /// Lets go of all agents, who have this host.
+    /// Releases all agents, because they refer to this host.
     pub(super) fn forget(&self) {
         let agents = std::mem::take(&mut *self.agents.lock().expect("nobody broke down with it"));
         drop(agents);
@@ -101,8 +101,8 @@ impl Keeper {
         }
     }
 
-    /// An agent is about to be started. If that is one too many, the one that was done for longest has left the tree: of those
-    /// that have nothing to do and nobody below them, and first of those that have no mail.
+    /// Called when an agent is about to be started. If that exceeds the limit, the agent that has been idle for longest
+    /// must have left the tree: among those without work and descendants, first those without mail.
     fn check_room(&self) {
         let agents = self.agents();
         let Some(root) = agents.iter().find(|agent| agent.lineage().is_none()) else { return };
@@ -149,7 +149,7 @@ impl Keeper {
         }
     }
 
-    /// Takes that an agent is held, or let go.
+    /// Records that an agent is held or released.
     pub(super) fn hold(&self, thread: &ThreadId) {
         self.held.lock().expect("nobody broke down with it").insert(thread.clone());
     }
@@ -158,7 +158,7 @@ impl Keeper {
         self.held.lock().expect("nobody broke down with it").remove(thread);
     }
 
-    /// Counts what is stored, and dies when it is enough.
+    /// Counts stored events, and dies when the limit is reached.
     fn lives(&self) -> bool {
         if self.is_over() {
             return false;

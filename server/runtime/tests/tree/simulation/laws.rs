@@ -1,4 +1,4 @@
-//! What holds of every story in the end, when nobody has anything to do, and of what was recorded of it.
+//! Invariants that hold at the end of every story, when all agents are idle, and for its recordings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use trace_runtime::tree::{self, AgentStatus};
 use super::keeper::Keeper;
 use super::store::{Called, RESULT, Store, words};
 
-/// A life that was recorded.
+/// A recorded life.
 pub(super) struct Life {
     pub(super) number: usize,
     pub(super) bundle: PathBuf,
-    /// Whether it ended in good order.
+    /// Whether the life ended with a shutdown.
     pub(super) is_whole: bool,
 }
 
-/// Checks agents that have nothing to do: everybody is in the state that was told last, and every call has its answer.
+/// Checks idle agents: each is in the state that was reported last, and every call has its output.
 pub(super) fn of_quiet(keeper: &Keeper) {
     let agents = keeper.agents();
     let mut store = keeper.store();
@@ -61,7 +61,8 @@ pub(super) fn of_quiet(keeper: &Keeper) {
             AgentStatus::Failed(message) => format!("failed ({message})"),
         };
         let has_task = kept.open.iter().any(|mail| mail.wake == Wake::Agent);
-        // A root that did nothing yet counts as one that works; one with a task that it never began was interrupted.
+        // A root that has done nothing yet counts as working; a root with a task that it never started counts as
+        // interrupted.
         let is_new = kept.turns.iter().all(|turn| turn.life != store.life || turn.kind != TurnKind::Regular);
         let is_new_root = agent.lineage().is_none() && shown == "running" && is_new;
         if shown != told && !is_new_root && !(has_task && shown == "interrupted") {
@@ -70,7 +71,7 @@ pub(super) fn of_quiet(keeper: &Keeper) {
     }
 }
 
-/// Every call has one output.
+/// Checks that every call has one output.
 fn check_history(store: &mut Store, name: &str, agent: &Agent) {
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
     for item in agent.history() {
@@ -88,7 +89,7 @@ fn check_history(store: &mut Store, name: &str, agent: &Agent) {
     }
 }
 
-/// Checks what must hold when all is done, whatever happened before.
+/// Checks invariants that hold at the end, whatever happened before.
 pub(super) fn of_the_end(store: &mut Store) {
     let mut broken = Vec::new();
     broken.extend(unreported_ends(store));
@@ -99,7 +100,7 @@ pub(super) fn of_the_end(store: &mut Store) {
     }
 }
 
-/// A parent is told of every end of a turn. That it is told once is checked when it is.
+/// Returns ends of turns that were not reported to the parent. That none is reported twice is checked when it is reported.
 fn unreported_ends(store: &Store) -> Vec<String> {
     let mut broken = Vec::new();
     for kept in store.threads.values() {
@@ -115,7 +116,7 @@ fn unreported_ends(store: &Store) -> Vec<String> {
     broken
 }
 
-/// After the last task of an agent its parent is told of an end.
+/// Returns agents whose parents got no report after their last task.
 fn unreported_tasks(store: &Store) -> Vec<String> {
     let mut broken = Vec::new();
     for (id, kept) in &store.threads {
@@ -139,7 +140,7 @@ fn parent<'a>(store: &'a Store, lineage: &Option<trace_runtime::agent::Lineage>)
     (!parent.is_closed).then_some(parent)
 }
 
-/// What a call said came, if it was carried out, and else it did not.
+/// Returns messages that arrived although the call failed, or did not arrive although it succeeded.
 fn lost_words(store: &Store) -> Vec<String> {
     let mut broken = Vec::new();
     let mut said: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
@@ -158,7 +159,7 @@ fn lost_words(store: &Store) -> Vec<String> {
     broken
 }
 
-/// Checks what was recorded: a strict reader takes it, and hand-overs have both ends and are as many as there were.
+/// Checks the recordings: the strict reducer accepts them, and their edges have both ends and the right number.
 pub(super) fn of_bundles(store: &mut Store, lives: &[Life]) {
     for life in lives {
         let state = match crate::bench::state_of(&life.bundle) {
@@ -199,7 +200,7 @@ fn edges(store: &Store, life: &Life, state: &Value) -> Vec<String> {
             ("interrupt_agent", "close_agent"),
         ] {
             let calls = || store.calls.values().filter(|called| called.life == life.number && called.tool == tool);
-            // What was sent and not read yet is no hand-over.
+            // A message that was sent but not read yet gives no edge.
             let is_read =
                 |called: &&Called| called.number.is_none_or(|number| store.read.contains(&(number, life.number)));
             let least = calls().filter(|called| called.is_done()).filter(is_read).count();
@@ -209,7 +210,7 @@ fn edges(store: &Store, life: &Life, state: &Value) -> Vec<String> {
                 broken.push(format!("{found} edges {kind}, and there were {least} to {most} hand-overs"));
             }
         }
-        // What a parent was told when it was loaded is of an earlier bundle.
+        // Reports that a parent got when it was loaded belong to an earlier bundle.
         let turns = store.threads.values().flat_map(|kept| &kept.turns).filter(|turn| turn.life == life.number);
         let read = turns.filter(|turn| store.read_ends.contains(&(turn.id.clone(), life.number))).count();
         let found = kinds.get("agent_result").copied().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! A simulator of trees of agents: chance decides what models do, what goes wrong and what users do, and laws must hold whatever
-//! it decides.
+//! A simulator of trees of agents: a random generator decides what models do, what fails and what users do, and invariants
+//! must hold in every case.
 //!
-//! Time is not real and nothing is random but the seed, so a seed that breaks a law breaks it again. It prints its story; to look
-//! at it again, put its number into [`SEED`] and run `the_seed_at_hand`. `TRACE_SEEDS=0..10000` plays others than the few that are
-//! played always.
+//! Time is simulated and only the seed is random, so a seed that breaks an invariant breaks it every time. The failing
+//! story is printed. To replay it, set [`SEED`] to its number and run `the_seed_at_hand`. `TRACE_SEEDS=0..10000` plays
+//! other seeds than the default ones.
 
 mod chance;
 mod keeper;
@@ -22,13 +22,13 @@ use self::play::{Figures, Played, play};
 /// The seed that `the_seed_at_hand` plays.
 const SEED: u64 = 0;
 
-/// Seeds that are played always.
+/// The default seeds.
 const FEW: Range<u64> = 0..200;
 
-/// Of so many seeds one is recorded.
+/// One of this many seeds is recorded.
 const RECORDED: u64 = 20;
 
-/// Of so many recorded seeds one is reduced by the peer, too.
+/// One of this many recorded seeds is also reduced by the peer.
 const PEERS: u64 = 5;
 
 #[test]
@@ -80,7 +80,7 @@ fn a_seed_tells_the_same_story_each_time() {
     assert!(lines > 500, "{lines}");
 }
 
-/// What came of all seeds.
+/// Summary of all seeds.
 #[derive(Default)]
 struct Sum {
     seeds: u64,
@@ -111,7 +111,7 @@ impl Sum {
     }
 }
 
-/// Plays a seed, and records it if it is one of those that are.
+/// Plays a seed, and records it if it is one of those that are recorded.
 fn with_bundles(seed: u64) -> Played {
     if !seed.is_multiple_of(RECORDED) {
         return play(seed, None);

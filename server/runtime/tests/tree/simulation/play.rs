@@ -1,4 +1,4 @@
-//! Plays one seed: a tree of agents that lives, is disturbed, dies and is loaded again, until it is left in peace.
+//! Plays one seed: a tree of agents lives, is disturbed, dies and is loaded again, until it is left alone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,26 +22,26 @@ use super::script::ScriptWriter;
 use super::store::Store;
 use crate::bench::Pause;
 
-/// Longer than everything that one life does, in time that is not real. What takes longer does not end.
+/// Timeout for everything in one life, in simulated time. What takes longer is considered stuck.
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
 
-/// How many agents some trees keep, so that agents have to make room for others.
+/// Number of agents that some trees keep, so that agents have to make room for others.
 const FEW_KEPT: usize = 2;
 
-/// Longer than any disk takes.
+/// Timeout for the disk.
 const DISK_PATIENCE: Duration = Duration::from_secs(7200);
 
-/// What came of a seed.
+/// Result of a seed.
 pub(super) struct Played {
     pub(super) seed: u64,
     pub(super) story: Vec<String>,
     pub(super) broken: Vec<String>,
-    /// The bundles of its lives, with what the laws of bundles need to know of them.
+    /// The bundles of its lives, with what their invariants need.
     pub(super) bundles: Vec<laws::Life>,
     pub(super) figures: Figures,
 }
 
-/// What happened in a seed, to see that enough does.
+/// Counts what happened in a seed, to check that the seeds cover enough.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Figures {
     pub(super) lives: usize,
@@ -57,17 +57,17 @@ pub(super) struct Figures {
 /// How a life ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// With the death of the process, after so many things that were stored.
+    /// The process dies after this number of stored events.
     Death(u64),
-    /// With the death of the process, when nobody has anything to do.
+    /// The process dies when all agents are idle.
     QuietDeath,
-    /// In good order, whatever is going on.
+    /// A shutdown at any moment.
     Shutdown,
-    /// In good order, when nobody has anything to do.
+    /// A shutdown when all agents are idle.
     QuietShutdown,
 }
 
-/// Plays a seed. With a folder its lives are recorded there.
+/// Plays a seed. If there is a folder, its lives are recorded there.
 pub(super) fn play(seed: u64, traces: Option<&Path>) -> Played {
     let mut chance = Chance::new(seed);
     let mut scripts = ScriptWriter::new();
@@ -160,7 +160,7 @@ impl Process {
         let writer = WriterOptions { max_block: DISK_PATIENCE, max_close: DISK_PATIENCE, ..WriterOptions::default() };
         options.recording = recording.map(|root| TraceRoot::new(root, writer));
         options.seed = 1;
-        // The disk is not asked for anything: what comes from there comes when it likes.
+        // No project files are read, because the timing of the disk is not reproducible.
         options.project_bytes = 0;
         options.kept_agents = kept_agents;
         let runtime = Runtime::new(options, Arc::clone(&keeper) as _);
@@ -184,7 +184,7 @@ impl Process {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
                 deeds.one();
             }
-            // What users asked for is done before a process ends in order.
+            // Actions of users are completed before a shutdown.
             while let Some(done) = deeds.kills.join_next().await {
                 done.expect("it does not break down");
             }
@@ -220,14 +220,14 @@ impl Process {
         keeper.end();
         let first = keeper.agents().into_iter().find(|agent| agent.id() == root).expect("the root was loaded");
         if !is_in_order {
-            // A process that dies leaves what it wrote; so that this is the same each time, it is waited for.
+            // A process that dies leaves what it has written. Waiting for the writer makes this reproducible.
             first.recorded_so_far().await;
         }
         keeper.forget();
         Ended { is_in_order, bundle: first.bundle_path() }
     }
 
-    /// Loads what is stored, as the server does.
+    /// Loads the stored threads, as the server does.
     fn load(&self, root: &ThreadId) {
         let keeper = &self.keeper;
         let is_stored = keeper.store().threads.contains_key(root);
@@ -286,14 +286,14 @@ impl Process {
         (agent, known)
     }
 
-    /// Waits until nobody has anything to do.
+    /// Waits until all agents are idle.
     async fn quiet(&self) {
         while self.keeper.agents().iter().any(|agent| agent.active_turn().is_some()) {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     }
 
-    /// Lets the root read what it was told.
+    /// Makes the root read its mail.
     async fn read_all(&self, scripts: &mut ScriptWriter) {
         let root = self.root();
         let words = format!("RUN [[{{\"say\": \"{}\"}}]]", scripts.note());
@@ -321,7 +321,7 @@ impl Process {
     }
 }
 
-/// Returns what a parent has to know of an agent that is loaded.
+/// Returns the ends of turns that a parent must know about an agent that is loaded.
 fn ends(store: &Store, id: &ThreadId) -> Vec<(TurnId, TurnOutcome)> {
     let kept = &store.threads[id];
     let last = kept.turns.iter().rfind(|turn| turn.kind == TurnKind::Regular);
@@ -329,7 +329,7 @@ fn ends(store: &Store, id: &ThreadId) -> Vec<(TurnId, TurnOutcome)> {
     tree::ends(last, &kept.open)
 }
 
-/// What disturbs the tree.
+/// Disturbs the tree.
 struct Deeds<'a> {
     process: &'a Process,
     chance: &'a mut Chance,
@@ -414,7 +414,7 @@ impl Deeds<'_> {
         });
     }
 
-    /// Puts an agent away, with those below it.
+    /// Removes an agent with its descendants.
     fn kill(&mut self, keeper: &Arc<Keeper>, child: &Agent, all: &[Agent]) {
         let name = keeper.store().name(child.id());
         keeper.say(&format!("{name} is killed"));
@@ -427,7 +427,7 @@ impl Deeds<'_> {
         self.kills.spawn(async move {
             for agent in &going {
                 agent.shutdown().await;
-                // Those that it started meanwhile end with it.
+                // Agents that it started in the meantime end with it.
                 let within = format!("{}/", agent.path());
                 for below in keeper.agents().iter().filter(|below| below.path().starts_with(&within)) {
                     keeper.remove(below.id());

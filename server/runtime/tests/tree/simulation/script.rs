@@ -1,24 +1,24 @@
-//! Scripts that chance writes: what the models of a simulated tree do.
+//! Random scripts for the models of a simulated tree.
 
 use serde_json::{Value, json};
 
 use super::chance::Chance;
 use crate::bench::{call, script};
 
-/// Calls of all agents that follow from one script.
+/// Most calls of all agents that follow from one script.
 const CALLS: u64 = 40;
 
-/// How many scripts stand in each other. Each writes the ones within it as a text, which doubles what marks texts.
+/// Nesting depth of scripts. Each script contains the inner ones as text, and each level doubles the escape characters.
 const NESTED: u32 = 3;
 
-/// Names of agents: so few that they are often taken.
+/// Names of agents: few, so that names are often taken.
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Whom agents write to, whether there is somebody or not.
+/// Targets of messages, whether or not they exist.
 const TARGETS: [&str; 11] =
     ["/root", "a", "b", "c", "/root/a", "/root/b", "/root/c", "/root/a/a", "/root/b/a", "a/b", "/root/a/b/c"];
 
-/// Writes scripts. Everything that one agent says to another has a number of its own.
+/// Writes scripts. Each message between agents has a unique number.
 pub(super) struct ScriptWriter {
     left: u64,
     next: u64,
@@ -29,13 +29,13 @@ impl ScriptWriter {
         Self { left: 0, next: 0 }
     }
 
-    /// Returns what a user says to the root.
+    /// Returns a task of the user for the root.
     pub(super) fn task(&mut self, chance: &mut Chance) -> String {
         self.left = CALLS;
         script(&self.steps(chance, 0))
     }
 
-    /// Returns words with a number of their own.
+    /// Returns a message with a unique number.
     pub(super) fn note(&mut self) -> String {
         self.next += 1;
         format!("note #{};", self.next)
@@ -48,7 +48,7 @@ impl ScriptWriter {
         script(&[json!([call("followup_task", &json!({ "target": path, "message": task }))]), said])
     }
 
-    /// Returns what a reviewer does.
+    /// Returns the script of a reviewer.
     pub(super) fn review(&mut self, chance: &mut Chance) -> String {
         let pause = json!([{ "call": "pause", "args": { "s": seconds(chance, 10) } }]);
         let said = json!([{ "say": self.note() }, { "sleep": seconds(chance, 20) }]);
@@ -84,7 +84,7 @@ impl ScriptWriter {
         steps
     }
 
-    /// Returns what goes wrong, once, with the provider.
+    /// Returns a fault of the provider that happens once.
     fn fault(&mut self, chance: &mut Chance) -> Value {
         self.next += 1;
         let once = self.next.to_string();
@@ -125,7 +125,7 @@ impl ScriptWriter {
     }
 }
 
-/// Returns the number of something that was said.
+/// Returns the number of a message.
 pub(super) fn number(text: &str) -> Option<u64> {
     let (_, rest) = text.rsplit_once("note #")?;
     rest.split_once(';')?.0.parse().ok()

@@ -1,7 +1,7 @@
-//! What is kept of all threads, and the story so far.
+//! Stores all threads, and the story so far.
 //!
-//! It keeps what the store of a server keeps, event by event: a process that dies leaves here what it would leave on a disk. Laws
-//! that hold at every moment are looked after here, those that hold in the end in `laws`.
+//! It stores events as the database of a server does: a process that dies leaves here what it would leave on disk.
+//! Invariants that hold at every moment are checked here, those that hold at the end in `laws`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -16,79 +16,79 @@ use trace_runtime::{Agent, EventKind, ThreadId, TurnId};
 
 use super::script::number;
 
-/// What a turn takes to stop its tools, and more.
+/// Longer than a turn needs to stop its tools.
 const STOP_TIME: Duration = Duration::from_secs(3);
 
-/// Longer than nothing, which is what it takes until mail ends a wait.
+/// Tolerance for effects that are immediate, such as mail ending a wait.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Begins the id of what a parent is told of a turn.
+/// Prefix of the ids of messages with the result of a turn.
 pub(super) const RESULT: &str = "amsg_result_";
 
-/// What is kept of a thread.
+/// The stored state of a thread.
 pub(super) struct Kept {
     pub(super) lineage: Option<Lineage>,
-    /// Its path, with a number if others had the path before.
+    /// Path of the agent, with a number if other agents had the path before.
     pub(super) name: String,
     pub(super) history: Vec<ModelItem>,
     pub(super) known: BTreeSet<String>,
     pub(super) open: Vec<Mail>,
     pub(super) turns: Vec<KeptTurn>,
-    /// Put away, or let go: it does not come back.
+    /// Whether it was closed or released, and does not come back.
     pub(super) is_closed: bool,
-    /// Killed, or below one that was: it is about to end.
+    /// Whether it is about to end because it or an ancestor was killed.
     pub(super) is_going: bool,
-    /// The higher, the later it was loaded, or its last turn ended.
+    /// Order of loading and ends of turns: a higher number is later.
     pub(super) ended: u64,
 }
 
 pub(super) struct KeptTurn {
     pub(super) id: TurnId,
     pub(super) kind: TurnKind,
-    /// Nothing for one that was cut off.
+    /// `None` if the turn was cut off.
     pub(super) outcome: Option<TurnOutcome>,
     pub(super) life: usize,
-    /// Another agent stopped it.
+    /// Whether another agent interrupted it.
     is_stopped: bool,
 }
 
-/// A message that came.
+/// A received message.
 pub(super) struct Came {
     pub(super) to: ThreadId,
     pub(super) id: String,
     pub(super) wake: Wake,
-    /// The number of what was said.
+    /// Number of the message.
     pub(super) number: Option<u64>,
     life: usize,
 }
 
-/// A call of one of the tools.
+/// A call of one of the collaboration tools.
 pub(super) struct Called {
     pub(super) tool: String,
-    /// The number of what it says.
+    /// Number of the message that it sends.
     pub(super) number: Option<u64>,
-    /// What came of it; nothing if that was never told.
+    /// Output; `None` if it was never reported.
     pub(super) output: Option<String>,
     pub(super) life: usize,
-    /// Paths of who calls, and of whom it means.
+    /// Paths of the caller and of the target.
     from: String,
     to: String,
-    /// How many calls there were before.
+    /// Number of earlier calls.
     place: usize,
-    /// How long it wants to wait.
+    /// Requested duration of a wait.
     time: Duration,
     waited: Option<Waited>,
     has_arrived: bool,
 }
 
-/// A wait that goes on.
+/// A running wait.
 struct Wait {
     began: Duration,
-    /// When there was mail first.
+    /// When mail arrived first.
     mail: Option<Duration>,
 }
 
-/// A wait that is over.
+/// A wait that has ended.
 #[derive(Clone, Copy)]
 struct Waited {
     took: Duration,
@@ -104,7 +104,7 @@ impl Called {
         })
     }
 
-    /// Whether it may have been carried out or not.
+    /// Whether it is unknown if the call had an effect.
     pub(super) fn is_open(&self) -> bool {
         self.output.as_deref().is_none_or(|output| output == "aborted")
     }
@@ -113,27 +113,27 @@ impl Called {
 #[derive(Default)]
 pub(super) struct Store {
     pub(super) threads: BTreeMap<ThreadId, Kept>,
-    /// In the order in which they began.
+    /// The threads in the order of their start.
     pub(super) order: Vec<ThreadId>,
     pub(super) came: Vec<Came>,
-    /// Numbers of what was read, each with the life in which it was.
+    /// Numbers of messages that were read, each with the life.
     pub(super) read: BTreeSet<(u64, usize)>,
-    /// Turns whose end was read by a parent, each with the life in which it was.
+    /// Turns whose result was read by a parent, each with the life.
     pub(super) read_ends: BTreeSet<(TurnId, usize)>,
-    /// By thread, life and call id.
+    /// Calls by thread, life and call id.
     pub(super) calls: BTreeMap<(ThreadId, usize, String), Called>,
     pub(super) life: usize,
     pub(super) story: Vec<String>,
-    /// Laws that were broken.
+    /// Violated invariants.
     pub(super) broken: Vec<String>,
     turn_names: HashMap<TurnId, String>,
     all_mail: BTreeSet<String>,
     waits: HashMap<(ThreadId, String), Wait>,
     pub(super) longest_wait: Duration,
     pub(super) limits: TreeLimits,
-    /// How many agents made room for others.
+    /// Number of agents that made room for others.
     pub(super) made_room: usize,
-    /// The newest call of each agent whose words came to each other one.
+    /// The newest call of each agent whose message arrived at each other agent.
     heard: HashMap<(ThreadId, ThreadId), usize>,
     events: u64,
 }
@@ -178,21 +178,21 @@ impl Store {
         self.say(at, &format!("{name} is put away"));
     }
 
-    /// Takes that an agent was loaded.
+    /// Records that an agent was loaded.
     pub(super) fn load(&mut self, thread: &ThreadId) {
         let now = self.next();
         let kept = self.kept(thread);
         kept.ended = now;
-        // Where the process died before it was stored that it does not come back, it does.
+        // If the process died before the removal was stored, the agent comes back.
         kept.is_going = false;
     }
 
-    /// Takes that an agent is about to end.
+    /// Records that an agent is about to end.
     pub(super) fn kill(&mut self, thread: &ThreadId) {
         self.kept(thread).is_going = true;
     }
 
-    /// Says whether an agent works, or is about to begin with what it got.
+    /// Returns whether an agent works or is about to.
     pub(super) fn is_busy(&self, thread: &ThreadId) -> bool {
         let kept = &self.threads[thread];
         let waits = |came: &Came| {
@@ -216,7 +216,7 @@ impl Store {
         self.turn_names.entry(turn.clone()).or_insert_with(|| format!("turn {next}")).clone()
     }
 
-    /// Takes what happened in a thread.
+    /// Records an event of a thread.
     pub(super) fn take(&mut self, thread: &ThreadId, event: &EventKind, at: Duration) {
         let name = self.name(thread);
         if !self.threads.contains_key(thread) {
@@ -250,7 +250,7 @@ impl Store {
         }
     }
 
-    /// Begins a process anew: what ran is cut off.
+    /// Starts a new life of the process: running turns are cut off.
     pub(super) fn next_life(&mut self) {
         self.life += 1;
         self.waits.clear();
@@ -264,7 +264,7 @@ impl Store {
         self.threads.get_mut(thread).expect("it was looked for")
     }
 
-    /// The turn of an agent that another one interrupts ends so.
+    /// Expects that the turn of an agent ends as interrupted, because another agent interrupts it.
     fn stops(&mut self, agent: &ThreadId) {
         let life = self.life;
         if let Some(turn) = self.kept(agent).turns.last_mut().filter(|turn| turn.runs(life)) {
@@ -272,7 +272,7 @@ impl Store {
         }
     }
 
-    /// A wait takes no longer than it was asked for, and ends when there is mail.
+    /// Checks that a wait took no longer than requested, and ended when there was mail.
     fn waited(&mut self, thread: &ThreadId, name: &str, call: &str, status: WorkStatus, at: Duration) {
         let wait = self.waits.remove(&(thread.clone(), call.to_owned()));
         let called = self.calls.get_mut(&(thread.clone(), self.life, call.to_owned()));
@@ -292,7 +292,7 @@ impl Store {
         }
     }
 
-    /// What is said of a wait is how it was.
+    /// Checks that the output of a wait matches how it ended.
     fn told_of_wait(&mut self, name: &str, is_root: bool, time: Duration, waited: Option<Waited>, output: &str) {
         let Ok(told) = serde_json::from_str::<Value>(output) else { return };
         let Some(Waited { took, has_mail, is_stopped }) = waited else {
@@ -320,7 +320,7 @@ impl Store {
         if !is_alone {
             self.broke(format!("{turn_name} of {name} began before the turn before it ended"));
         }
-        // Those that are about to end have no place any more.
+        // Agents that are about to end no longer occupy a place.
         let children = self.threads.values().filter(|kept| kept.lineage.is_some() && !kept.is_going && !kept.is_closed);
         let last = children.filter_map(|kept| kept.turns.last());
         let working = last.filter(|turn| turn.kind == TurnKind::Regular && turn.runs(life)).count();
@@ -377,7 +377,7 @@ impl Store {
         self.came.push(Came { to: thread.clone(), id: mail.id.clone(), wake: mail.wake, number, life: self.life });
     }
 
-    /// What an agent says comes to whom it means, in the order in which it is said.
+    /// Checks that a message arrives at its target, in the order of sending.
     fn check_words(&mut self, thread: &ThreadId, what: &str, number: u64, mail: &Mail) {
         let says = |called: &Called| {
             called.number == Some(number) && called.from == mail.author && called.to == mail.recipient
@@ -395,7 +395,7 @@ impl Store {
         }
     }
 
-    /// What a parent is told of a turn is how it ended.
+    /// Checks that a reported result matches the end of the turn.
     fn check_result(&mut self, parent: &ThreadId, what: &str, of: &str, text: &str) {
         let is_childs = |kept: &&Kept| kept.lineage.as_ref().is_some_and(|lineage| lineage.parent == *parent);
         let turns = self.threads.values().filter(is_childs).flat_map(|kept| &kept.turns);
