@@ -35,16 +35,16 @@ impl Refusal<'_> {
     /// Returns the error that the response describes.
     pub(super) fn into_error(self) -> ProviderError {
         let status = self.status;
-        let said = Said::read(self.body);
+        let reported = ErrorBody::read(self.body);
         let mut details = format!("HTTP {status} from {}", self.origin);
-        let (kind, again) = match said.code.as_deref().and_then(known_code) {
+        let (kind, again) = match reported.code.as_deref().and_then(known_code) {
             Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
             Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
             Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
             Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, Again::Request { after: self.retry_after }),
             Some(Code::Unauthorized | Code::BadPrompt | Code::RateLimit) | None => match status {
-                400 | 413 | 500 if said.is_about_the_window() => (ErrorKind::ContextWindowExceeded, Again::Useless),
-                404 if said.is_about_a_model() => (ErrorKind::ModelNotFound, Again::Useless),
+                400 | 413 | 500 if reported.is_about_the_window() => (ErrorKind::ContextWindowExceeded, Again::Useless),
+                404 if reported.is_about_a_model() => (ErrorKind::ModelNotFound, Again::Useless),
                 401 => (ErrorKind::Unauthorized, Again::Useless),
                 400 | 422 => (ErrorKind::Other, Again::Useless),
                 408 | 409 | 425 | 429 | 500.. => (
@@ -64,7 +64,7 @@ impl Refusal<'_> {
             }
             again => again,
         };
-        let message = match said.message {
+        let message = match reported.message {
             Some(message) => message,
             None => {
                 let body = shown(&String::from_utf8_lossy(self.body));
@@ -81,15 +81,16 @@ impl Refusal<'_> {
 
 /// Returns the error at the end of a failed stream; `error` is the object with `code` and `message`.
 pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError {
-    let said = match error {
-        Value::String(message) => Said { message: Some(shown(message)), code: None },
-        error => Said::of(error),
+    let reported = match error {
+        Value::String(message) => ErrorBody { message: Some(shown(message)), code: None },
+        error => ErrorBody::of(error),
     };
-    let is_about_the_window = said.is_about_the_window();
-    let message =
-        said.message.unwrap_or_else(|| "the provider reports that the answer failed and gives no reason".to_owned());
+    let is_about_the_window = reported.is_about_the_window();
+    let message = reported
+        .message
+        .unwrap_or_else(|| "the provider reports that the answer failed and gives no reason".to_owned());
     let stream = Again::Stream { after: None };
-    let (kind, again) = match said.code.as_deref().and_then(known_code) {
+    let (kind, again) = match reported.code.as_deref().and_then(known_code) {
         Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
         Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
         Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
@@ -103,7 +104,7 @@ pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError
         },
         None => (ErrorKind::Other, stream),
     };
-    let details = said.code.map(|code| format!("the provider's code is `{}`", shown(&code)));
+    let details = reported.code.map(|code| format!("the provider's code is `{}`", shown(&code)));
     ProviderError { message, details, kind, again, request_id }
 }
 
@@ -206,12 +207,12 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Code and message of an error of a service.
-struct Said {
+struct ErrorBody {
     message: Option<String>,
     code: Option<String>,
 }
 
-impl Said {
+impl ErrorBody {
     fn read(body: &[u8]) -> Self {
         let Ok(body) = serde_json::from_slice::<Value>(body) else { return Self { message: None, code: None } };
         match body.get("error") {

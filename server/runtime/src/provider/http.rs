@@ -250,39 +250,39 @@ impl Operation {
 /// State of an attempt.
 enum Attempt {
     Asking { inner: Arc<Inner>, request: Arc<Request> },
-    Hearing(Box<Hearing>),
+    Streaming(Box<ActiveStream>),
     Ended,
 }
 
 impl Attempt {
     async fn next(self) -> Result<Option<(ModelEvent, Self)>, ProviderError> {
-        let mut hearing = match self {
+        let mut active = match self {
             Self::Asking { inner, request } => {
                 let response = inner.ask(Operation::Stream, &request).await?;
                 let answer = AnswerStream::new(inner.endpoint.wire, request.body.get("tools"), request_id(&response));
-                Box::new(Hearing::new(response, answer, inner.endpoint.retry_policy.idle_timeout))
+                Box::new(ActiveStream::new(response, answer, inner.endpoint.retry_policy.idle_timeout))
             }
-            Self::Hearing(hearing) => hearing,
+            Self::Streaming(active) => active,
             Self::Ended => return Ok(None),
         };
-        let event = hearing.next().await?;
+        let event = active.next().await?;
         if matches!(event, ModelEvent::Completed { .. }) {
-            hearing.reuse_connection();
+            active.reuse_connection();
             return Ok(Some((event, Self::Ended)));
         }
-        Ok(Some((event, Self::Hearing(hearing))))
+        Ok(Some((event, Self::Streaming(active))))
     }
 }
 
 /// A stream that is being read.
-struct Hearing {
+struct ActiveStream {
     pieces: BoxStream<'static, reqwest::Result<Bytes>>,
     answer: AnswerStream,
     bytes: usize,
     idle: Duration,
 }
 
-impl Hearing {
+impl ActiveStream {
     fn new(response: Response, answer: AnswerStream, idle: Duration) -> Self {
         Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle }
     }

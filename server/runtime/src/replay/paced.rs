@@ -28,7 +28,7 @@ impl Pace for Paced {
 
     fn before_request<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
         async move {
-            if let Some(place) = self.stage.arrive(agent.path(), turn.as_str(), Some(agent.downgrade())) {
+            if let Some(place) = self.stage.match_turn(agent.path(), turn.as_str(), Some(agent.downgrade())) {
                 self.hold(agent, turn, place).await;
             }
         }
@@ -75,7 +75,7 @@ impl Pace for Paced {
     fn turn_ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
         async move {
             let (path, live) = (agent.path(), turn.as_str());
-            let stopped = || (*outcome == TurnOutcome::Interrupted).then(|| self.stage.arrive_stopped(path, live));
+            let stopped = || (*outcome == TurnOutcome::Interrupted).then(|| self.stage.match_stopped_turn(path, live));
             let Some(place) = self.stage.live_place(path, live).or_else(|| stopped()?) else { return };
             self.stage.turn_ended(place, outcome);
             match self.stage.turn(place).told {

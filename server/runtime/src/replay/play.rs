@@ -158,9 +158,9 @@ impl Replay {
                 let words = messages(&request, &said.pop().unwrap_or_default());
                 let turn = &turns[at];
                 if !turn.exchanges.is_empty() {
-                    stage.keep_words(at, turn.exchanges.len(), words);
+                    stage.store_user_messages(at, turn.exchanges.len(), words);
                 } else if let Some((_, more)) = words.split_first() {
-                    stage.keep_words(at, 0, more.to_vec());
+                    stage.store_user_messages(at, 0, more.to_vec());
                     begun.push(self.step(at, StepKind::Say(words), &request));
                 }
             }
@@ -173,7 +173,7 @@ impl Replay {
                 _ if is_alone || (own.is_empty() && asks) => StepKind::Compact,
                 None => StepKind::ByItself,
                 Some((_, more)) => {
-                    stage.keep_words(at, 0, more.to_vec());
+                    stage.store_user_messages(at, 0, more.to_vec());
                     StepKind::Say(words)
                 }
             };
@@ -184,7 +184,7 @@ impl Replay {
         // If no request followed, the messages of the user in a turn that was interrupted before its first request are
         // unknown.
         let begun: HashSet<usize> = steps.iter().map(|step| step.number - 1).collect();
-        stage.leave_out((self.first_turn..turns.len()).filter(|at| !begun.contains(at)).collect());
+        stage.skip_turns((self.first_turn..turns.len()).filter(|at| !begun.contains(at)).collect());
         stage.play_user();
         Ok(steps)
     }

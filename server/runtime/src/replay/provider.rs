@@ -173,7 +173,7 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
         None if turn.ended.is_none() => (vec![Err(stage.recording_ends(place))], Then::End),
         None => {
             let message = "the recording has no answer to this request".to_owned();
-            (vec![Err(stage.at_a_loss(place, "answer", message))], Then::End)
+            (vec![Err(stage.missing_in_recording(place, "answer", message))], Then::End)
         }
         Some((seq, ExchangeEnd::Completed { response })) => {
             let response = read(*seq, response)?;

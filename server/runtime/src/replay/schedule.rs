@@ -53,7 +53,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Live {
     /// Whether the turn has waited or made a call. Until then it may be queued behind the previous turn.
-    has_come_to_work: bool,
+    has_worked: bool,
     /// Number of running tool calls.
     calls: usize,
     waits: HashMap<u64, Wait>,
@@ -80,7 +80,7 @@ impl State {
             Wait::Stop => true,
         };
         let waits = |live: &Live| live.waits.values().filter(|wait| is_blocked(wait)).count();
-        self.live.values().all(|live| !live.has_come_to_work || waits(live) >= live.calls.max(1))
+        self.live.values().all(|live| !live.has_worked || waits(live) >= live.calls.max(1))
     }
 }
 
@@ -145,7 +145,7 @@ impl Schedule {
     pub(super) fn call(self: &Arc<Self>, turn: &str) -> Working {
         self.change(|state| {
             if let Some(live) = state.live.get_mut(turn) {
-                live.has_come_to_work = true;
+                live.has_worked = true;
                 live.calls += 1;
             }
         });
@@ -158,7 +158,7 @@ impl Schedule {
             state.waits += 1;
             let number = state.waits;
             if let Some(live) = state.live.get_mut(turn) {
-                live.has_come_to_work = true;
+                live.has_worked = true;
                 live.waits.insert(number, wait);
             }
             number

@@ -22,7 +22,7 @@ use crate::provider::{Again, Origin, ProviderError};
 use crate::tool::ToolCall;
 
 /// Most divergences that are kept of agents without a counterpart in the recording.
-const MAX_STRANGERS: usize = 100;
+const MAX_UNKNOWN_AGENTS: usize = 100;
 
 /// The recording that is replayed, and the state of the replay.
 #[derive(Debug)]
@@ -44,11 +44,11 @@ pub(super) struct Stage {
 struct Positions {
     tracks: Vec<Position>,
     /// Divergences of agents without a counterpart in the recording.
-    strangers: Vec<Divergence>,
+    unknown_agents: Vec<Divergence>,
     /// The first divergence of all agents.
     first: Option<Divergence>,
     /// Messages of the user while turns of the root agent run, by turn and index of the first request that contains them.
-    words: HashMap<(usize, usize), Vec<Vec<Value>>>,
+    user_messages: HashMap<(usize, usize), Vec<Vec<Value>>>,
     /// Turns of the root agent that are not replayed.
     left_out: HashSet<usize>,
 }
@@ -198,7 +198,7 @@ impl Stage {
     }
 
     /// Returns the recorded turn for a live one. For a new live turn it is the next turn of the agent.
-    pub(super) fn arrive(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
+    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let mut positions = self.positions();
         if !positions.tracks[number].turns.contains_key(turn) {
@@ -220,15 +220,15 @@ impl Stage {
 
     /// Returns the recorded turn for a live one that was interrupted before its first request: the next one, if it was
     /// interrupted too.
-    pub(super) fn arrive_stopped(&self, path: &str, turn: &str) -> Option<Place> {
+    pub(super) fn match_stopped_turn(&self, path: &str, turn: &str) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let next = self.positions().next_turn(number, track)?;
         let is_same = track.turns[next].exchanges.is_empty() && is_stopped(&track.turns[next]);
-        is_same.then(|| self.arrive(path, turn, None))?
+        is_same.then(|| self.match_turn(path, turn, None))?
     }
 
     /// Sets the turns of the root agent that are not replayed.
-    pub(super) fn leave_out(&self, turns: HashSet<usize>) {
+    pub(super) fn skip_turns(&self, turns: HashSet<usize>) {
         if let Some((root, _)) = self.tape.track(ROOT) {
             self.order.pass_turns(root, |turn| turns.contains(&turn));
             self.positions().left_out = turns;
@@ -250,14 +250,14 @@ impl Stage {
 
     /// Returns the messages that the user sent while a turn ran, before this request or before the interrupt. Returns
     /// nothing the second time.
-    pub(super) fn words(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
+    pub(super) fn user_messages(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
         {
             let mut positions = self.positions();
             let is_users = self.plays_user() && self.tape.tracks[place.track].path == ROOT;
             if !is_users || !positions.tracks[place.track].said.insert((place.turn, place.exchange)) {
                 return Ok(Vec::new());
             }
-            if let Some(words) = positions.words.remove(&(place.turn, place.exchange)) {
+            if let Some(words) = positions.user_messages.remove(&(place.turn, place.exchange)) {
                 return Ok(words);
             }
         }
@@ -276,9 +276,9 @@ impl Stage {
     }
 
     /// Stores the messages that the user sends before a request of the root agent, or before its turn is interrupted.
-    pub(super) fn keep_words(&self, turn: usize, request: usize, words: Vec<Vec<Value>>) {
+    pub(super) fn store_user_messages(&self, turn: usize, request: usize, words: Vec<Vec<Value>>) {
         if !words.is_empty() {
-            self.positions().words.insert((turn, request), words);
+            self.positions().user_messages.insert((turn, request), words);
         }
     }
 
@@ -289,7 +289,7 @@ impl Stage {
     /// Sends the messages that the user sent while a turn ran, before a request.
     pub(super) async fn say(self: &Arc<Self>, place: Place, live: &str) {
         let stage = Arc::clone(self);
-        let words = tokio::task::spawn_blocking(move || stage.words(place)).await;
+        let words = tokio::task::spawn_blocking(move || stage.user_messages(place)).await;
         // A payload that cannot be read is reported where it is needed.
         let (Ok(Ok(words)), Some(agent)) = (words, self.agent(place, live)) else { return };
         for parts in &words {
@@ -328,8 +328,8 @@ impl Stage {
     /// Waits for a moment without counting as a task that could continue.
     pub(super) async fn reach_unseen(&self, seq: u64) {
         while let Err(still) = self.order.reach(seq).await {
-            if !self.is_users(still) {
-                self.stand_still(still);
+            if !self.is_user_action(still) {
+                self.report_stall(still);
             }
         }
     }
@@ -338,12 +338,12 @@ impl Stage {
     pub(super) async fn rest(&self) {
         self.order.rest().await;
         if let Some(still) = self.order.first() {
-            self.stand_still(still);
+            self.report_stall(still);
         }
     }
 
     /// Returns whether the missing moment is an action that the user may still do.
-    fn is_users(&self, still: Stalled) -> bool {
+    fn is_user_action(&self, still: Stalled) -> bool {
         let track = &self.tape.tracks[still.owner.track];
         let positions = self.positions();
         let mut live = positions.tracks[still.owner.track].turns.iter();
@@ -352,7 +352,7 @@ impl Stage {
     }
 
     /// Reports a stall as a divergence, and releases all waiting tasks.
-    fn stand_still(&self, still: Stalled) {
+    fn report_stall(&self, still: Stalled) {
         let Owner { track, turn } = still.owner;
         let taped = &self.tape.tracks[track].turns[turn];
         let asks = taped.exchanges.iter().position(|exchange| exchange.seq == still.seq);
@@ -387,14 +387,14 @@ impl Stage {
             let diff = first.diff.clone().filter(|_| first.agent == origin.path);
             return Err(useless(first.to_string(), diff));
         }
-        let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
-        let Some(place) = self.arrive(&origin.path, &origin.turn, None) else {
+        let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.unknown_agent(origin)) };
+        let Some(place) = self.match_turn(&origin.path, &origin.turn, None) else {
             let place = Place { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
             if self.tape.is_cut() {
                 return Err(self.recording_ends(place));
             }
             let message = "the recording has no further turn of this agent".to_owned();
-            return Err(self.at_a_loss(place, "turn", message));
+            return Err(self.missing_in_recording(place, "turn", message));
         };
         let turn = self.turn(place);
         match turn.exchanges.get(place.exchange) {
@@ -404,13 +404,13 @@ impl Stage {
             }
             Some(_) => {
                 let message = "requests for answers and compactions are not in the recorded order".to_owned();
-                Err(self.at_a_loss(place, "request", message))
+                Err(self.missing_in_recording(place, "request", message))
             }
             None if turn.ended.is_none() => Err(self.recording_ends(place)),
             None if is_stopped(turn) => Ok(Opened::Interrupted(place)),
             None => {
                 let message = format!("the recorded turn has only {} requests", place.exchange);
-                Err(self.at_a_loss(place, "request", message))
+                Err(self.missing_in_recording(place, "request", message))
             }
         }
     }
@@ -443,7 +443,7 @@ impl Stage {
     }
 
     /// Reports a divergence after which there is no recorded answer.
-    pub(super) fn at_a_loss(&self, place: Place, what: &str, message: String) -> ProviderError {
+    pub(super) fn missing_in_recording(&self, place: Place, what: &str, message: String) -> ProviderError {
         let mut divergence = self.divergence(place, what.to_owned(), message);
         divergence.request = Some(place.exchange + 1);
         let error = error_of(&divergence);
@@ -453,10 +453,10 @@ impl Stage {
 
     /// Reports as a divergence that the recording cannot be read.
     pub(super) fn unreadable(&self, place: Place, error: &ReplayError) -> ProviderError {
-        self.at_a_loss(place, "recording", error.to_string())
+        self.missing_in_recording(place, "recording", error.to_string())
     }
 
-    fn stranger(&self, origin: &Origin) -> ProviderError {
+    fn unknown_agent(&self, origin: &Origin) -> ProviderError {
         if self.tape.is_cut() {
             return ends_here();
         }
@@ -472,9 +472,9 @@ impl Stage {
         let error = error_of(&divergence);
         let mut positions = self.positions();
         positions.first.get_or_insert_with(|| divergence.clone());
-        let is_known = positions.strangers.iter().any(|known| known.agent == divergence.agent);
-        if !is_known && positions.strangers.len() < MAX_STRANGERS {
-            positions.strangers.push(divergence);
+        let is_known = positions.unknown_agents.iter().any(|known| known.agent == divergence.agent);
+        if !is_known && positions.unknown_agents.len() < MAX_UNKNOWN_AGENTS {
+            positions.unknown_agents.push(divergence);
         }
         drop(positions);
         if self.on_divergence == OnDivergence::Stop {
@@ -610,7 +610,7 @@ impl Stage {
                 recording_ends: position.ends,
             });
         }
-        reports.extend(positions.strangers.iter().map(|divergence| ThreadReport {
+        reports.extend(positions.unknown_agents.iter().map(|divergence| ThreadReport {
             agent: divergence.agent.clone(),
             recorded_requests: 0,
             same_requests: 0,

@@ -84,7 +84,7 @@ impl Confinement {
 
     /// Returns the confinement that a policy asks for, without hidden places. `None` if the policy does not confine
     /// commands.
-    pub(super) fn opening(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
+    pub(super) fn for_policy(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
         match policy {
             SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
             SandboxPolicy::ReadOnly { network } => Some(Self::new(Vec::new(), *network)),
@@ -147,7 +147,7 @@ impl Confinement {
     /// Returns writable folders of the policy that are not writable because a symlink leads to them: whoever can replace
     /// the symlink could make any folder writable.
     pub fn behind_links(&self) -> Vec<&Path> {
-        self.writable.iter().map(PathBuf::as_path).filter(|folder| place::is_behind_a_link(folder)).collect()
+        self.writable.iter().map(PathBuf::as_path).filter(|folder| place::has_symlink(folder)).collect()
     }
 }
 
@@ -171,8 +171,9 @@ mod tests {
 
     #[test]
     fn a_policy_opens_what_it_names() {
-        let opening =
-            |policy: &SandboxPolicy| Confinement::opening(policy, Path::new("/work"), Some(Path::new("/var/tmp/me")));
+        let opening = |policy: &SandboxPolicy| {
+            Confinement::for_policy(policy, Path::new("/work"), Some(Path::new("/var/tmp/me")))
+        };
         let open = |policy: &SandboxPolicy| opening(policy).map(|confinement| confinement.writable);
         let paths = |paths: &[&str]| Some(paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(open(&SandboxPolicy::FullAccess), None);
@@ -187,7 +188,7 @@ mod tests {
         };
         assert_eq!(open(&twice), paths(&["/work", "/data"]));
         let odd = Path::new(OsStr::from_bytes(b"/\xff"));
-        let confinement = Confinement::opening(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
+        let confinement = Confinement::for_policy(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
         assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));
     }
 
@@ -199,7 +200,7 @@ mod tests {
         let hidden = ["home", "home/traces"].map(|name| HiddenPlace::new(&root.join(name))).to_vec();
         let of = |cwd: &str| {
             let policy = workspace(ClosedTemporary { tmpdir: true, slash_tmp: true });
-            let mut confinement = Confinement::opening(&policy, &root.join(cwd), None).expect("a confinement");
+            let mut confinement = Confinement::for_policy(&policy, &root.join(cwd), None).expect("a confinement");
             confinement.hide(&hidden, &root.join(cwd));
             confinement
         };

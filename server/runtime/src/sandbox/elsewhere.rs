@@ -34,7 +34,7 @@ pub(crate) fn within<T: Send>(_confinement: &Confinement, work: impl FnOnce() ->
 pub(super) fn keep_standard_streams_only() {}
 
 /// Does nothing, because no command is started afterwards.
-pub(super) fn hear_all_signals() {}
+pub(super) fn unignore_signals() {}
 
 /// Returns `None`, because bubblewrap is not used on this system.
 pub(super) fn running_program() -> Option<String> {
@@ -49,7 +49,7 @@ pub(super) fn end_with_parent() {}
 /// # Errors
 ///
 /// Always returns an error.
-pub(super) fn give_up(_confinement: &Confinement) -> Result<(), SandboxError> {
+pub(super) fn drop_privileges(_confinement: &Confinement) -> Result<(), SandboxError> {
     availability()
 }
 

@@ -93,7 +93,7 @@ impl OpenFolders {
     /// none, but confined commands of other threads may have left files in theirs.
     #[must_use]
     pub fn writable(&self, cwd: &Path, policy: &SandboxPolicy) -> WritableFolders {
-        let confinement = Confinement::opening(policy, cwd, self.tmpdir.as_deref());
+        let confinement = Confinement::for_policy(policy, cwd, self.tmpdir.as_deref());
         let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let everything = (ever.len() > MAX_OPEN_FOLDERS).then(|| PathBuf::from("/"));
         let temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -107,7 +107,7 @@ impl OpenFolders {
             return;
         }
         let named = folders(cwd, policy);
-        if let Some(confinement) = Confinement::opening(policy, cwd, self.tmpdir.as_deref()) {
+        if let Some(confinement) = Confinement::for_policy(policy, cwd, self.tmpdir.as_deref()) {
             let mut temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner);
             temporary.extend(confinement.writable.into_iter().filter(|folder| !named.contains(folder)));
         }

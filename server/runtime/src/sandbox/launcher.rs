@@ -156,7 +156,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
     privileges::keep_standard_streams_only();
-    privileges::hear_all_signals();
+    privileges::unignore_signals();
     if matches!(stage, Stage::Inside { .. }) {
         take_terminal();
     } else {
@@ -193,7 +193,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
                 devices = Devices::Private;
             }
             privileges::end_with_parent();
-            privileges::give_up(&confinement)?;
+            privileges::drop_privileges(&confinement)?;
             confine_self(&confinement, devices)?;
             let mut process = Command::new(program);
             process.args(arguments).envs(environment);

@@ -98,7 +98,7 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
 }
 
 fn restrict(confinement: &Confinement, devices: Devices) -> Result<(), SandboxError> {
-    let mut reach = Reach::of(confinement)?;
+    let mut reach = AccessRules::of(confinement)?;
     if devices == Devices::Private {
         reach.writable.extend(PRIVATE_DEVICES.iter().map(PathBuf::from));
     }
@@ -106,7 +106,7 @@ fn restrict(confinement: &Confinement, devices: Devices) -> Result<(), SandboxEr
         .map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })
 }
 
-fn restrict_files(confinement: &Confinement, reach: &Reach) -> Result<(), RulesetError> {
+fn restrict_files(confinement: &Confinement, reach: &AccessRules) -> Result<(), RulesetError> {
     let mut handled = AccessFs::from_write(WANTED);
     if confinement.network == Network::Open {
         // Named unix sockets count as network access to services of this machine, such as key agents and message buses.
@@ -156,13 +156,13 @@ const READABLE_DEVICES: [&str; 2] = ["/dev/shm", "/dev/mqueue"];
 /// Places that get a rule. A rule cannot revoke access that a rule for a parent folder granted. So a folder that contains a
 /// hidden place gets no rule, but each of its other entries does.
 #[derive(Debug, Default)]
-struct Reach {
+struct AccessRules {
     writable: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     hides_something: bool,
 }
 
-impl Reach {
+impl AccessRules {
     fn of(confinement: &Confinement) -> Result<Self, SandboxError> {
         let mut hidden = hidden::within_reach(&confinement.hidden)?;
         // Entries that are created later in a folder without a rule are inaccessible.
@@ -171,13 +171,13 @@ impl Reach {
         let (around, writable) = confinement.writable.iter().cloned().partition(|folder: &PathBuf| is_around(folder));
         let mut reach = Self { writable, readable: confinement.visible.clone(), hides_something: !hidden.is_empty() };
         if reach.hides_something {
-            reach.open_beside(Path::new("/"), &around, &hidden)?;
+            reach.allow_siblings(Path::new("/"), &around, &hidden)?;
         }
         Ok(reach)
     }
 
     /// Adds rules for all entries of a folder except hidden places. Folders that cannot be listed get none.
-    fn open_beside(&mut self, folder: &Path, around: &[PathBuf], hidden: &[PathBuf]) -> Result<(), SandboxError> {
+    fn allow_siblings(&mut self, folder: &Path, around: &[PathBuf], hidden: &[PathBuf]) -> Result<(), SandboxError> {
         let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
@@ -185,7 +185,7 @@ impl Reach {
                 continue;
             }
             if hidden.iter().any(|inner| inner.starts_with(&path)) {
-                self.open_beside(&path, around, hidden)?;
+                self.allow_siblings(&path, around, hidden)?;
                 continue;
             }
             if path == Path::new("/dev") {
@@ -481,9 +481,9 @@ mod tests {
         fs::create_dir(root.join("home")).expect("a folder");
         let mut confinement = Confinement::new(vec![root.clone()], Network::Closed);
         confinement.hidden = vec![hidden::HiddenPlace::new(&root.join("home"))];
-        assert!(Reach::of(&confinement).is_ok());
+        assert!(AccessRules::of(&confinement).is_ok());
         (0..=MAX_BESIDE).for_each(|number| drop(fs::File::create(root.join(number.to_string())).expect("a file")));
-        let error = Reach::of(&confinement).expect_err("too many");
+        let error = AccessRules::of(&confinement).expect_err("too many");
         assert!(
             matches!(&error, SandboxError::TooManyBeside { folder, most: MAX_BESIDE } if *folder == root),
             "{error}"

@@ -29,7 +29,7 @@ const CLOSED: u64 = OPEN + 1;
 /// # Errors
 ///
 /// Returns an error if the system refuses the limit.
-pub(super) fn put_on(network: Network) -> Result<(), SandboxError> {
+pub(super) fn mark_self(network: Network) -> Result<(), SandboxError> {
     limit(Resource::Locks, if network == Network::Open { OPEN } else { CLOSED })
 }
 

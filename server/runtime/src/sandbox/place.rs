@@ -132,7 +132,7 @@ pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Returns whether the path is a symlink or has one in a parent folder.
-pub(super) fn is_behind_a_link(path: &Path) -> bool {
+pub(super) fn has_symlink(path: &Path) -> bool {
     cfg!(target_os = "linux")
         && open(path).is_err_and(|error| error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()))
 }
@@ -185,7 +185,7 @@ impl Folder {
     /// # Errors
     ///
     /// Returns an error if the folder is missing or the path contains a symlink.
-    pub(crate) fn there(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open_existing(path: &Path) -> io::Result<Self> {
         open(path).map(|file| Self::held(file, path))
     }
 
@@ -255,12 +255,12 @@ mod tests {
         let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
         fs::create_dir_all(at("a/b")).expect("a folder");
         symlink(at("a"), at("link")).expect("a link");
-        assert!(open(&at("a/b")).is_ok() && !is_behind_a_link(&at("a/b")));
+        assert!(open(&at("a/b")).is_ok() && !has_symlink(&at("a/b")));
         for path in ["link", "link/b", "link/new"] {
-            assert!(is_behind_a_link(&at(path)), "{path}");
+            assert!(has_symlink(&at(path)), "{path}");
             assert!(Folder::open(&at(path), &mut Vec::new()).is_err(), "{path}");
         }
-        assert!(!is_behind_a_link(&at("missing")));
+        assert!(!has_symlink(&at("missing")));
         // The fallback for systems without `openat2` returns the same.
         let base = open(folder.path()).expect("is there");
         for path in [

@@ -42,7 +42,7 @@ pub(super) fn keep_standard_streams_only() {
 ///
 /// Ignored signals stay ignored across `exec`, handled signals do not. So this function installs a handler for each ignored
 /// signal. The handler itself has no effect.
-pub(super) fn hear_all_signals() {
+pub(super) fn unignore_signals() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for signal in ignored_signals(&status).filter(|signal| !signal_hook::consts::FORBIDDEN.contains(signal)) {
         // If the handler is refused, the command ignores the signal as before.
@@ -78,12 +78,12 @@ pub(super) fn end_with_parent() {
 /// # Errors
 ///
 /// Returns an error if the system refuses a step.
-pub(super) fn give_up(confinement: &Confinement) -> Result<(), SandboxError> {
+pub(super) fn drop_privileges(confinement: &Confinement) -> Result<(), SandboxError> {
     // The write may be refused where system files are hidden. Nothing else depends on it.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
     limit(Resource::Core, 0)?;
     limit(Resource::Nproc, tasks().saturating_add(confinement.processes.into()))?;
-    mark::put_on(confinement.network)?;
+    mark::mark_self(confinement.network)?;
     drop_capabilities().map_err(|error| SandboxError::Step { step: "dropping capabilities", reason: error.to_string() })
 }
 
@@ -136,7 +136,7 @@ mod tests {
                 ignored(&String::from_utf8_lossy(&output.stdout))
             };
             assert!(unheard.iter().all(|signal| started().contains(signal)), "a program ignores them, too");
-            hear_all_signals();
+            unignore_signals();
             // The C library reserves two signals.
             assert_eq!(started().into_iter().filter(|signal| ![32, 33].contains(signal)).collect::<Vec<_>>(), [0; 0]);
             return;

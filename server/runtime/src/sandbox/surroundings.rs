@@ -26,7 +26,7 @@ impl Surroundings {
     /// Returns the confinement of a command with this policy in the folder `cwd`. `None` if the policy does not confine
     /// commands.
     pub fn confinement(&self, policy: &SandboxPolicy, cwd: &Path) -> Option<Confinement> {
-        let mut confinement = Confinement::opening(policy, cwd, self.tmpdir.as_deref())?;
+        let mut confinement = Confinement::for_policy(policy, cwd, self.tmpdir.as_deref())?;
         confinement.hide(&self.hidden, cwd);
         Some(confinement)
     }

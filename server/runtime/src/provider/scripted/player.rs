@@ -146,7 +146,7 @@ impl Provider for Scripted {
 }
 
 /// The next step of an answer.
-enum Beat {
+enum AnswerStep {
     /// An event of the Responses API.
     Event(Value),
     Pause(Duration),
@@ -155,7 +155,7 @@ enum Beat {
     Cut,
 }
 
-type Beats = Box<dyn Iterator<Item = Beat> + Send>;
+type AnswerSteps = Box<dyn Iterator<Item = AnswerStep> + Send>;
 
 /// State of an answer.
 enum Answer {
@@ -166,7 +166,7 @@ enum Answer {
 
 struct Playing {
     stage: Arc<Stage>,
-    beats: Beats,
+    answer_steps: AnswerSteps,
     reader: AnswerReader,
     idle: Duration,
 }
@@ -186,27 +186,27 @@ impl Answer {
 
 impl Playing {
     async fn next(&mut self) -> Result<Option<ModelEvent>, ProviderError> {
-        for beat in self.beats.by_ref() {
-            match beat {
-                Beat::Event(event) => {
+        for answer_step in self.answer_steps.by_ref() {
+            match answer_step {
+                AnswerStep::Event(event) => {
                     if let Some(event) = self.reader.read_event(None, event)? {
                         return Ok(Some(event));
                     }
                 }
-                Beat::Pause(pause) => {
+                AnswerStep::Pause(pause) => {
                     sleep(pause.min(self.idle)).await;
                     if pause > self.idle {
                         return Err(failure::silent(self.idle, self.reader.request_id()));
                     }
                 }
-                Beat::Hold(name) => {
+                AnswerStep::Hold(name) => {
                     let mut released = self.stage.released.subscribe();
                     let hold = released.wait_for(|released| released.contains(&name));
                     if timeout(HOLD_MAX.min(self.idle), hold).await.is_err() && self.idle < HOLD_MAX {
                         return Err(failure::silent(self.idle, self.reader.request_id()));
                     }
                 }
-                Beat::Cut => return Err(failure::cut_off("response.completed", self.reader.request_id())),
+                AnswerStep::Cut => return Err(failure::cut_off("response.completed", self.reader.request_id())),
             }
         }
         Ok(None)
@@ -228,8 +228,8 @@ impl Stage {
         let response_id = format!("resp_{}", self.next_id());
         let reader = AnswerReader::new(Some(format!("req_{response_id}")));
         let request_bytes = request.body.text().len();
-        let beats = self.beats(step, &response_id, request_bytes, faults);
-        Ok(Playing { stage: self, beats, reader, idle })
+        let answer_steps = self.answer_steps(step, &response_id, request_bytes, faults);
+        Ok(Playing { stage: self, answer_steps, reader, idle })
     }
 
     fn step(&self, body: &Value) -> Result<Vec<Action>, ScriptError> {
@@ -262,7 +262,7 @@ impl Stage {
         Ok(faults)
     }
 
-    fn beats(&self, step: Vec<Action>, response_id: &str, request_bytes: usize, faults: Faults) -> Beats {
+    fn answer_steps(&self, step: Vec<Action>, response_id: &str, request_bytes: usize, faults: Faults) -> AnswerSteps {
         // Every action uses an id, even one that makes no item, so that an id tells the position in the step.
         let first_id = self.next_id.fetch_add(step.len() as u64, Ordering::Relaxed) + 1;
         let mut items = Vec::new();
@@ -276,13 +276,13 @@ impl Stage {
             if last.is_some() {
                 continue;
             }
-            after.extend(action.sleep.map(Beat::Pause));
-            after.extend(action.hold.map(Beat::Hold));
+            after.extend(action.sleep.map(AnswerStep::Pause));
+            after.extend(action.hold.map(AnswerStep::Hold));
             input_tokens = action.tokens.unwrap_or(input_tokens);
             if faults == Faults::Happen {
                 last = match (action.drops, action.failed) {
-                    (Some(Dropped), _) => Some(Beat::Cut),
-                    (None, Some(failed)) => Some(Beat::Event(json!({"type": "response.failed", "response": {
+                    (Some(Dropped), _) => Some(AnswerStep::Cut),
+                    (None, Some(failed)) => Some(AnswerStep::Event(json!({"type": "response.failed", "response": {
                         "id": response_id, "error": {"code": failed.code, "message": failed.message}}}))),
                     (None, None) => None,
                 };
@@ -291,14 +291,14 @@ impl Stage {
         let written: usize = items.iter().map(|(item, _)| spaced_json::write(item).len()).sum();
         let output_tokens = written as u64 / 4 + 1;
         let last = last.unwrap_or_else(|| {
-            Beat::Event(json!({"type": "response.completed", "response": {"id": response_id, "usage": {
+            AnswerStep::Event(json!({"type": "response.completed", "response": {"id": response_id, "usage": {
                 "input_tokens": input_tokens, "input_tokens_details": {"cached_tokens": input_tokens / 2},
                 "output_tokens": output_tokens, "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": input_tokens.saturating_add(output_tokens)}}}))
         });
         let created = json!({"type": "response.created", "response": {"id": response_id, "status": "in_progress"}});
-        let items = items.into_iter().enumerate().flat_map(|(index, (item, action))| item_beats(index, &item, action));
-        Box::new(iter::once(Beat::Event(created)).chain(items).chain(after).chain([last]))
+        let items = items.into_iter().enumerate().flat_map(|(index, (item, action))| item_steps(index, &item, action));
+        Box::new(iter::once(AnswerStep::Event(created)).chain(items).chain(after).chain([last]))
     }
 
     fn compacted(&self) -> Value {
@@ -367,17 +367,17 @@ fn item_value(item: &ItemAction, id: u64) -> Value {
 
 /// Returns the events of an item: its start, its text in pieces, and its end. They are created lazily, because a long text
 /// may have many pieces.
-fn item_beats(index: usize, item: &Value, action: ItemAction) -> Beats {
+fn item_steps(index: usize, item: &Value, action: ItemAction) -> AnswerSteps {
     let id = item["id"].clone();
     let mut opening = item.clone();
-    let growth: Beats = match action {
+    let growth: AnswerSteps = match action {
         ItemAction::Say { text, chunk, gap, .. } => {
             opening["content"] = json!([]);
             opening["status"] = json!("in_progress");
             Box::new(script::pieces(text, chunk).flat_map(move |piece| {
                 let delta = json!({"type": "response.output_text.delta", "item_id": id, "output_index": index,
                     "content_index": 0, "delta": piece});
-                iter::once(Beat::Event(delta)).chain((!gap.is_zero()).then_some(Beat::Pause(gap)))
+                iter::once(AnswerStep::Event(delta)).chain((!gap.is_zero()).then_some(AnswerStep::Pause(gap)))
             }))
         }
         ItemAction::Think(text) => {
@@ -385,18 +385,18 @@ fn item_beats(index: usize, item: &Value, action: ItemAction) -> Beats {
             let part = json!({"type": "response.reasoning_summary_part.added", "item_id": id, "output_index": index,
                 "summary_index": 0, "part": {"type": "summary_text", "text": ""}});
             let deltas = script::pieces(text, script::CHUNK).map(move |piece| {
-                Beat::Event(
+                AnswerStep::Event(
                     json!({"type": "response.reasoning_summary_text.delta", "item_id": id, "output_index": index,
                     "summary_index": 0, "delta": piece}),
                 )
             });
-            Box::new(iter::once(Beat::Event(part)).chain(deltas))
+            Box::new(iter::once(AnswerStep::Event(part)).chain(deltas))
         }
         ItemAction::Call { .. } | ItemAction::Custom { .. } | ItemAction::Search(_) => Box::new(iter::empty()),
     };
     let added = json!({"type": "response.output_item.added", "output_index": index, "item": opening});
     let done = json!({"type": "response.output_item.done", "output_index": index, "item": item});
-    Box::new(iter::once(Beat::Event(added)).chain(growth).chain([Beat::Event(done)]))
+    Box::new(iter::once(AnswerStep::Event(added)).chain(growth).chain([AnswerStep::Event(done)]))
 }
 
 #[cfg(test)]

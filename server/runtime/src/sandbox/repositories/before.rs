@@ -70,7 +70,7 @@ impl Pointer {
 
 /// Result of a search before a command.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Survey {
     pub(super) before: Before,
     /// Places that configurations name, for [`Before::limit_to`].
     places: Vec<Place>,
@@ -88,7 +88,7 @@ pub(super) struct Compared {
     pub(super) failed: BTreeMap<Identity, BTreeSet<Risk>>,
 }
 
-impl Look {
+impl Survey {
     /// Collects the state of the repositories in `found`.
     pub(super) fn at(found: &Found, roots: &[PathBuf], user: &UserGit) -> Self {
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));

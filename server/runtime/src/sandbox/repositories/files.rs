@@ -62,7 +62,7 @@ impl FileState {
 
 /// Renames an entry of a folder so that Git does not find it.
 pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
-    let held = Folder::there(folder)?;
+    let held = Folder::open_existing(folder)?;
     let from = held.at(Path::new(name));
     let mut other = name.to_owned();
     other.push(ASIDE);

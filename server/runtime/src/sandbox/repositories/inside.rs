@@ -150,7 +150,7 @@ pub(super) fn unshare(repository: &Path, path: &Path) -> io::Result<String> {
     let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let held = Folder::there(folder)?;
+    let held = Folder::open_existing(folder)?;
     let from = held.at(Path::new(name));
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
     let mut file = File::options().read(true).custom_flags(flags).open(&from)?;

@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::confinement::Confinement;
-use before::{Before, Compared, Look};
+use before::{Before, Compared, Survey};
 pub use git::UserGit;
 use identity::Identity;
 use record::{Kept, Record, Records};
@@ -128,7 +128,7 @@ impl Memory {
     }
 }
 
-/// A search that has to be repeated.
+/// An incomplete search after a command. It has to be repeated.
 #[derive(Debug)]
 struct Pending {
     before: Before,
@@ -181,11 +181,11 @@ impl Repositories {
                 }
             };
             let roots = before.roots();
-            let found = self.walk(&roots, self.bounds.after, Unlistable::GiveBack, &before.skipped());
+            let found = self.walk(&roots, self.bounds.after, Unlistable::RestorePermissions, &before.skipped());
             let first = before.clone();
             report.extend(self.settle(&mut before, &found));
             if found.is_cut_short() {
-                self.postpone(Pending { before: first, record: Some(record) });
+                self.add_pending(Pending { before: first, record: Some(record) });
             } else {
                 record.remove();
             }
@@ -203,19 +203,19 @@ impl Repositories {
         }
         let starting = Starting::new(self);
         let mut found = self.walk(&roots, self.bounds.before, Unlistable::Leave, &BTreeSet::new());
-        let mut late = if found.is_cut_short() { Report::default() } else { self.make_up(&roots, &found) };
+        let mut late = if found.is_cut_short() { Report::default() } else { self.finish_pending(&roots, &found) };
         if !late.is_empty() {
             found = self.walk(&roots, self.bounds.before, Unlistable::Leave, &BTreeSet::new());
         }
-        let mut look = Look::at(&found, &roots, &self.user);
-        for (configuration, work_tree) in &look.unreadable {
+        let mut survey = Survey::at(&found, &roots, &self.user);
+        for (configuration, work_tree) in &survey.unreadable {
             tracing::warn!(configuration = %configuration.display(), "cannot read a Git configuration");
             found.close_work_tree(work_tree, &roots);
         }
-        look.before.forget(&self.memory().failed);
-        let (number, before) = starting.finish(look);
+        survey.before.forget(&self.memory().failed);
+        let (number, before) = starting.finish(survey);
         let mut before = Before::clone(&before);
-        self.give_back(&before);
+        self.return_to_user(&before);
         let mut closed = self.to_close(&found, &before, &roots);
         let (unsearched, shut) = unsearched(&found, &roots, closing);
         closed.extend(unsearched.keys().cloned());
@@ -238,7 +238,7 @@ impl Repositories {
 
     /// Counts repositories that commands made as the user's if the user has since configured programs in them: a relative
     /// path would lead elsewhere if a command moved the repository.
-    fn give_back(&self, before: &Before) {
+    fn return_to_user(&self, before: &Before) {
         self.memory().made.retain(|identity, _| !before.has_risks(identity));
     }
 
@@ -249,7 +249,8 @@ impl Repositories {
         at_top.filter(|(_, identity)| memory.made.contains_key(identity)).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns the outermost repositories and files of repositories, which are read-only for a command.
+    /// Returns the repositories and files of repositories that become read-only for a command: the outermost ones, at most
+    /// [`MAX_CLOSED`].
     fn to_close(&self, found: &Found, before: &Before, roots: &[PathBuf]) -> Vec<PathBuf> {
         let memory = self.memory();
         let is_own = |identity: &Identity| memory.made.contains_key(identity);
@@ -271,8 +272,8 @@ impl Repositories {
         kept
     }
 
-    /// Repeats incomplete searches for folders that have now been searched completely.
-    fn make_up(&self, roots: &[PathBuf], found: &Found) -> Report {
+    /// Makes up for incomplete searches: compares their states with `found` if all their folders were searched now.
+    fn finish_pending(&self, roots: &[PathBuf], found: &Found) -> Report {
         let is_searched = |pending: &Pending| pending.before.roots().iter().all(|root| roots.contains(root));
         let pending: Vec<Pending> = self.memory().pending.extract_if(.., |pending| is_searched(pending)).collect();
         let mut report = Report::default();
@@ -314,7 +315,7 @@ impl Repositories {
         report
     }
 
-    fn postpone(&self, pending: Pending) {
+    fn add_pending(&self, pending: Pending) {
         let mut memory = self.memory();
         // The state before the first of several commands counts.
         let is_known = memory.pending.iter().any(|known| known.before.roots == pending.before.roots);
@@ -342,15 +343,15 @@ impl<'a> Starting<'a> {
     }
 
     /// Limits what was found to what all commands that ran meanwhile knew too. Returns the number of the starting command.
-    fn finish(self, mut look: Look) -> (u64, Arc<Before>) {
+    fn finish(self, mut survey: Survey) -> (u64, Arc<Before>) {
         let mut memory = self.0.memory();
-        let roots = look.before.roots();
+        let roots = survey.before.roots();
         let overlaps = |other: &Before| {
             let others = other.roots();
             roots.iter().any(|root| others.iter().any(|other| root.starts_with(other) || other.starts_with(root)))
         };
-        memory.live.values().filter(|live| overlaps(&live.before)).for_each(|live| look.limit_to(&live.before));
-        let before = Arc::new(look.before);
+        memory.live.values().filter(|live| overlaps(&live.before)).for_each(|live| survey.limit_to(&live.before));
+        let before = Arc::new(survey.before);
         memory.last += 1;
         let number = memory.last;
         memory.live.insert(number, Live { before: Arc::clone(&before), has_ended: false });
@@ -418,7 +419,8 @@ impl Watch {
         // If the code below panics, the search counts as incomplete.
         (self.was_checked, self.is_complete) = (true, false);
         let (roots, skipped) = (self.before.roots(), self.before.skipped());
-        let found = self.repositories.walk(&roots, self.repositories.bounds.after, Unlistable::GiveBack, &skipped);
+        let found =
+            self.repositories.walk(&roots, self.repositories.bounds.after, Unlistable::RestorePermissions, &skipped);
         let is_complete = !found.is_cut_short();
         if !is_complete && self.first.is_none() {
             self.first = Some(self.before.clone());
@@ -449,7 +451,7 @@ impl Drop for Watch {
         let record = self.record.take();
         if !self.is_complete {
             let before = self.first.take().unwrap_or_else(|| std::mem::take(&mut self.before));
-            self.repositories.postpone(Pending { before, record });
+            self.repositories.add_pending(Pending { before, record });
         } else if let Some(record) = record {
             record.remove();
         }

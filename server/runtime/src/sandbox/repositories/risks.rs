@@ -159,7 +159,7 @@ impl Risks {
             (None, Some(was)) => (was.clone().into_bytes(), 0o600, "is as it was before"),
             (None, None) => return Ok(done),
         };
-        let folder = Folder::there(repository)?;
+        let folder = Folder::open_existing(repository)?;
         let mut options = File::options();
         options.write(true).create_new(true).mode(mode).custom_flags(libc::O_NOFOLLOW);
         io::Write::write_all(&mut options.open(folder.at(name))?, &text)?;

@@ -67,7 +67,7 @@ pub(super) enum Unlistable {
     /// Leaves them unchanged.
     Leave,
     /// Restores the permission of the owner: the command that just ended may have removed it to hide something.
-    GiveBack,
+    RestorePermissions,
 }
 
 /// Why a folder was not searched completely.
@@ -128,7 +128,7 @@ struct Next {
 }
 
 /// Result of visiting a folder.
-enum Look {
+enum Visit {
     /// The folder was deleted or is not a folder.
     Gone,
     /// The folder has not changed since the last visit.
@@ -177,21 +177,21 @@ impl Walker {
                         batch.push(next);
                     }
                 }
-                let looks: Vec<Look> = if batch.len() < MIN_PARALLEL {
-                    batch.iter().map(|next| look(&known, &next.path, unlistable)).collect()
+                let visits: Vec<Visit> = if batch.len() < MIN_PARALLEL {
+                    batch.iter().map(|next| visit(&known, &next.path, unlistable)).collect()
                 } else {
-                    (&batch).into_par_iter().map(|next| look(&known, &next.path, unlistable)).collect()
+                    (&batch).into_par_iter().map(|next| visit(&known, &next.path, unlistable)).collect()
                 };
-                for (next, look) in batch.into_iter().zip(looks) {
-                    let (path, folder) = match look {
-                        Look::Gone => continue,
+                for (next, visit) in batch.into_iter().zip(visits) {
+                    let (path, folder) = match visit {
+                        Visit::Gone => continue,
                         // Each path is visited once.
-                        Look::Kept => match known.remove_entry(&next.path) {
+                        Visit::Kept => match known.remove_entry(&next.path) {
                             Some(kept) => kept,
                             None => continue,
                         },
-                        Look::Read(folder) => (next.path, folder),
-                        Look::Unlisted(folder) => {
+                        Visit::Read(folder) => (next.path, folder),
+                        Visit::Unlisted(folder) => {
                             found.unsearched.insert(next.path.clone(), Unsearched::Unlistable);
                             (next.path, folder)
                         }
@@ -253,34 +253,35 @@ impl Found {
     }
 }
 
-fn look(known: &HashMap<PathBuf, Known>, path: &Path, unlistable: Unlistable) -> Look {
+fn visit(known: &HashMap<PathBuf, Known>, path: &Path, unlistable: Unlistable) -> Visit {
     let data = match path.symlink_metadata() {
         Ok(data) if data.is_dir() => data,
         Err(error) if !is_gone(&error) => {
             let (stamp, identity) = ((0, 0, 0, -1), Identity::default());
-            return Look::Unlisted(Known { stamp, identity, content: Content::default() });
+            return Visit::Unlisted(Known { stamp, identity, content: Content::default() });
         }
-        _ => return Look::Gone,
+        _ => return Visit::Gone,
     };
     let stamp = (data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
     if known.get(path).is_some_and(|known| known.stamp == stamp) {
-        return Look::Kept;
+        return Visit::Kept;
     }
     // A stamp that never occurs, so that the content is not reused.
     let never = (stamp.0, stamp.1, 0, -1);
     let identity = Identity::of(&data);
     match read(path) {
-        Ok(content) => Look::Read(Known { stamp: if is_settled(&data) { stamp } else { never }, identity, content }),
-        Err(error) if is_gone(&error) => Look::Gone,
+        Ok(content) => Visit::Read(Known { stamp: if is_settled(&data) { stamp } else { never }, identity, content }),
+        Err(error) if is_gone(&error) => Visit::Gone,
         Err(error) => {
             let is_forbidden = error.kind() == ErrorKind::PermissionDenied;
-            if is_forbidden && unlistable == Unlistable::GiveBack && give_back(path, &data).is_ok() {
+            if is_forbidden && unlistable == Unlistable::RestorePermissions && restore_permissions(path, &data).is_ok()
+            {
                 tracing::info!(folder = %path.display(), "a folder that its owner could not list has the usual rights again");
                 if let Ok(content) = read(path) {
-                    return Look::Read(Known { stamp: never, identity, content });
+                    return Visit::Read(Known { stamp: never, identity, content });
                 }
             }
-            Look::Unlisted(Known { stamp: never, identity, content: probe(path) })
+            Visit::Unlisted(Known { stamp: never, identity, content: probe(path) })
         }
     }
 }
@@ -290,8 +291,8 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Restores the permissions of the owner of a folder. Does not follow a symlink.
-fn give_back(path: &Path, data: &Metadata) -> io::Result<()> {
-    let held = place::Folder::there(path)?;
+fn restore_permissions(path: &Path, data: &Metadata) -> io::Result<()> {
+    let held = place::Folder::open_existing(path)?;
     std::fs::set_permissions(held.at(Path::new("")), PermissionsExt::from_mode(data.mode() & 0o7777 | 0o700))
 }
 
@@ -502,7 +503,7 @@ mod tests {
         assert_eq!(names(found.repositories.keys(), &root), ["x/.git", "y"]);
         assert_eq!(names(found.unsearched.keys(), &root), ["x", "x/.git", "y"]);
         assert!(!found.is_cut_short());
-        let found = walker.walk(std::slice::from_ref(&root), AFTER, Unlistable::GiveBack, &BTreeSet::new());
+        let found = walker.walk(std::slice::from_ref(&root), AFTER, Unlistable::RestorePermissions, &BTreeSet::new());
         assert_eq!(names(found.repositories.keys(), &root), ["x/.git", "y", "y/refs/deep/.git"]);
         assert!(found.unsearched.is_empty());
     }
