@@ -12,11 +12,11 @@ use crate::settings::Settings;
 pub struct Event {
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
-    /// What happened.
+    /// Kind and data of the event.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// Kind and data of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
     /// A turn started.

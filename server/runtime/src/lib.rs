@@ -1,13 +1,13 @@
-//! Runs agents: asks a model, carries out the tools it calls, and tells a host what happens.
+//! Runs agents: sends requests to models, runs the tools that they call, and reports events to a host.
 //!
-//! A [`Runtime`] makes [`Agent`]s. An agent is one thread of a conversation: its settings, what the model has seen, and at most
-//! one turn that runs. Everything that happens is told to the [`Host`] in order, as [`Event`]s; what a person has to decide is
-//! put to it as a [`Question`]. The host stores, shows and answers; the runtime knows neither clients nor files of threads.
+//! A [`Runtime`] creates [`Agent`]s. An agent has one thread: its settings, its history, and at most one running turn. All events
+//! are reported to the [`Host`] in order, as [`Event`]s; what a user has to decide is asked as a [`Question`]. The host stores,
+//! shows and answers; the runtime knows neither clients nor stored threads.
 //!
-//! While it runs, an agent records what it does through `trace_recorder`: every request to a model with its retries, every tool
-//! call, every hand-over between agents. The agents of one tree share one bundle.
+//! Agents record their work with `trace_recorder`: every request to a model with its retries, every tool call, and every message
+//! between agents. The agents of one tree share one bundle.
 //!
-//! Nothing here prints or reads the environment.
+//! This crate neither prints nor reads the environment.
 
 pub mod agent;
 pub mod approval;

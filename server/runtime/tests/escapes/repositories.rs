@@ -326,7 +326,7 @@ pub(crate) async fn leave_plain_repositories_alone() {
             work.display()
         );
         assert!(said.contains(&expected) && !said.contains("secret"), "{said}");
-        assert!(said.contains("its configuration is no plain file"), "{said}");
+        assert!(said.contains("its configuration is not a plain file"), "{said}");
     }
 }
 

@@ -70,7 +70,7 @@ fn symlinks_through_which_git_would_write_are_put_aside() {
         ("work/lib/.git/HEAD", "refs/heads/main"),
         ("work/lib/.git/objects/x", "/x"),
         ("work/lib/.git/lfs/objects/x", "/x"),
-        // A work tree in a bare repository, and a folder of sources.
+        // A work tree in a bare repository, and a source tree.
         ("work/bare/main/node_modules/.bin/x", "../x"),
         ("work/src/link", "../x"),
     ] {
@@ -445,6 +445,6 @@ fn what_a_record_does_not_say_is_told_aloud() {
     let place = Place::new();
     place.write("watched/x.json", r#"{"roots":[{"Unix":[47,119]}]}"#);
     let report = of_user(&place).recover();
-    assert!(report.in_words().contains("not known any more") && report.in_words().ends_with("\n/w"), "{report:?}");
+    assert!(report.in_words().contains("is not known") && report.in_words().ends_with("\n/w"), "{report:?}");
     assert!(of_user(&place).recover().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Files of repositories: how they are read, compared and put aside, and which names decide what Git runs.
+//! Reads, compares and renames files of repositories, and knows which names decide what Git runs.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};

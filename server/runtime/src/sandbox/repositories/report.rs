@@ -71,19 +71,19 @@ impl Report {
     fn lines(&self) -> Vec<String> {
         let parts = [
             (
-                "What would run programs for whoever uses Git here was put aside after the command. The user can look at it and rename it back.",
+                "Everything that would run programs when Git is used here was put aside after the command. The user can inspect it and rename it back.",
                 &self.aside,
             ),
             (
-                "What would run programs for whoever uses Git here could not be put aside: do not use Git there.",
+                "Some of what would run programs when Git is used here could not be put aside: do not use Git there.",
                 &self.failed,
             ),
             (
-                "Repositories could not be looked for everywhere: do not use Git in folders that the command made there.",
+                "Not all folders could be searched for repositories: do not use Git in folders that the command made there.",
                 &self.unsearched,
             ),
             (
-                "What repositories were like before a command is not known any more: do not use Git there before you have looked at what is new in `.git`.",
+                "The state of repositories before a command is not known: do not use Git there before you have checked what is new in `.git`.",
                 &self.unknown,
             ),
         ];

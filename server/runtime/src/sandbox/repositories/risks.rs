@@ -49,7 +49,7 @@ impl Risks {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Ok(data) if data.is_dir() => match hooks_in(&hooks) {
                 Ok(hooks) => risks.all.extend(hooks),
-                Err(_) => odd("hooks", "its hooks cannot be looked through"),
+                Err(_) => odd("hooks", "its hooks cannot be listed"),
             },
             _ => odd("hooks", "its folder of hooks is a link or a file"),
         }
@@ -61,14 +61,14 @@ impl Risks {
                 // Git ignores a folder of this name, which source trees may contain.
                 Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_dir()) => continue,
                 Err(_) => {
-                    let what = "its configuration is no plain file that can be read";
+                    let what = "its configuration is not a plain file that can be read";
                     risks.all.insert(Risk::Odd(file.into()), what.to_owned());
                     continue;
                 }
             };
             let found = config::look_through(&bytes, |value| work_tree::is_own(repository, value, &is_inside));
             if found.is_malformed {
-                let what = "its configuration cannot be understood";
+                let what = "its configuration cannot be parsed";
                 // A different file that cannot be parsed is a different risk.
                 let id = format!("malformed {}", config::hash(&bytes));
                 risks.all.insert(Risk::Entry { file: file.into(), id }, what.to_owned());
@@ -130,7 +130,7 @@ impl Risks {
                 Risk::Shared { path, .. } => {
                     inside::unshare(repository, Path::new(path)).map_err(|error| error.to_string())
                 }
-                Risk::Crowd => Err("it was not looked at".to_owned()),
+                Risk::Crowd => Err("it was not searched".to_owned()),
                 Risk::Odd(name) | Risk::Entry { file: name, .. } => {
                     // All risky entries of one configuration are removed together.
                     let replaced = || self.replace(repository, name, before).map_err(|error| error.to_string());

@@ -116,7 +116,7 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
     }
     place.repository("work/31/z/.git", EVIL);
     let words = watch.check().in_words();
-    assert!(words.contains("could not be looked for everywhere") && !words.contains("put aside"), "{words}");
+    assert!(words.contains("Not all folders could be searched") && !words.contains("put aside"), "{words}");
     assert_eq!(words.lines().count(), 2, "{words}");
     // It is reported once.
     assert_eq!(watch.check(), Report::default());
