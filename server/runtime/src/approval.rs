@@ -130,7 +130,7 @@ pub fn judge_command(
         _ => None,
     };
     if justification.is_some() && policy == ApprovalPolicy::Never {
-        let why = "this command asks to leave the sandbox, and nobody may be asked (approval policy `never`); run it within the sandbox, or do without it";
+        let why = "this command asks to leave the sandbox, and the user may not be asked (approval policy `never`); run it within the sandbox, or do without it";
         return Verdict::Refuse { why: why.to_owned() };
     }
     let mut known = None;
@@ -146,7 +146,7 @@ pub fn judge_command(
         if policy == ApprovalPolicy::Never {
             return Verdict::Refuse {
                 why: format!(
-                    "this command has to run in a sandbox, but {error}; nobody may be asked (approval policy `never`)"
+                    "this command has to run in a sandbox, but {error}; the user may not be asked (approval policy `never`)"
                 ),
             };
         }
@@ -220,7 +220,7 @@ pub fn judge_change(
         (ApprovalPolicy::Never, Some(file)) => {
             let file = file.display();
             let why = format!(
-                "the sandbox does not allow writing to {file}, and nobody may be asked (approval policy `never`)"
+                "the sandbox does not allow writing to {file}, and the user may not be asked (approval policy `never`)"
             );
             Verdict::Refuse { why }
         }

@@ -144,7 +144,7 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
 }
 
 pub(super) fn exchanged(path: &Path) -> SandboxError {
-    let reason = format!("{} was exchanged meanwhile; run the command again", path.display());
+    let reason = format!("{} was replaced in the meantime; run the command again", path.display());
     SandboxError::Step { step: "mounting folders", reason }
 }
 
@@ -299,7 +299,7 @@ mod tests {
             }
         }
         let error = exchanged(&path.join("gone"));
-        assert!(error.to_string().contains("was exchanged meanwhile"), "{error}");
+        assert!(error.to_string().contains("was replaced in the meantime"), "{error}");
         let _ = fs::remove_dir(path.with_extension("was"));
     }
 

@@ -462,7 +462,7 @@ impl Names {
                         }
                     }
                 }
-                (State::Hooks(_), State::Crowd) => took(folder, name, "has too many entries to be looked at"),
+                (State::Hooks(_), State::Crowd) => took(folder, name, "has too many entries to be compared"),
                 (State::Missing | State::NoFile, _) => took(folder, name, "was missing"),
                 _ => took(folder, name, "was changed"),
             }
