@@ -125,7 +125,7 @@ impl Replay {
         let deepest = tracks.iter().map(|track| depth(&track.path)).max().unwrap_or_default();
         TreeLimits {
             max_threads: own.max_threads.max(tracks.len()),
-            // An agent without the tools for other agents would have other tools than in the recording.
+            // One level more than recorded: an agent without the tools for other agents could not replay its messages.
             max_depth: own.max_depth.max(deepest + 1),
         }
     }
