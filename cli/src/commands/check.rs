@@ -1,4 +1,4 @@
-//! `trace check`: whether bundles are as their format wants them, and what a repair makes of those that are not.
+//! `trace check`: checks bundles against their format, and repairs them.
 
 mod view;
 
@@ -17,7 +17,7 @@ use crate::ui::output::Terminal;
 use crate::ui::text;
 use crate::unfinished::may_write;
 
-/// Bundles that are checked side by side before what was found is said.
+/// Number of bundles that are checked in parallel before their results are printed.
 const CHUNK_BUNDLES: usize = 32;
 
 const AFTER_HELP: &str = "\
@@ -29,17 +29,18 @@ Examples:
   trace check traces --json | jq '.[] | select(.errors > 0) | .bundle'
 
 Every line of the log and every payload is read once; no graph is made. An error breaks a rule of the format, and \
-something is lost; a warning is not as a recorder writes it; a note is worth knowing. docs/check.md lists the codes.
+something is lost. A warning is something that recorders do not write. A note is worth knowing. docs/check.md lists \
+the codes.
 
---repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order, and lets the \
-smallest document that readers accept stand in for a lost payload; an event says what is missing. \
-All that it changes is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is being recorded, or that is \
-damaged, has no end and was written to within the last ten minutes; and leaves one alone that is sound.
+--repair cuts off a torn tail, removes lines that are not events, corrects numbers and references, and replaces a lost \
+payload by the smallest document that readers accept; an event says what is missing. Everything that it changes is \
+first copied to before-repair-1 (or the next number) in the bundle. It refuses a bundle that is being recorded, and a \
+damaged bundle without an end that was written to within the last ten minutes. It does not change a sound bundle.
 
 --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at, errors, warnings, \
 notes), findings (code, severity, line, seq, path, message), left_out (code, count), repair (dry_run, changes, \
 changes_left_out, backup; null without --repair) and problem (why the bundle could not be checked or repaired). With \
---repair the findings are those after it.
+--repair, the findings are those after the repair.
 
 Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or repaired; 2 wrong \
 usage; 3 an internal error.";
@@ -54,18 +55,18 @@ pub(crate) struct CheckArgs {
     /// Repair what can be repaired
     #[arg(long)]
     repair: bool,
-    /// With --repair: only say what would be changed
+    /// With --repair: only print what would be changed
     #[arg(long, requires = "repair")]
     dry_run: bool,
     /// Write a JSON array, described below
     #[arg(long)]
     json: bool,
-    /// Say nothing of bundles without errors, and of others nothing but the errors
+    /// Print nothing about bundles without errors, and only the errors of other bundles
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// What is to be done beside checking.
+/// What to do besides checking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Check,
@@ -113,12 +114,12 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failu
     Ok(if failed == 0 { Ending::Done } else { Ending::Failed(Kind::Data) })
 }
 
-/// What the arguments name.
+/// The result of resolving the arguments.
 struct Arguments {
     bundles: Vec<PathBuf>,
-    /// Those that name no bundle, and why.
+    /// Arguments that could not be resolved, with the reason.
     failures: Vec<(PathBuf, Failure)>,
-    /// Whether there is one argument and it is not a folder with bundles below it.
+    /// Whether there was one argument, and it is a bundle and not a folder with bundles below it.
     is_one: bool,
 }
 
@@ -178,7 +179,7 @@ fn schema_of(bundle: &Bundle) -> Option<u32> {
 
 fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failure> {
     let is_preview = mode != Mode::Repair;
-    // What is packed and sound is left alone; of what is damaged the repair says that it has to be unpacked.
+    // A sound packed bundle is left as it is. For a damaged one, the repair returns an error that asks to unpack it.
     if path.is_file() && report.is_sound() {
         return Ok(RepairEntry::new(is_preview, &Changes::default(), None));
     }
@@ -187,8 +188,9 @@ fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failu
         return Ok(RepairEntry::new(is_preview, &preview, None));
     }
     if may_write(path) {
-        let message = "the log has no end and was written to within the last ten minutes; it may be being recorded";
-        return Err(Failure::data(anyhow::anyhow!(message)).with_hint("try again when nobody writes to it"));
+        let message =
+            "the log has no end and was written to within the last ten minutes; a recorder may still write to it";
+        return Err(Failure::data(anyhow::anyhow!(message)).with_hint("try again when the recording has ended"));
     }
     if is_preview {
         return Ok(RepairEntry::new(true, &preview, None));

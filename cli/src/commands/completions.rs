@@ -1,4 +1,4 @@
-//! `trace completions`: scripts that complete the command line in a shell.
+//! `trace completions`: completion scripts for shells.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -16,7 +16,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// The shell to complete for
     shell: Shell,
 }
 

@@ -22,12 +22,12 @@ Examples:
   trace context traces/trace-1 --compaction c-1
   trace context traces/trace-1 --last --json | jq '.beside.tools | sort_by(-.tokens)[:5]'
 
-Ids may be cut to a beginning that only one has. Each item is told with its tokens and their share, the request of its \
-thread that showed it first (#1 is the first), who brought it, and the beginning of its text. The tokens of the whole \
-request are those that the provider reported, if it did; those of its parts are always estimated, from bytes, and scaled \
-so that their sum is that of the whole. Tools and instructions that stand beside the items count too.
+An id may be shortened to a prefix that is unique. Each item is shown with its tokens and their share, the request of \
+its thread in which it first appeared (#1 is the first request), its origin, and the beginning of its text. The tokens \
+of the whole request are those that the provider reported, if it did. The tokens of its parts are estimated from their \
+sizes, and scaled to add up to the whole. Tools and instructions that are sent beside the items count too.
 
---diff holds the request against the one before it in its thread: + is new, - is gone, ~ changed under its id. When most \
+--diff compares the request with the one before it in its thread: + is new, - is gone, ~ changed under its id. If most \
 items are gone and no compaction was recorded, the client has summarised the history by itself.
 
 --json writes one object, described by docs/schema/context.schema.json; texts are cut at 400 characters unless --full.
@@ -35,10 +35,10 @@ items are gone and no compaction was recorded, the client has summarised the his
 Exit codes: 0 shown; 1 not a bundle, or it has no request; 2 wrong usage, or no such request or compaction; 3 an \
 internal error.";
 
-/// Characters of each text in an answer that was not asked for in full.
+/// Most characters of each text in JSON, unless `--full` is given.
 const SHORT_CHARS: usize = 400;
 
-/// Shows what the model saw in one request, item by item, with origins and shares of tokens
+/// Shows what the model saw in one request, item by item, with origins and token counts
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ContextArgs {
@@ -46,10 +46,10 @@ pub(crate) struct ContextArgs {
     bundle: PathBuf,
     #[command(flatten)]
     which: Which,
-    /// Hold the request against the one before it
+    /// Compare the request with the one before it
     #[arg(long, conflicts_with = "compaction")]
     diff: bool,
-    /// Show all texts whole
+    /// Show texts in full
     #[arg(long)]
     full: bool,
     /// Write a JSON object, described below
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ContextArgs, terminal: &Terminal) -> Result<Ending, Fai
         let shown = if args.full { view::Shown::Whole } else { view::Shown::Beginnings };
         terminal.print(&view::render(&answer, shown, args.diff, terminal))?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -111,11 +111,11 @@ impl Which {
     }
 }
 
-/// Says what the user can ask for instead.
+/// Adds a hint that names valid values.
 fn not_found(error: ContextError) -> Failure {
     let hint = match &error {
         ContextError::Unknown { suggestions, what, .. } if suggestions.is_empty() => {
-            format!("the session has no {what} at all")
+            format!("the session has no {what}")
         }
         ContextError::Unknown { suggestions, .. } => format!("it has, for example, {}", suggestions.join(", ")),
         ContextError::Ambiguous { suggestions, .. } => format!("for example {}", suggestions.join(", ")),

@@ -1,4 +1,4 @@
-//! `trace critical-path`: what a session waited for.
+//! `trace critical-path`: the chain of work that determined how long a session took.
 
 use std::path::PathBuf;
 
@@ -20,19 +20,19 @@ Examples:
   trace critical-path traces/trace-1 --all | less
   trace critical-path traces/trace-1 --json | jq '.critical_path.shares'
 
-The path is walked from the end of the session back to its start. At each moment it is in one place, the one that \
-everything after it waited for: of tools that ran side by side the last to finish, of a wait for agents the agent whose \
-answer ended it, of a child's turn the call that asked for it. So its times add up to the time that the session took, and \
-making something else faster would not have ended the session earlier.
+The path is followed from the end of the session back to its start. At each moment it is at the one place that \
+everything after it waited for: of parallel tool calls, the last one to finish; of a wait for agents, the agent whose \
+answer ended it; of a child's turn, the call that asked for it. So the times on the path add up to the duration of the \
+session, and making other work faster would not have ended the session earlier.
 
-What time went into:
-  model       a model answered
-  tool        a tool or code of the model ran
-  wait        an agent waited for others, and none of what they did ended that: it ran out, or was stopped
-  retry       a request to a model failed, and the pause until the next one
+What the time is spent on:
+  model       a model generated an answer
+  tool        a tool call or a code cell ran
+  wait        an agent waited for others until its timeout, or until it was interrupted
+  retry       a failed request to a model, and the backoff after it
   compaction  the history was compacted
-  overhead    the agent itself, between those
-  idle        no turn ran: the session waited for its user
+  overhead    the agent itself, between these
+  idle        no turn ran, because the session waited for its user
 
 --json writes one object, format (1), bundle and critical_path, described by docs/schema/critical-path.schema.json. \
 docs/costs.md says how time is attributed.
@@ -48,10 +48,10 @@ pub(crate) struct CriticalPathArgs {
     /// Write a JSON object, described below
     #[arg(long)]
     json: bool,
-    /// Show all pieces of the path instead of the longest ones
+    /// Show all segments of the path instead of the longest ones
     #[arg(short, long)]
     all: bool,
-    /// A price table, to say what the calls on the path cost
+    /// A price table, to show what the calls on the path cost
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
@@ -64,11 +64,11 @@ struct Answer<'a> {
     critical_path: &'a CriticalPath,
 }
 
-/// How many pieces of the path are shown. The others are summed up between them.
+/// Most segments of the path that are shown one by one. The others are summed up between them.
 const LONGEST: usize = 40;
-/// How many agents are shown.
+/// Most agents that are shown.
 const FIRST_AGENTS: usize = 15;
-/// Columns of the bar of a share.
+/// Columns of the bar for a share.
 const BAR_COLUMNS: u64 = 30;
 
 pub(crate) fn run(args: &CriticalPathArgs, terminal: &Terminal) -> Result<Ending, Failure> {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CriticalPathArgs, terminal: &Terminal) -> Result<Ending
         let name = session.trace().text(session.trace().rollout_id);
         terminal.print(&render(&path, name, if args.all { usize::MAX } else { LONGEST }, terminal))?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -93,7 +93,7 @@ fn render(path: &CriticalPath, name: &str, most: usize, terminal: &Terminal) -> 
         format!("{strong}Session {}{strong:#} took {}\n", preview(name, 100), text::duration(signed(path.wall_ms)));
     if path.clock_set_back_ms > 0 {
         let by = text::duration(signed(path.clock_set_back_ms));
-        text.push_str(&format!("  the clock was set back by {by}; later times are moved on by it\n"));
+        text.push_str(&format!("  the clock was set back by {by}; later times are shifted by this amount\n"));
     }
     if let (Some(cost), Some(currency)) = (&path.cost, &path.currency) {
         text.push_str(&format!("  calls on the path cost {}\n", money(cost, currency)));
@@ -104,14 +104,14 @@ fn render(path: &CriticalPath, name: &str, most: usize, terminal: &Terminal) -> 
     text
 }
 
-/// Times of a session fit any span that a log can have.
+/// Converts a duration. A session is never longer than `i64::MAX` milliseconds.
 fn signed(ms: u64) -> i64 {
     i64::try_from(ms).unwrap_or(i64::MAX)
 }
 
 fn shares(text: &mut String, path: &CriticalPath, terminal: &Terminal) {
     let strong = terminal.paint().strong;
-    text.push_str(&format!("\n{strong}What the time went into{strong:#}\n"));
+    text.push_str(&format!("\n{strong}What the time was spent on{strong:#}\n"));
     let mut shares: Vec<_> = path.shares.iter().filter(|share| share.ms > 0).collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.ms));
     let mut table = terminal.table(&[]);
@@ -132,7 +132,7 @@ fn agents(text: &mut String, path: &CriticalPath, terminal: &Terminal) {
         return;
     }
     let (strong, dim) = (terminal.paint().strong, terminal.paint().dim);
-    text.push_str(&format!("\n{strong}Whose time it was{strong:#}\n"));
+    text.push_str(&format!("\n{strong}Time by agent{strong:#}\n"));
     let mut table = terminal.table(&[]);
     for share in path.agents.iter().take(FIRST_AGENTS) {
         table.add_row(row(vec![
@@ -171,14 +171,14 @@ fn chain(text: &mut String, path: &CriticalPath, most: usize, terminal: &Termina
         }
         if let Some(first) = left_out.first() {
             let ms = left_out.iter().map(|segment| segment.end_ms - segment.start_ms).sum();
-            let pieces = text::count(left_out.len() as u64, "shorter piece");
+            let segments = text::count(left_out.len() as u64, "shorter segment");
             table.add_row(row(vec![
                 right(text::duration(signed(first.start_ms))),
                 right(text::duration(signed(ms))),
                 Cell::new(""),
                 Cell::new(""),
                 Cell::new(""),
-                Cell::new(format!("... {pieces}")),
+                Cell::new(format!("... {segments}")),
             ]));
             left_out.clear();
         }
@@ -194,11 +194,11 @@ fn chain(text: &mut String, path: &CriticalPath, most: usize, terminal: &Termina
     }
     push_table(text, INDENT, table);
     if shown.contains(&false) {
-        text.push_str(&format!("  {dim}(--all shows every piece){dim:#}\n"));
+        text.push_str(&format!("  {dim}(--all shows every segment){dim:#}\n"));
     }
 }
 
-/// Says which segments are among the longest, of equally long ones the first.
+/// Marks the longest segments. Of equally long ones, the first are taken.
 fn shown(segments: &[Segment], most: usize) -> Vec<bool> {
     let mut longest: Vec<usize> = (0..segments.len()).collect();
     longest.sort_by_key(|index| std::cmp::Reverse(segments[*index].end_ms - segments[*index].start_ms));

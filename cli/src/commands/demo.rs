@@ -1,4 +1,4 @@
-//! `trace demo`: a session from prompt to graph, without a key and without a network.
+//! `trace demo`: records and shows a small session, without an API key and without a network.
 
 mod team;
 
@@ -20,31 +20,32 @@ use crate::ui::output::Terminal;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace demo              run it, in a new folder below the one for temporary files
-  trace demo -o session   the same in the folder `session`, which must not be there yet
-  trace demo --team       a team instead: a planner, three workers, a reviewer
+  trace demo              run it in a new temporary folder
+  trace demo -o session   run it in the new folder `session`
+  trace demo --team       run a team of agents: a planner, three workers, a reviewer
 
-An agent that plays a script writes a small program, runs it, finds that it fails, and mends it: real commands, in a folder of \
-their own. With --team, an agent hands parts of such a program to others; one of them fails and is asked again, one is told by a \
-reviewer what is wrong. The session is recorded as any other, reduced, and shown; the last lines say how to look further.
+A scripted agent writes a small program, runs it, sees that it fails, and fixes it. The commands really run, in a \
+folder of their own. With --team, a planner gives parts of such a program to other agents. One of them fails and gets \
+its task again, and a reviewer tells another one what is wrong. The session is recorded like any other, reduced, and \
+shown; the last lines name further commands to try.
 
 Exit codes: 0 done; 1 the demo could not be run or recorded; 2 wrong usage; 3 an internal error.";
 
-/// The program of the demo, first with a mistake in it.
+/// The program of the demo, which has an error at first.
 const WRONG: &str = "numbers=\"3 4 5\"\nsum=0\nfor number in $numbers; do sum=$((sum + numbr)); done\ntest \"$sum\" = 12 || { echo \"sum is $sum, not 12\" >&2; exit 1; }\necho \"sum is $sum\"\n";
-/// What is to be mended in it.
+/// The line with the error.
 const MISTAKE: &str = "for number in $numbers; do sum=$((sum + numbr)); done";
-/// And how.
+/// The corrected line.
 const MENDED: &str = "for number in $numbers; do sum=$((sum + number)); done";
 
-/// Runs, records and shows a small session, without a key
+/// Runs, records and shows a small session, without an API key
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
-    /// The folder for the session; it must not be there yet
+    /// The folder for the session; it must not exist yet
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Let a team of agents do it
+    /// Run a team of agents instead of one agent
     #[arg(long)]
     team: bool,
 }
@@ -60,7 +61,8 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
     let outcome = runtime.block_on(async {
         let server = serving.start()?;
         let start = ThreadStartParams {
-            // The commands are those below; where no sandbox is to be had they must not be asked for.
+            // All commands of the demo are in this file, so they may run without a sandbox where the system provides
+            // none.
             sandbox: Some(SandboxMode::DangerFullAccess),
             approval_policy: Some(AskForApproval::Never),
             model: args.team.then(|| team::MODEL.to_owned()),
@@ -90,7 +92,7 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
     let bundle = bundle.display();
     let question = if args.team { format!("postmortem {bundle}") } else { format!("why {bundle} --text numbr") };
     let next = format!(
-        "\nLook further:\n  trace view {bundle} --open\n  trace {question}\n  trace timeline {bundle}\n  trace graph {bundle} -o session.svg\n"
+        "\nNext steps:\n  trace view {bundle} --open\n  trace {question}\n  trace timeline {bundle}\n  trace graph {bundle} -o session.svg\n"
     );
     let _ = std::io::stderr().write_all(next.as_bytes());
     Ok(Ending::Done)
@@ -102,13 +104,13 @@ fn folder(args: &DemoArgs) -> Result<PathBuf, Failure> {
         return Ok(made.map_err(|error| Failure::data(error).context("no folder can be made"))?.keep());
     };
     if output.exists() {
-        let message = format!("{} is there already", output.display());
-        return Err(Failure::usage(message).with_hint("name a folder that is not there yet"));
+        let message = format!("{} exists already", output.display());
+        return Err(Failure::usage(message).with_hint("name a folder that does not exist yet"));
     }
     std::path::absolute(output).map_err(|error| Failure::data(error).context("the folder has no path"))
 }
 
-/// Returns the prompt, with the script that the agent plays.
+/// Returns the prompt. It contains the script that the agent plays.
 fn prompt() -> String {
     let patch =
         |body: &str| json!({ "custom": "apply_patch", "input": format!("*** Begin Patch\n{body}*** End Patch\n") });

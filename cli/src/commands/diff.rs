@@ -1,4 +1,4 @@
-//! `trace diff`: how two sessions of the same task differ.
+//! `trace diff`: compares two sessions of the same task.
 
 use std::path::PathBuf;
 
@@ -20,21 +20,21 @@ Examples:
   trace diff traces/monday traces/tuesday --exit-code > /dev/null || echo they differ
   trace diff A B --json | jq '.diff.first'
 
-Agents correspond by their names below agents that correspond (what is left, by order), turns by their order, and the \
-steps of a turn by what they are: messages to the agent, requests to a model, and tool calls by name and arguments. What \
-corresponds is compared: what the model said, how a call came out, its exit code and output. Texts are compared without \
-ids, times, durations and temporary directories; docs/diff.md has the list.
+Agents are matched by their names below agents that match (the rest by their order), turns by their order, and the \
+steps of a turn by what they are: messages to the agent, requests to a model, and tool calls by name and arguments. \
+What matches is compared: the model's output, the outcome of a call, its exit code and output. Ids, times, durations \
+and temporary directories in texts are ignored; docs/diff.md has the list.
 
-  ~  both have it, and it differs
-  -  only A has it
-  +  only B has it
+  ~  in both, with a difference
+  -  only in A
+  +  only in B
 
 --json writes one object, format (1), bundle_a, bundle_b and diff, described by docs/schema/diff.schema.json.
 
 Exit codes: 0 compared, whether they differ or not; 1 not a bundle, or unreadable, and with --exit-code also when they \
 differ; 2 wrong usage; 3 an internal error.";
 
-/// Compares two sessions of the same task: what diverged first, what one lacks, what both cost
+/// Compares two sessions of the same task: the first divergence, all differences, and the costs
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DiffArgs {
@@ -47,13 +47,13 @@ pub(crate) struct DiffArgs {
     /// Write a JSON object, described below
     #[arg(long)]
     json: bool,
-    /// Exit with 1 when the sessions differ
+    /// Exit with 1 if the sessions differ
     #[arg(long)]
     exit_code: bool,
     /// Show all differences instead of the first ones
     #[arg(short, long)]
     all: bool,
-    /// A price table, to say what the sessions cost
+    /// A price table, to show what the sessions cost
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
@@ -67,11 +67,11 @@ struct Answer<'a> {
     diff: &'a Diff,
 }
 
-/// How many differences are shown unless all are asked for.
+/// Most differences that are shown without `--all`.
 const FIRST_DIFFERENCES: usize = 30;
-/// How many agents are shown side by side unless all are asked for.
+/// Most agents that are shown side by side without `--all`.
 const FIRST_AGENTS: usize = 15;
-/// Something that can be counted.
+/// A count that is compared.
 type Count = fn(&Sums) -> u64;
 
 /// Most columns of a text.
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &DiffArgs, terminal: &Terminal) -> Result<Ending, Failur
         let limits = if args.all { (usize::MAX, usize::MAX) } else { (FIRST_DIFFERENCES, FIRST_AGENTS) };
         terminal.print(&render(&diff, &bundle_a, &bundle_b, limits, terminal))?;
     }
-    // The process is about to end; freeing two million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget((a, b));
     Ok(if args.exit_code && !is_same { Ending::Failed(FailureKind::Data) } else { Ending::Done })
 }
@@ -124,7 +124,7 @@ fn first_divergence(text: &mut String, first: &Difference, terminal: &Terminal) 
     text.push_str(&format!("\n{strong}What diverged first{strong:#}{}\n", about(first)));
     for (name, style, side) in [("A", bad, &first.a), ("B", good, &first.b)] {
         let Some(side) = side else {
-            text.push_str(&format!("{INDENT}{style}{name}{style:#}  {dim}nothing of the kind{dim:#}\n"));
+            text.push_str(&format!("{INDENT}{style}{name}{style:#}  {dim}no such step{dim:#}\n"));
             continue;
         };
         let at = text::duration(i64::try_from(side.at_ms).unwrap_or(i64::MAX));
@@ -142,7 +142,7 @@ fn first_divergence(text: &mut String, first: &Difference, terminal: &Terminal) 
     }
 }
 
-/// Says in what something differs.
+/// Names the aspects in which two steps differ.
 fn about(difference: &Difference) -> String {
     if difference.aspects.is_empty() {
         return String::new();
@@ -183,7 +183,7 @@ fn list(text: &mut String, diff: &Diff, limit: usize, terminal: &Terminal) {
     }
 }
 
-/// Says what differs, and what short texts it differs by.
+/// Describes a difference, with the texts on both sides if they are short.
 fn what(difference: &Difference) -> String {
     let label = |side: &Option<Side>| side.as_ref().map(|side| preview(&side.label, 60)).unwrap_or_default();
     let (a, b) = (label(&difference.a), label(&difference.b));

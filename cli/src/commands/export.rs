@@ -1,4 +1,4 @@
-//! `trace export`: sessions for Perfetto, Chrome and OpenTelemetry.
+//! `trace export`: converts a session for Perfetto, Chrome or OpenTelemetry.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::ui::output::Terminal;
 use crate::ui::text::{clean, count, number};
 use crate::{bundles, session};
 
-/// Variables that name headers for a collector; the first that is set counts.
+/// Variables with headers for a collector. The first one that is set is used.
 const HEADER_VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"];
 
 const AFTER_HELP: &str = "\
@@ -26,16 +26,17 @@ Examples:
   trace export traces/trace-1 --format otlp --endpoint http://localhost:4318
                                                           to an OpenTelemetry collector
 
-perfetto and chrome have a track per agent, below the agent that spawned it, slices for turns, requests to models, tool \
-calls and code, arrows for what agents handed to each other, and marks for what was lost or went wrong. They hold commands \
+perfetto and chrome have a track per agent, below the agent that spawned it; slices for turns, requests to models, \
+tool calls and code; arrows for interactions between agents; and marks for losses and failures. They contain commands \
 and the beginnings of inputs and messages, as a bundle does.
 
-otlp has spans with the names of the semantic conventions for generative AI: invoke_agent, chat, execute_tool. It leaves \
-content out; --content adds messages and the arguments and results of tools, cut where they are long. Ids are made of the \
-session's, so exporting it again replaces spans instead of adding some. Spans are sent as protobuf to /v1/traces below the \
-address. Headers of OTEL_EXPORTER_OTLP_HEADERS are sent too, out of sight of other users; --header overrides them.
+otlp has spans with the names of the semantic conventions for generative AI: invoke_agent, chat, execute_tool. Content \
+is left out; --content adds messages and the arguments and results of tools, and cuts long ones. Ids are derived from \
+those of the session, so that a second export replaces the spans of the first one. Spans are sent as protobuf to \
+/v1/traces below the address. Headers in OTEL_EXPORTER_OTLP_HEADERS are sent too, and are not visible to other users; \
+--header overrides them.
 
-docs/export.md says what becomes what.
+docs/export.md describes the mapping.
 
 Exit codes: 0 exported, damaged or not; 1 not a bundle or unreadable, its output could not be written, or the collector did \
 not take it; 2 wrong usage; 3 an internal error.";
@@ -46,24 +47,24 @@ not take it; 2 wrong usage; 3 an internal error.";
 pub(crate) struct ExportArgs {
     /// The bundle
     bundle: PathBuf,
-    /// What to make of it: perfetto, chrome, otlp
+    /// The output format: perfetto, chrome or otlp
     #[arg(short, long, value_name = "FORMAT", default_value = "perfetto", hide_possible_values = true)]
     format: Format,
-    /// Where it goes, - for stdout [default: beside the bundle, with the ending of the format]
+    /// The output file; - is stdout [default: beside the bundle, with the extension of the format]
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
-    /// Send it to an OpenTelemetry collector instead
+    /// Send the session to an OpenTelemetry collector instead of writing a file
     #[arg(long, value_name = "URL", conflicts_with = "output")]
     endpoint: Option<String>,
-    /// A header for the collector, such as its key; may be given again
+    /// A header for the collector, such as its key; may be given several times
     #[arg(long = "header", value_name = "NAME=VALUE", requires = "endpoint")]
     headers: Vec<String>,
-    /// Let OTLP hold messages, and arguments and results of tools
+    /// Include messages, and arguments and results of tools, in OTLP
     #[arg(long)]
     content: bool,
 }
 
-/// What a session is made into.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Perfetto,
@@ -72,7 +73,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns how names of its files end.
+    /// Returns the file extension of the format.
     fn ending(self) -> &'static str {
         match self {
             Self::Perfetto => "perfetto-trace",
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<Ending, Fail
     if args.format != Format::Otlp {
         let only = args.endpoint.as_ref().map(|_| "--endpoint").or(args.content.then_some("--content"));
         if let Some(only) = only {
-            return Err(Failure::usage(format!("{only} is for --format otlp")));
+            return Err(Failure::usage(format!("{only} needs --format otlp")));
         }
     }
     let collector = args.endpoint.as_deref().map(|endpoint| collector(endpoint, &args.headers)).transpose()?;
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<Ending, Fail
         Some(collector) => send(&collector, &session, content, terminal)?,
         None => write(args, &session, content, terminal)?,
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<Ending, Fail
 fn collector(endpoint: &str, headers: &[String]) -> Result<Collector, Failure> {
     let pair = |header: &String| match header.split_once('=') {
         Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        // What has no name may be all secret.
+        // The text is not quoted in the message: without a name, all of it may be a secret.
         None => Err(Failure::usage("a header is NAME=VALUE")),
     };
     let mut all = headers_of_environment()?;
@@ -120,11 +121,12 @@ fn collector(endpoint: &str, headers: &[String]) -> Result<Collector, Failure> {
     })
 }
 
-/// Returns the headers that the environment names, as `NAME=VALUE` with commas between, values as in URLs.
+/// Returns the headers that the environment defines. The variable contains pairs `NAME=VALUE` with commas between them,
+/// and the values are percent-encoded.
 fn headers_of_environment() -> Result<Vec<(String, String)>, Failure> {
     let set = HEADER_VARIABLES.iter().find_map(|name| Some((*name, std::env::var_os(name)?)));
     let Some((variable, value)) = set else { return Ok(Vec::new()) };
-    // Values may be secrets and are not told.
+    // The values may be secrets, so the message does not contain them.
     let wrong = || Failure::usage(format!("{variable} is not of the form NAME=VALUE,NAME=VALUE"));
     let value = value.into_string().map_err(|_| wrong())?;
     let pair = |header: &str| {
@@ -193,10 +195,10 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
     terminal.print(&told)
 }
 
-/// Returns where the export of a bundle goes: beside it, with its name and the ending of the format.
+/// Returns the default output path of a bundle: beside it, with its name and the extension of the format.
 fn beside(bundle: &Path, format: Format) -> Result<PathBuf, Failure> {
     let bundle = bundles::unpacked_path(bundle);
-    // `.` and `..` are names of bundles too, but not their own.
+    // A path such as `.` or `..` has no file name, so it is resolved first.
     let bundle = match bundle.file_name() {
         Some(_) => bundle,
         None => bundle

@@ -1,4 +1,4 @@
-//! `trace graph`: a session as a picture.
+//! `trace graph`: draws a session.
 
 mod format;
 mod target;
@@ -17,27 +17,28 @@ use crate::ui::text::clean;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace graph traces/trace-1 -o agents.svg               who handed what to whom
+  trace graph traces/trace-1 -o agents.svg               what agents handed to each other
   trace graph traces/trace-1 | dot -Tpng > agents.png    the same, drawn by Graphviz
-  trace graph traces/trace-1 --view causal -o why.svg    from what failed first back to its root cause
+  trace graph traces/trace-1 --view causal -o why.svg    from the first failed turn back to its root cause
   trace graph traces/trace-1 --view turns --thread /root -o turns.png
   trace graph traces/trace-1 --view calls --turn 01a2f3 --format mermaid
   trace graph traces/trace-1 --max-nodes 200 --collapse none -o all.svg
   trace graph traces/trace-1 --format json | jq '.diagram.nodes[] | select(.mark == \"failed\")'
 
-Views: agents (who they are, how they came out, what they handed to each other, what never arrived), turns (turns of each \
-agent with their tool calls), calls (requests to models, the tool calls that they asked for, and who read the outputs), \
-causal (the way from the symptom of one turn back to its root cause: of the turn or thread that is named, or the first that \
-needs attention).
+Views: agents (the agents, their outcomes, and what they handed to each other), turns (turns of each agent with their \
+tool calls), calls (requests to models, the tool calls that they asked for, and the requests that read the outputs), \
+causal (the path from the symptom of one turn back to its root cause; of the turn or thread that is named, or else of \
+the first turn that needs attention).
 
-A picture never has more nodes than --max-nodes. What there is no room for is folded, and what went well before what failed \
-and the way to it; folded nodes and the caption tell how much that is. --collapse folds even where there is room: siblings \
-(at least 9 children of one agent that look alike and had no trouble), tools (at least 3 calls of one tool in a row that went \
-well), depth=N (agents with more than N above them that had no trouble), none of these.
+A picture never has more nodes than --max-nodes. Nodes that do not fit are folded; nodes without trouble are folded \
+before failed ones and the path to them. Folded nodes and the caption count what was folded. --collapse folds even if \
+there is room: siblings (at least 9 children of one agent that look alike and had no trouble), tools (at least 3 \
+successful calls of one tool in a row), depth=N (agents without trouble below depth N), none (nothing).
 
-Formats: dot, svg, png, mermaid, json; that of the ending of -o (.dot, .gv, .svg, .png, .mmd, .mermaid, .json) unless --format \
-says another, and dot without both. SVG and PNG are laid out by Graphviz where its `dot` is installed, and by trace itself \
-where it is not; --layout own needs no other program. --format json writes one object, described by docs/schema/graph.schema.json; docs/graph.md tells the rest.
+Formats: dot, svg, png, mermaid, json. --format names the format; without it, the extension of -o does (.dot, .gv, \
+.svg, .png, .mmd, .mermaid, .json); without both, it is dot. SVG and PNG are laid out by Graphviz if its `dot` is \
+installed, and otherwise by trace itself; --layout own needs no other program. --format json writes one object, \
+described by docs/schema/graph.schema.json; docs/graph.md has the details.
 
 Exit codes: 0 drawn; 1 not a bundle or unreadable, no turn needs attention (--view causal), or the output could not be \
 written; 2 wrong usage, or no such thread or turn; 3 an internal error.";
@@ -48,33 +49,33 @@ written; 2 wrong usage, or no such thread or turn; 3 an internal error.";
 pub(crate) struct GraphArgs {
     /// The bundle
     bundle: PathBuf,
-    /// What to draw: agents, turns, calls or causal
+    /// The view: agents, turns, calls or causal
     #[arg(long, value_name = "VIEW", default_value = "agents", hide_possible_values = true)]
     view: ViewName,
-    /// How to write it: dot, svg, png, mermaid or json [default: as the ending of -o says, or dot]
+    /// The output format: dot, svg, png, mermaid or json [default: by the extension of -o, or dot]
     #[arg(short, long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
-    /// Who lays out an SVG or PNG: graphviz or own [default: Graphviz where it is installed]
+    /// The layout engine of SVG and PNG: graphviz or own [default: Graphviz if it is installed]
     #[arg(long, value_name = "WHO", hide_possible_values = true)]
     layout: Option<Layout>,
-    /// Where to write it; - is stdout [default: stdout]
+    /// The output file; - is stdout [default: stdout]
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
-    /// Only this agent, by its path or thread id; with --view agents also all below it
+    /// Show only this agent, given by its path or thread id; with --view agents, also all agents below it
     #[arg(long, visible_alias = "agent", value_name = "PATH")]
     thread: Option<String>,
-    /// Only this turn, by its id or the beginning or end of it; not with --view agents
+    /// Show only this turn, given by its id or the beginning or end of its id; not with --view agents
     #[arg(long, value_name = "ID")]
     turn: Option<String>,
     /// Most nodes of the picture
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_NODES, value_parser = max_nodes)]
     max_nodes: usize,
-    /// What to fold even where there is room: siblings, tools, depth=N, or none [default: siblings,tools]
+    /// What to fold even if there is room: siblings, tools, depth=N, or none [default: siblings,tools]
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
     collapse: Vec<Collapse>,
 }
 
-/// What of the session to draw.
+/// The view that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ViewName {
     Agents,
@@ -102,7 +103,7 @@ enum Collapse {
 }
 
 fn rule(text: &str) -> Result<Collapse, String> {
-    let unknown = || "the rules are siblings, tools, depth=N and none".to_owned();
+    let unknown = || "the values are siblings, tools, depth=N and none".to_owned();
     Ok(match text {
         "siblings" => Collapse::Rule(Rule::Siblings),
         "tools" => Collapse::Rule(Rule::Tools),
@@ -119,7 +120,7 @@ fn max_nodes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("a picture has at least 1 node".to_owned()),
         Ok(max_nodes) => Ok(max_nodes),
-        Err(_) => Err("a whole number is expected".to_owned()),
+        Err(_) => Err("expected a whole number".to_owned()),
     }
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failu
     let diagram = Diagram::new(&session, &options).map_err(failure)?;
     let bytes = format.write(&diagram, &args.bundle, args.layout, terminal)?;
     target.write(&bytes, format)?;
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -144,7 +145,7 @@ fn options(args: &GraphArgs) -> Result<Options, Failure> {
     options.max_nodes = args.max_nodes;
     if !args.collapse.is_empty() {
         if args.collapse.len() > 1 && args.collapse.contains(&Collapse::None) {
-            return Err(Failure::usage("--collapse none goes with no other rule"));
+            return Err(Failure::usage("--collapse none cannot be combined with other values"));
         }
         let rules = args.collapse.iter().filter_map(|collapse| match collapse {
             Collapse::Rule(rule) => Some(*rule),

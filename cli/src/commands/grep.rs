@@ -1,4 +1,4 @@
-//! `trace grep`: a regular expression over what models saw and tools printed.
+//! `trace grep`: searches what models saw and tools printed.
 
 mod view;
 
@@ -26,18 +26,21 @@ Examples:
   trace grep -c warning traces
   trace grep --json 'error\\[E\\d+\\]' traces | jq -r 'select(.type == \"match\") | .text'
 
-Each distinct text is searched once, line by line, at the place that had it first, however many requests and agents \
-repeat it: messages, reasoning, instructions and descriptions of tools, arguments, code, and what tools printed and \
-returned. A hit is named by the agent, its turn, the object, the seq of the event that first tells of it, and the line.
+Each distinct text is searched once, line by line, at the place where it first appeared, however many requests and \
+agents repeat it: messages, reasoning, instructions and descriptions of tools, arguments, code, and what tools printed \
+and returned. A match is shown with the agent, its turn, the object, the seq of the first event that contains it, and \
+the line number.
 
 PATTERN is a regular expression in the syntax of Rust's regex crate, as in ripgrep: no look-around, no back-references.
 
---json writes one JSON object a line, with type match or context (bundle, kind, object, aspect, thread_id, agent_path, \
-turn_id, turn, seq, line_number, text, submatches), end (bundle, matched_lines, matched_texts), and at last summary \
-(bundles, bundles_with_matches, matched_lines, unreadable, unread_payloads). The schema of a line is docs/schema/grep.schema.json.
+--json writes one JSON object per line, with type match or context (bundle, kind, object, aspect, thread_id, \
+agent_path, turn_id, turn, seq, line_number, text, submatches), end (bundle, matched_lines, matched_texts), and last \
+summary (bundles, bundles_with_matches, matched_lines, unreadable, unread_payloads). The schema of a line is \
+docs/schema/grep.schema.json.
 
-Exit codes, as those of grep and ripgrep: 0 a line matched; 1 none did; 2 a bundle could not be read, or a payload and no \
-line matched, or wrong usage (with --quiet, a match counts for more than that); 3 an internal error.";
+Exit codes, like those of grep and ripgrep: 0 a line matched; 1 no line matched; 2 wrong usage, a bundle could not be \
+read, or a payload could not be read and no line matched (with --quiet, a match takes precedence over these); 3 an \
+internal error.";
 
 /// Searches what models saw and tools printed for a regular expression
 #[derive(Debug, Args)]
@@ -58,85 +61,86 @@ pub(crate) struct GrepArgs {
     /// Ignore case unless the pattern has an upper-case letter
     #[arg(short = 'S', long, overrides_with_all = ["ignore_case", "case_sensitive"])]
     smart_case: bool,
-    /// Case counts, which is the default
+    /// Match case; this is the default
     #[arg(short = 's', long, overrides_with_all = ["ignore_case", "smart_case"])]
     case_sensitive: bool,
-    /// The pattern is a text, not a regular expression
+    /// Take the pattern as a text, not as a regular expression
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-    /// Only whole words
+    /// Match only whole words
     #[arg(short, long, overrides_with = "line_regexp")]
     word_regexp: bool,
-    /// Only lines of which all matches
+    /// Match only whole lines
     #[arg(short = 'x', long, overrides_with = "word_regexp")]
     line_regexp: bool,
-    /// Lines that do not match
+    /// Print lines that do not match
     #[arg(short = 'v', long)]
     invert_match: bool,
-    /// Say more on stderr; -v is --invert-match here
-    // Takes the place of the global one, whose short form would be in the way. Its value goes where that one's goes.
+    /// Print progress messages to stderr; the short form -v is --invert-match here
+    // Replaces the global `--verbose`, whose short form `-v` would conflict. The value is stored where that of the
+    // global option is.
     #[arg(long, action = ArgAction::Count)]
     verbose: u8,
-    /// Only the number of matching lines of each bundle that has any
+    /// Print only the number of matching lines of each bundle with a match
     #[arg(short, long, conflicts_with_all = ["files_with_matches", "json"])]
     count: bool,
-    /// Only the paths of bundles with a match
+    /// Print only the paths of bundles with a match
     #[arg(short = 'l', long, conflicts_with = "json")]
     files_with_matches: bool,
-    /// Only what matched, each match on a line
+    /// Print only the matching parts, each on a line
     #[arg(short, long, conflicts_with_all = ["json", "invert_match"])]
     only_matching: bool,
-    /// Stop after so many matching lines of each bundle
+    /// Stop after this many matching lines of each bundle
     #[arg(short, long, value_name = "NUM")]
     max_count: Option<u64>,
-    /// Lines after each match
+    /// Print this many lines after each match
     #[arg(short = 'A', long, value_name = "NUM")]
     after_context: Option<usize>,
-    /// Lines before each match
+    /// Print this many lines before each match
     #[arg(short = 'B', long, value_name = "NUM")]
     before_context: Option<usize>,
-    /// Lines before and after each match
+    /// Print this many lines before and after each match
     #[arg(short = 'C', long, value_name = "NUM")]
     context: Option<usize>,
-    /// Only the agent with this path or thread id; may be given several times
+    /// Search only the agent with this path or thread id; may be given several times
     #[arg(short, long = "thread", value_name = "PATH")]
     threads: Vec<String>,
-    /// Only texts that this brought; may be given several times
+    /// Search only texts of this kind; may be given several times
     #[arg(short, long = "kind", value_name = "KIND")]
     kinds: Vec<KindArgument>,
-    /// Name each text above its lines, which is the default on a terminal
+    /// Name each text once, above its lines; this is the default on a terminal
     #[arg(long, overrides_with = "no_heading")]
     heading: bool,
-    /// Name the text on each line, which is the default elsewhere
+    /// Name the text on each line; this is the default if stdout is not a terminal
     #[arg(long, overrides_with = "heading")]
     no_heading: bool,
-    /// Most columns of a line that are shown; 0 means all
+    /// Most columns of a line that are shown; 0 shows all
     #[arg(short = 'M', long, value_name = "NUM", default_value_t = 400)]
     max_columns: usize,
-    /// Number the lines, which is the default
+    /// Number the lines; this is the default
     #[arg(short = 'n', long, overrides_with = "no_line_number")]
     line_number: bool,
-    /// No numbers of lines
+    /// Do not number the lines
     #[arg(short = 'N', long, overrides_with = "line_number")]
     no_line_number: bool,
-    /// Name the bundle, also if there is only one
+    /// Name the bundle even if there is only one
     #[arg(short = 'H', long)]
     with_filename: bool,
-    /// Search the bundles below folders, which is always done
+    /// Has no effect, since folders are always searched recursively
     #[arg(short = 'r', long)]
     recursive: bool,
-    /// Search as text, which is always done
+    /// Has no effect, since everything is searched as text
     #[arg(short = 'a', long)]
     text: bool,
     /// Write JSON Lines, described below
     #[arg(long)]
     json: bool,
-    /// Write nothing; the exit code tells
+    /// Print nothing; only the exit code tells whether there is a match
     #[arg(short, long, action = ArgAction::SetTrue)]
     quiet: bool,
 }
 
-/// What brought a text, as an argument.
+/// A value of `--kind`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum KindArgument {
     #[value(alias = "user_input")]
@@ -165,10 +169,10 @@ impl From<KindArgument> for Kind {
     }
 }
 
-/// Bundles that are searched before what was found in them is written.
+/// Number of bundles that are searched before their matches are printed.
 const BUNDLES_AT_A_TIME: usize = 16;
 
-/// What came of all bundles.
+/// Sums over all bundles.
 #[derive(Debug, Default)]
 struct Totals {
     bundles: u64,
@@ -181,7 +185,7 @@ struct Totals {
 pub(crate) fn run(args: &GrepArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let mut failed = Failed::new(terminal);
     match search(args, terminal, &mut failed) {
-        // The exit code of an error is another one here than that of other commands.
+        // For errors, this command has another exit code than the other commands.
         Err(failure) if failure.kind() == FailureKind::Data && !failure.is_broken_pipe() => {
             failed.say(&failure, None);
             Ok(Ending::Incomplete)
@@ -233,14 +237,15 @@ fn search(args: &GrepArgs, terminal: &Terminal, failed: &mut Failed<'_>) -> Resu
     }
     Ok(match totals {
         Totals { unreadable: 1.., .. } => Ending::Incomplete,
-        // What was asked for may stand where nobody could look.
+        // The pattern may match in a payload that could not be read.
         Totals { lines: 0, unread_payloads: 1.., .. } => Ending::Incomplete,
         Totals { lines: 0, .. } => Ending::NothingFound,
         _ => Ending::Done,
     })
 }
 
-/// Says on stderr that a search was not complete. With a match elsewhere it is no error: the rest of the bundle was searched.
+/// Warns that a search was incomplete. If there is a match elsewhere, this is not an error, since the rest of the
+/// bundle was searched.
 fn warn_of_unread(bundle: &Path, payloads: u64) {
     if payloads > 0 {
         let name = bundle.to_string_lossy();
@@ -278,7 +283,7 @@ fn selection(args: &GrepArgs) -> Selection {
         inverted: args.invert_match,
         before: args.before_context.unwrap_or(around),
         after: args.after_context.unwrap_or(around),
-        // One is enough to know that there is one.
+        // One line is enough to know whether there is a match.
         max_lines: if args.quiet || args.files_with_matches { Some(1) } else { args.max_count },
         detail: if is_number { Detail::Number } else { Detail::Lines },
     }

@@ -1,4 +1,4 @@
-//! `trace ls`: the bundles below a folder, without reducing them.
+//! `trace ls`: lists the bundles below a folder without reducing them.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -29,14 +29,15 @@ Examples:
   export TRACE_ROOT=traces; trace ls
   trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
 
-STATUS is how the session ended. Without an end it is `running` if the log was written to within the last minute, and \
-`no end` otherwise: the process died. STATE is `fresh` if the bundle has a state.json that is newer than its log, and \
-`stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its state.json lies beside it.
+STATUS is how the session ended. If the log has no end, the status is `running` if the log was written to within the \
+last minute, and `no end` otherwise, because the process died. STATE is `fresh` if the bundle has a state.json that is \
+newer than its log, and `stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its \
+state.json is beside it.
 
 --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
 unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
-log_bytes, log_modified_unix_ms (of a packed bundle the time of the file), payload_files, state (fresh or stale) and \
-problem. What is not known is null.
+log_bytes, log_modified_unix_ms (of a packed bundle, the time of the file), payload_files, state (fresh or stale) and \
+problem. Unknown values are null.
 
 Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
 
@@ -51,16 +52,16 @@ pub(crate) struct LsArgs {
     json: bool,
 }
 
-/// One bundle; an element of what `--json` writes.
+/// One bundle. An element of the array of `--json`.
 #[derive(Debug, Serialize)]
 struct Entry {
     bundle: String,
-    /// Whether the bundle is one file.
+    /// Whether the bundle is a packed file.
     packed: bool,
     status: Status,
-    /// Whether the recorder closed the log. Schema 1 does not tell.
+    /// Whether the recorder closed the log. `None` for schema 1, which does not record it.
     recording_complete: Option<bool>,
-    /// Whether the last line of the log breaks off.
+    /// Whether the last line of the log is incomplete.
     torn_tail: bool,
     schema_version: Option<SchemaVersion>,
     trace_id: Option<String>,
@@ -75,7 +76,7 @@ struct Entry {
     problem: Option<String>,
 }
 
-/// How a session stands, as far as the end of its log tells.
+/// The status of a session, as far as the end of its log shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
@@ -152,7 +153,7 @@ fn look_at(bundle: &Path) -> Entry {
     entry
 }
 
-/// Looks at a packed bundle: its index, its manifest and the end of its log, all of which take one or two blocks.
+/// Reads the index, the manifest and the end of the log of a packed bundle. They are in one or two blocks.
 fn look_into(packed: &PackedBundle, entry: &mut Entry) {
     let payloads = format!("{PAYLOADS_DIR}/");
     entry.payload_files = packed.files().filter(|file| file.path.starts_with(&payloads)).count() as u64;
@@ -197,13 +198,13 @@ impl Entry {
 struct Tail {
     log_bytes: u64,
     modified: Option<SystemTime>,
-    /// The last bytes, without a line that began before them.
+    /// The last bytes of the log. A line that began before them is left out.
     bytes: Vec<u8>,
 }
 
 fn read_end(path: &Path) -> std::io::Result<Tail> {
     let metadata = fs::metadata(path)?;
-    // A pipe in the place of the log would hold whoever opens it for ever.
+    // Opening a named pipe in place of the log would block for ever.
     if !metadata.is_file() {
         return Err(std::io::Error::other("not a plain file"));
     }
@@ -232,7 +233,8 @@ impl Tail {
                     _ => {}
                 },
                 Ok(None) => {}
-                // A last line that is longer than the tail is not known to be torn: its beginning is not here.
+                // If the last line is longer than the tail, its beginning was not read, so it is not known whether it
+                // is torn.
                 Err(error) => entry.torn_tail = !line.line.terminated && error.is_cut(),
             }
         }
@@ -269,7 +271,7 @@ fn render(entries: &[Entry], terminal: &Terminal) -> String {
         let status = Cell::new(status);
         let remark = match (&entry.problem, entry.torn_tail) {
             (Some(problem), _) => text::preview(problem, 100),
-            (None, true) => "its last line breaks off".to_owned(),
+            (None, true) => "its last line is incomplete".to_owned(),
             (None, false) => String::new(),
         };
         table.add_row(row(vec![
@@ -283,7 +285,7 @@ fn render(entries: &[Entry], terminal: &Terminal) -> String {
                 None => "-",
             }),
             Cell::new(if entry.packed { "packed" } else { "-" }),
-            // Whole, so that it can be pasted behind `trace show`.
+            // The path is shown in full, so that it can be pasted after `trace show`.
             Cell::new(text::clean(&entry.bundle)),
             Cell::new(remark).fg(Color::DarkYellow),
         ]));

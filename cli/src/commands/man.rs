@@ -14,7 +14,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ManArgs {
-    /// The command that the page is about; all of trace when absent
+    /// The command of the page [default: all of trace]
     command: Option<String>,
 }
 

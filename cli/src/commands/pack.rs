@@ -1,4 +1,4 @@
-//! `trace pack`: bundles become one small file each.
+//! `trace pack`: packs each bundle into one small file.
 
 use std::collections::HashSet;
 use std::fs::{self, File, FileTimes};
@@ -28,19 +28,19 @@ Examples:
   trace pack traces/trace-1 -o session.trace   to a file of this name
   trace pack --delete-source traces            frees the space, bundle by bundle
 
-A packed bundle holds every file of the bundle to the byte, except state.json, which `trace reduce` makes again. All \
-commands read it as they read the directory; `trace unpack` makes the directory again. Damaged bundles are packed as \
-they are. A bundle that is being recorded is refused, and so is one with anything that is neither a file nor a directory.
+A packed bundle contains every file of the bundle, byte for byte, except state.json, which `trace reduce` makes again. \
+All commands read it like the directory; `trace unpack` restores the directory. Damaged bundles are packed as they \
+are. A bundle that is being recorded is refused, and so is one with anything that is neither a file nor a directory.
 
-The file is written under another name, read back and compared with the bundle byte by byte before it takes its place. \
-It is readable by its owner alone, since it holds what the session saw. With --delete-source the bundle is deleted after \
-that, unless it changed meanwhile or its session seems to go on; recorders are kept away until then. A packed file that is \
-there already is enough if it holds the same to the byte. --force never replaces one that holds files which the bundle lacks.
+The packed file is written under a temporary name, read back and compared with the bundle byte by byte before it is \
+renamed. Only its owner can read it, since it contains what the session saw. With --delete-source, the bundle is then \
+deleted, unless it has changed or its session may go on; recorders cannot open it until then. An existing packed file \
+with the same content is accepted. --force never replaces a packed file that contains files which the bundle lacks.
 
 --json writes an array of objects with bundle, target, files, bytes, packed, deleted and problem.
 
-Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the same); 2 wrong usage; \
-3 an internal error.";
+Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others were packed); 2 wrong usage; 3 an \
+internal error.";
 
 /// Packs bundles into one file each, many times smaller
 #[derive(Debug, Args)]
@@ -49,35 +49,35 @@ pub(crate) struct PackArgs {
     /// Bundles, or folders with bundles below them
     #[arg(required = true, value_name = "BUNDLE")]
     bundles: Vec<PathBuf>,
-    /// Where the packed bundle goes instead of beside the bundle: a file for one bundle, a directory for several
+    /// The packed bundle: a file for one bundle, a directory for several [default: beside the bundle]
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
-    /// How hard to compress, from 1 (fast) to 22 (small) [default: 19]
+    /// Compression level, from 1 (fast) to 22 (small) [default: 19]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     level: Option<i32>,
     /// Delete each bundle after its packed file was compared with it
     #[arg(long)]
     delete_source: bool,
-    /// Overwrite packed files that are there
+    /// Overwrite existing packed files
     #[arg(long)]
     force: bool,
     /// Write JSON instead of text
     #[arg(long)]
     json: bool,
-    /// Say nothing but what could not be done
+    /// Print nothing but failures
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
 
-/// One bundle, and where it goes.
+/// A bundle and its packed file.
 struct Job {
     bundle: PathBuf,
     target: PathBuf,
-    /// The nearest directory above the target that was there before anything was made.
+    /// The nearest directory above the target that existed before anything was created.
     existing: PathBuf,
 }
 
-/// What became of a bundle; an element of what `--json` writes.
+/// The result for a bundle. An element of the array of `--json`.
 #[derive(Debug, Serialize)]
 struct Outcome {
     bundle: String,
@@ -102,10 +102,10 @@ pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failur
     let level = args.level.map_or(Ok(DEFAULT_LEVEL), Level::new).map_err(Failure::usage)?;
     bundles::refuse_stdout(args.output.as_deref())?;
     let Found { bundles, mut failures, is_one } = bundles::find(&args.bundles);
-    // Packed ones below a folder are what earlier runs made.
+    // Packed bundles below a folder come from earlier runs.
     let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_packed(bundle));
     for bundle in packed.iter().filter(|bundle| args.bundles.contains(bundle)) {
-        failures.push(Failure::data(anyhow::anyhow!("{} is packed already", bundle.display())));
+        failures.push(Failure::data(anyhow::anyhow!("{} is already packed", bundle.display())));
     }
     let is_all_packed = bundles.is_empty() && failures.is_empty();
     let jobs = plan(bundles, args, is_one)?;
@@ -126,23 +126,23 @@ pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failur
         terminal.print_json(&outcomes)?;
     } else if is_all_packed && !args.quiet {
         let count = text::count(packed.len() as u64, "bundle");
-        terminal.print(&format!("nothing to pack: {count} found, packed already\n"))?;
+        terminal.print(&format!("nothing to pack: {count} found, all of them packed\n"))?;
     } else if !args.quiet {
         terminal.print(&render(&outcomes, terminal))?;
     }
     Ok(failed.ending())
 }
 
-/// Decides where each bundle goes.
+/// Decides where the packed file of each bundle goes.
 fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>, Failure> {
     let names_a_file = |output: &Path| output.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
     let into = match args.output.as_deref() {
         Some(output) if output.is_dir() || ends_with_separator(output) => Some(output),
-        // A folder in which there is one bundle.
+        // The argument is a folder that contains exactly one bundle.
         Some(output) if names_a_file(output) && bundles.len() == 1 => None,
         Some(output) if names_a_file(output) && bundles.len() > 1 && !output.exists() => {
             let message = format!("-o {} names a file, but several bundles are to be packed", output.display());
-            return Err(Failure::usage(message).with_hint("a directory of this name ends with /"));
+            return Err(Failure::usage(message).with_hint("end the name with / if it is a directory"));
         }
         output => output.filter(|_| !is_one),
     };
@@ -164,7 +164,7 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
         let name = bundles::with_suffix(Path::new(real.file_name().unwrap_or("bundle".as_ref())), &suffix);
         let target = match &args.output {
             Some(output) => output.clone(),
-            // What is named as `.` still goes beside the directory that it is.
+            // A path such as `.` has no file name. The packed file is put beside the directory that it stands for.
             None if bundle.file_name().is_none() => replace::directory(&real).join(name),
             None => replace::directory(&bundle).join(name),
         };
@@ -197,7 +197,7 @@ impl Job {
             return Err(self.is_there_already());
         }
         if is_there && !is_packed(&self.target) {
-            let error = anyhow::anyhow!("{} is no packed bundle and is not overwritten", self.target.display());
+            let error = anyhow::anyhow!("{} is not a packed bundle and is not overwritten", self.target.display());
             return Err(Failure::data(error));
         }
         if args.delete_source {
@@ -205,7 +205,7 @@ impl Job {
         }
         let real = (self.existing.canonicalize().ok()).zip(self.bundle.canonicalize().ok());
         if real.is_some_and(|(directory, bundle)| directory.starts_with(bundle)) {
-            let error = anyhow::anyhow!("{} would lie in the bundle that it is made of", self.target.display());
+            let error = anyhow::anyhow!("{} would be inside the bundle that is packed", self.target.display());
             return Err(Failure::data(error).with_hint("-o names another place"));
         }
         let source = if args.delete_source { Source::hold(&self.bundle) } else { Source::list(&self.bundle) }?;
@@ -228,12 +228,12 @@ impl Job {
         Ok(())
     }
 
-    /// Proves that the packed bundle that is there holds what the source has.
+    /// Checks that the existing packed bundle has the same content as the source.
     fn compare(&self, source: &Source) -> Result<PackStats, Failure> {
         let differs = |error: PackError| match error {
             PackError::Different { .. } | PackError::ReadBack(_) => Failure::data(error)
-                .context(format!("{} is there already and holds something else", self.target.display()))
-                .with_hint("--force overwrites it, if it holds no file that the bundle lacks; -o names another place"),
+                .context(format!("{} exists already and has other content", self.target.display()))
+                .with_hint("--force overwrites it, if it has no file that the bundle lacks; -o names another place"),
             error => error.into(),
         };
         let file = File::open(&self.target).map_err(Failure::data)?;
@@ -245,16 +245,16 @@ impl Job {
         Ok(PackStats { files: source.paths().count() as u64, bytes: source.bytes(), packed_bytes })
     }
 
-    /// Refuses to replace a packed bundle by that of a remnant. One whose index is lost holds nothing that could be
-    /// lost.
+    /// Refuses to replace a packed bundle that contains files which the source lacks. If the index of the packed bundle
+    /// is lost, it contains nothing that could be lost.
     fn check_loses_nothing(&self, source: &Source) -> Result<(), Failure> {
         let Ok(packed) = PackedBundle::open(&self.target) else { return Ok(()) };
         let paths: HashSet<&str> = source.paths().collect();
         match packed.files().find(|file| !paths.contains(file.path)) {
             None => Ok(()),
             Some(file) => {
-                let error = anyhow::anyhow!("{} holds {}, which the bundle lacks", self.target.display(), file.path);
-                Err(Failure::data(error).with_hint("what it holds would be lost; -o names another place"))
+                let error = anyhow::anyhow!("{} contains {}, which the bundle lacks", self.target.display(), file.path);
+                Err(Failure::data(error).with_hint("its content would be lost; -o names another place"))
             }
         }
     }
@@ -267,7 +267,8 @@ impl Job {
             .map_err(|error| self.cannot_write(error).with_hint("-o FILE writes it elsewhere"))?;
         let stats = write(source, &temporary, &self.target, level)?;
         if let Some(modified) = source.modified() {
-            // Whoever judges bundles by their age takes this one for no newer than it is.
+            // The packed file gets the modification time of the bundle, so that rules about the age of bundles apply to
+            // it.
             let times = FileTimes::new().set_modified(modified);
             temporary.as_file().set_times(times).map_err(|error| self.cannot_write(error))?;
         }
@@ -285,11 +286,11 @@ impl Job {
         Ok(stats)
     }
 
-    /// Writes the name of the target to the disk, and those of all directories that were made for it: they have to be
-    /// there before the only other copy goes.
+    /// Syncs the directory of the target and all directories that were created for it. Their entries must be on the
+    /// disk before the source, the only other copy, is deleted.
     fn sync_directories(&self) -> io::Result<()> {
         if !cfg!(unix) {
-            // Other systems do not open directories.
+            // Other systems cannot open directories.
             return Ok(());
         }
         let parent = replace::directory(&self.target);
@@ -304,7 +305,7 @@ impl Job {
     }
 
     fn is_there_already(&self) -> Failure {
-        Failure::data(anyhow::anyhow!("{} is there already", self.target.display()))
+        Failure::data(anyhow::anyhow!("{} exists already", self.target.display()))
             .with_hint("--force overwrites it; -o names another place")
     }
 
@@ -313,7 +314,7 @@ impl Job {
     }
 }
 
-/// Packs a bundle into a file that will be `target`, and compares it with the bundle.
+/// Packs a bundle into a temporary file for `target`, and compares it with the bundle.
 pub(crate) fn write(
     source: &Source,
     temporary: &NamedTempFile,
@@ -334,9 +335,9 @@ impl From<PackError> for Failure {
     fn from(error: PackError) -> Self {
         let hint = match &error {
             PackError::BeingRecorded { .. } => "pack it when its session has ended",
-            PackError::NotAFile { .. } => "a bundle holds plain files alone; move it away to pack the rest",
+            PackError::NotAFile { .. } => "a bundle has only plain files; move this one away to pack the rest",
             PackError::Changed { .. } => "the session may still be recorded; pack it when it has ended",
-            PackError::Different { .. } => "this is a bug in trace, or of the disk; the bundle is as it was",
+            PackError::Different { .. } => "this is a bug in trace, or a fault of the disk; the bundle was not changed",
             _ => return Self::data(error),
         };
         Self::data(error).with_hint(hint)

@@ -1,4 +1,4 @@
-//! `trace postmortem`: why turns failed.
+//! `trace postmortem`: finds out why turns failed.
 
 mod view;
 
@@ -20,35 +20,37 @@ Examples:
   trace postmortem traces/trace-1 --thread /root/tests
   trace postmortem traces/trace-1 --json | jq '.turns[].root_cause.category'
 
-Outcomes: failed, cancelled, unfinished (no end in the recording, or only that of the session), degraded (completed on top of a failure that nothing \
-made good), recovered (its failures were made good later) and ok. Without --all, recovered and ok turns are counted only.
+Outcomes: failed, cancelled, unfinished (the recording has no end for the turn, or only one of the whole session), \
+degraded (completed after a failure that was not recovered), recovered (its failures were recovered later) and ok. \
+Without --all, recovered and ok turns are only counted.
 
-A later success of the same kind of operation in the same thread makes a failure good, and so does a later success of a \
-child that failed. What nothing made good rises to the turns of the agents above; their root cause is the deep one.
+A failure counts as recovered if the same kind of operation later succeeds in the same thread, or if the failed child \
+later succeeds. A failure that is not recovered propagates to the turns of the agents above; their root cause is the \
+original one.
 
 Categories: provider_error, rate_limited, auth_error, context_overflow, model_error, stream_interrupted, tool_failed, \
 tool_timeout, tool_unknown, tool_bad_arguments, tool_declined, patch_failed, mcp_error, code_cell_failed, agent_failed \
-(only a step on the way), agent_never_finished, message_undelivered, wait_timeout, interrupted_by_user, \
+(only inside a path), agent_never_finished, message_undelivered, wait_timeout, interrupted_by_user, \
 interrupted_by_agent, recording_truncated, unknown.
 
 --json writes one object; docs/schema/postmortem.schema.json describes it.
 
-Exit codes: 0 judged, whatever the verdicts; 1 not a bundle, or unreadable; 2 wrong usage, or no such turn or thread; \
+Exit codes: 0 success, whatever the verdicts; 1 not a bundle, or unreadable; 2 wrong usage, or no such turn or thread; \
 3 an internal error.";
 
-/// Says why turns failed: the root cause, and the way from what was seen back to it
+/// Explains why turns failed: the root cause, and the path from the symptom back to it
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PostmortemArgs {
     /// The bundle
     bundle: PathBuf,
-    /// Only this turn, by its id or the beginning or end of it
+    /// Show only this turn, given by its id or the beginning or end of its id
     #[arg(long, value_name = "ID", conflicts_with = "thread")]
     turn: Option<String>,
-    /// Only the turns of this thread, by its agent path or id
+    /// Show only the turns of this thread, given by its agent path or id
     #[arg(long, value_name = "PATH")]
     thread: Option<String>,
-    /// Also the turns that came out well
+    /// Also show the turns that came out well
     #[arg(short, long)]
     all: bool,
     /// Write a JSON object
@@ -56,7 +58,7 @@ pub(crate) struct PostmortemArgs {
     json: bool,
 }
 
-/// How many turns came out how, of those that were asked for.
+/// Numbers of turns by outcome, among the turns that were asked for.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     turns: usize,
@@ -129,12 +131,12 @@ pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, 
     } else {
         terminal.print(&view::render(&answer, terminal))?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
 
-/// Finds the turn with an id, or with the only id that begins or ends so.
+/// Finds the turn with this id, or the only turn whose id begins or ends with it.
 fn find_turn(turns: Vec<TurnVerdict>, id: &str) -> Result<TurnVerdict, Failure> {
     let hint = "`trace postmortem --all` lists the turns with their ids";
     let is_part = |turn: &TurnVerdict| turn.turn_id.starts_with(id) || turn.turn_id.ends_with(id);
@@ -143,7 +145,7 @@ fn find_turn(turns: Vec<TurnVerdict>, id: &str) -> Result<TurnVerdict, Failure> 
     found.ok_or_else(|| {
         let message = match fits {
             0 => format!("the bundle has no turn {}", clean(id)),
-            _ => format!("{fits} turns have ids like {}", clean(id)),
+            _ => format!("{fits} turns have ids that begin or end with {}", clean(id)),
         };
         Failure::usage(message).with_hint(hint)
     })

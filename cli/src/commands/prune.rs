@@ -1,4 +1,4 @@
-//! `trace prune`: deletes bundles that are too old or too much.
+//! `trace prune`: deletes old bundles, or the oldest ones above a total size.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,18 +23,18 @@ use crate::unfinished::moment;
 const AFTER_HELP: &str = "\
 Examples:
   trace prune traces --keep-days 30                    what is older than 30 days
-  trace prune traces --max-size 2G                     the oldest, until 2 GB are left
+  trace prune traces --max-size 2G                     the oldest, until the rest takes 2 GB
   trace prune traces --keep-days 30 --max-size 2G --delete
 
-Nothing is deleted without --delete. Both rules may be given: first goes what is too old, then the oldest of the rest. \
-The age of a bundle counts from its last event or from the last change to its files but state.json, whichever is later; \
-an event that is dated more than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or \
-12h, 30d, 2w.
+Nothing is deleted without --delete. If both rules are given, bundles that are too old are selected first, and then \
+the oldest of the rest. The age of a bundle is the time since its last event or the last change to its files (other \
+than state.json), whichever is later; an event that is dated more than a day in the future does not count. Sizes are \
+500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
 
-Never deleted are bundles that are being recorded or that were written to within the last ten minutes. Without --force \
-neither are those that hold something which belongs to no bundle, nor those whose log has no end, since their sessions \
-may go on, before nothing was written for a day. A bundle gets a hidden name, .pruned-NAME, before it \
-is removed; what an earlier run left under such a name is removed too.
+Bundles that are being recorded, or that were written to within the last ten minutes, are never deleted. Without \
+--force, bundles are kept that contain a file which belongs to no bundle. Bundles whose log has no end are kept until \
+they were not written to for a day, since their sessions may go on. A bundle is renamed to the hidden name \
+.pruned-NAME before it is removed; what an earlier run left under such a name is removed too.
 
 --json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle, last_used_unix_ms, bytes, \
 verdict: stays, protected, too_old or too_much; protection: null, being_recorded, recent, no_end, unknown_file, \
@@ -42,22 +42,22 @@ symbolic_link or unreadable; protection_message, deleted, problem) and leftovers
 
 Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage; 3 an internal error.";
 
-/// Deletes bundles that are too old or too much; says first which
+/// Deletes old bundles, or the oldest ones above a total size; a dry run without --delete
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneArgs {
     /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
     root: Option<PathBuf>,
-    /// Let bundles go that were last used longer ago
+    /// Select bundles that were last used longer ago than this
     #[arg(long, value_name = "DAYS", value_parser = amount::parse_age)]
     keep_days: Option<Duration>,
-    /// Let the oldest bundles go until the others take no more room
+    /// Select the oldest bundles, until the others take at most this much space
     #[arg(long, value_name = "SIZE", value_parser = amount::parse_size)]
     max_size: Option<u64>,
-    /// Delete; without it nothing is changed
+    /// Delete the selected bundles; without it, they are only listed
     #[arg(long)]
     delete: bool,
-    /// Also delete bundles that hold files which belong to no bundle, or that have no end
+    /// Also delete bundles that contain files which belong to no bundle, or whose log has no end
     #[arg(long)]
     force: bool,
     /// Write a JSON object, described below
@@ -65,7 +65,7 @@ pub(crate) struct PruneArgs {
     json: bool,
 }
 
-/// What `--json` writes.
+/// The object of `--json`.
 #[derive(Debug, Serialize)]
 struct Outcome {
     dry_run: bool,
@@ -100,7 +100,7 @@ struct Leftover {
     problem: Option<String>,
 }
 
-/// Writes a path that need not be text.
+/// Serializes a path that may not be UTF-8.
 fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failu
     Ok(if outcome.has_problem() { Ending::Failed(Kind::Data) } else { Ending::Done })
 }
 
-/// Finds what earlier runs left beside the bundles.
+/// Finds directories that earlier runs renamed and did not delete.
 fn leftovers(root: &Path, found: &[PathBuf]) -> Vec<Leftover> {
     let mut folders: BTreeSet<&Path> = found.iter().filter_map(|bundle| bundle.parent()).collect();
     if !found.iter().any(|bundle| bundle == root) {
@@ -227,7 +227,7 @@ impl Outcome {
             text::bytes(self.bytes)
         ));
         if self.dry_run && (count > 0 || !self.leftovers.is_empty()) {
-            out.push_str("--delete does it\n");
+            out.push_str("--delete deletes them\n");
         }
         out
     }
@@ -285,8 +285,10 @@ fn describe(protection: &Protection) -> Option<String> {
         Protection::BeingRecorded => Some("is being recorded".to_owned()),
         Protection::Recent => Some("was written to a moment ago".to_owned()),
         Protection::NoEnd { until } => Some(format!("has no end; may go from {} on, or by --force", moment(*until))),
-        Protection::UnknownFile { name } => Some(format!("holds {}, which is no bundle's", name.to_string_lossy())),
+        Protection::UnknownFile { name } => {
+            Some(format!("contains {}, which belongs to no bundle", name.to_string_lossy()))
+        }
         Protection::SymbolicLink => Some("is a symbolic link; name the bundle itself".to_owned()),
-        Protection::Unreadable { reason } => Some(format!("cannot be looked at: {reason}")),
+        Protection::Unreadable { reason } => Some(format!("cannot be read: {reason}")),
     }
 }

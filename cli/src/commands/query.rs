@@ -1,4 +1,4 @@
-//! `trace query`: SQL over sessions.
+//! `trace query`: runs SQL queries over sessions.
 
 mod arguments;
 mod keep;
@@ -32,24 +32,26 @@ use crate::{prices, session};
 const AFTER_HELP: &str = "\
 Examples:
   trace query traces/trace-1 \"SELECT agent_path, status, duration_ms FROM turns\"
-  trace query traces/trace-1 @slowest-tools        one that has a name; --queries lists them
-  trace query traces @mine.sql --csv > mine.csv    one in a file, over all bundles below traces
-  trace query --tables turns payload               what can be asked
+  trace query traces/trace-1 @slowest-tools        a named query; --queries lists them
+  trace query traces @mine.sql --csv > mine.csv    a query in a file, over all bundles below traces
+  trace query --tables turns payload               describes tables and functions
   trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
   trace query B \"SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls\"
 
-The query is SQL as SQLite has it, one statement that only reads: as the last argument, @NAME for a named query, @FILE for \
-one in a file (with a / or ending in .sql), - for stdin. Each table has a column bundle_id, the name of the bundle's \
-directory, with as much of its path as tells bundles apart. Ids are those of state.json, times are milliseconds. \
-docs/query.md describes every table.
+The query is one read-only statement in the SQL dialect of SQLite. The last argument is the statement itself, @NAME \
+for a named query, @FILE for a file (with a / in its name or ending in .sql), or - for stdin. Each table has a column \
+bundle_id: the name of the bundle's directory, with as much of its path as is needed to tell bundles apart. Ids are \
+those of state.json; times are in milliseconds. docs/query.md describes every table.
 
 --json writes an array with an object per row, --jsonl an object per line, --csv a header and a line per row (null is \
-empty). A spreadsheet runs a cell that begins with =, +, - or @ as a formula, and a session's texts may come from anybody: so --csv \
-puts ' in front of such a text, and --csv-exact, for programs, changes nothing. Bytes become hexadecimal digits; equal names of columns get _2, _3 and so on. An answer that breaks off, because \
-the time is up for instance, lacks its end, and the exit code is 1.
+empty). A spreadsheet evaluates a cell that begins with =, +, - or @ as a formula, and texts of a session are not \
+trusted: --csv therefore puts ' in front of such a text, and --csv-exact, for programs, does not. Bytes are written as \
+hexadecimal digits; equal column names get the suffixes _2, _3 and so on. If an answer is incomplete, for instance \
+because of --timeout, its end is missing and the exit code is 1.
 
-Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query met a limit or \
-failed at what a row holds, or the output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an internal error.";
+Exit codes: 0 answered; 1 a bundle could not be read (the others were queried), the query reached a limit or failed at \
+a value of a row, or the output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an internal \
+error.";
 
 const USAGE: &str = "\
 trace query [OPTIONS] <BUNDLE>... <SQL|@NAME|@FILE|->
@@ -57,29 +59,29 @@ trace query [OPTIONS] <BUNDLE>... <SQL|@NAME|@FILE|->
        trace query --tables [NAME]...
        trace query --queries [NAME]...";
 
-/// Rows of an answer, unless the user says otherwise.
+/// Most rows of an answer, unless `--limit` is given.
 const DEFAULT_ROWS: u64 = 10_000;
 
-/// Time of a query, unless the user says otherwise.
+/// Longest time of a query in seconds, unless `--timeout` is given.
 const DEFAULT_SECONDS: f64 = 10.0;
 
-/// Most seconds that can be asked for.
+/// Largest value of `--timeout`, in seconds.
 const MAX_SECONDS: f64 = 1e9;
 
-/// Memory that a query may take beside its tables.
+/// Most memory of a query, without that of the tables.
 const MEMORY_BYTES: u64 = 1 << 30;
 
-/// Answers SQL over one session or many
+/// Runs an SQL query over one or more sessions
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct QueryArgs {
-    /// Bundles, or folders with bundles below them, and then SQL, @NAME, @FILE or -
+    /// Bundles, or folders with bundles below them, followed by SQL, @NAME, @FILE or -
     #[arg(value_name = "BUNDLE|SQL")]
     arguments: Vec<OsString>,
-    /// List tables, views and functions; or describe those that are named
+    /// List tables, views and functions; or describe the ones that are named
     #[arg(long, conflicts_with = "queries")]
     tables: bool,
-    /// List the named queries; or show those that are named
+    /// List the named queries; or show the ones that are named
     #[arg(long)]
     queries: bool,
     /// Write an array of objects
@@ -88,25 +90,26 @@ pub(crate) struct QueryArgs {
     /// Write an object per line
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// Write comma-separated values (RFC 4180) for spreadsheets: a cell that one would take for a formula begins with '
+    /// Write comma-separated values (RFC 4180) for spreadsheets: ' is put in front of a cell that would be taken for a
+    /// formula
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
-    /// Write comma-separated values for programs: every cell exactly as it is. Do not open it in a spreadsheet
+    /// Write comma-separated values for programs: cells are not changed. Do not open the file in a spreadsheet
     #[arg(long, conflicts_with_all = ["json", "jsonl", "csv"])]
     csv_exact: bool,
-    /// Keep all tables in an SQLite database; the query may then be missing
+    /// Keep all tables in an SQLite database; the query is then optional
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a database that is there
+    /// Replace an existing database
     #[arg(long, requires = "output")]
     force: bool,
-    /// Most rows to write; 0 for all [default: 10000]
+    /// Most rows to write; 0 is no limit [default: 10000]
     #[arg(long, value_name = "ROWS")]
     limit: Option<u64>,
-    /// Most seconds that the query may take; 0 for no end [default: 10]
+    /// Most seconds that the query may take; 0 is no limit [default: 10]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// A price table, to fill costs.money
+    /// A price table, for the column costs.money
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
@@ -118,9 +121,8 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     let limits = limits(args)?;
     let Arguments { bundles, sql } = arguments::split(&args.arguments, args.output.is_some())?;
     if sql.is_none() && (args.json || args.jsonl || args.csv || args.csv_exact) {
-        let failure =
-            Failure::usage("--json, --jsonl, --csv and --csv-exact are for the rows of a query, and there is none");
-        return Err(failure.with_hint("name a query behind the bundles"));
+        let failure = Failure::usage("--json, --jsonl, --csv and --csv-exact need a query");
+        return Err(failure.with_hint("give a query after the bundles"));
     }
     let query = sql.map(|sql| Query::new(&sql).map_err(|error| failure(error, Some(&sql)))).transpose()?;
     let prices = prices::read(args.prices.as_deref())?;
@@ -141,7 +143,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     };
     let mut builder = builder.map_err(|error| failure(error, None))?.with_prices(prices);
     let mut count = 0;
-    // A few at a time, so that no more graphs than that are in memory at once.
+    // Bundles are read in chunks, so that only a few graphs are in memory at once.
     for some in named.chunks(rayon::current_num_threads().max(1)) {
         let sessions: Vec<_> = some.par_iter().map(|(bundle, _)| session::open(bundle)).collect();
         for ((bundle, name), session) in some.iter().zip(sessions) {
@@ -170,11 +172,11 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
             let (bundles, bytes) = (text::count(count, "bundle"), text::bytes(kept.bytes));
             terminal.print(&format!("{}: {bundles}, {bytes}\n", text::clean(&kept.path.to_string_lossy())))?;
         } else if answered.as_ref().is_some_and(Result::is_err) {
-            let note = format!("{} was kept all the same", text::clean(&kept.path.to_string_lossy()));
+            let note = format!("{} was written nevertheless", text::clean(&kept.path.to_string_lossy()));
             let _ = io::stderr().write_all(terminal.note_line(&note).as_bytes());
         }
     } else {
-        // The process is about to end; freeing every row and object would only delay that.
+        // The process is about to end. Freeing millions of rows and objects one by one would only delay that.
         std::mem::forget(database);
     }
     answered.transpose()?;
@@ -194,7 +196,7 @@ fn limits(args: &QueryArgs) -> Result<Limits, Failure> {
     })
 }
 
-/// Runs the query and writes its answer, and what there is to say about it.
+/// Runs the query and writes its answer, and then notes about what is missing in it.
 fn answer(
     args: &QueryArgs,
     terminal: &Terminal,
@@ -232,7 +234,7 @@ fn answer(
     Ok(())
 }
 
-/// Says on stderr what an answer lacks.
+/// Prints notes about what an answer lacks to stderr.
 fn say(terminal: &Terminal, outcome: &Outcome, limits: &Limits, cut_cells: u64) {
     let mut lines = String::new();
     let mut note = |text: String| lines.push_str(&terminal.note_line(&text));
@@ -241,7 +243,7 @@ fn say(terminal: &Terminal, outcome: &Outcome, limits: &Limits, cut_cells: u64) 
     }
     if cut_cells > 0 {
         let are = if cut_cells == 1 { "is" } else { "are" };
-        note(format!("{} {are} cut; --json, --jsonl and --csv have all", text::count(cut_cells, "cell")));
+        note(format!("{} {are} cut; --json, --jsonl and --csv write them in full", text::count(cut_cells, "cell")));
     }
     for reason in &outcome.notes {
         note(format!("a payload is null: {}", text::preview(reason, MAX_NOTE_COLUMNS)));
@@ -253,5 +255,5 @@ fn say(terminal: &Terminal, outcome: &Outcome, limits: &Limits, cut_cells: u64) 
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 
-/// Most columns that the reason for a null takes.
+/// Most columns of the reason for a null.
 const MAX_NOTE_COLUMNS: usize = 300;

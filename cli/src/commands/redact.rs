@@ -1,4 +1,4 @@
-//! `trace redact`: a copy of a bundle without its secrets, or the question whether it has any.
+//! `trace redact`: copies a bundle without its secrets, or checks whether it has any.
 
 mod report;
 
@@ -15,27 +15,29 @@ use crate::replace;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 
-/// Largest file of values to remove.
+/// Largest size of a file for `--literal-file`, in bytes.
 const MAX_LITERAL_FILE_BYTES: u64 = 16 << 20;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace redact traces/trace-1 -o shared/trace-1        a copy without secrets, and what was replaced
+  trace redact traces/trace-1 -o shared/trace-1        a copy without secrets, and a list of what was replaced
   trace redact traces/trace-1 -o trace-1.trace         the same, packed
-  trace redact --check traces/trace-1                  exit code 1 if there is anything to replace
+  trace redact --check traces/trace-1                  exit code 1 if anything would be replaced
   trace redact B -o OUT --env DATABASE_PASSWORD        the value of a variable, wherever it occurs
   trace redact B -o OUT --literal-file names.txt       each line of a file
   trace redact B -o OUT --regex 'ticket=TICKET-[0-9]+' what a regular expression matches
 
-Keys and tokens of the common providers, private keys, authorization headers, cookies, passwords in URLs, and what is \
-assigned to names such as API_KEY or password, in every payload and event, also in JSON in strings and in base64, become \
-[redacted:KIND:HASH]. Equal secrets have equal hashes, so the copy reduces to a graph of the same shape. Everything else \
-stays as it is, to the byte. The bundle itself is never changed. Other \
-files in the bundle are copied likewise, but not state.json, which `trace reduce` makes again, nor what repairs kept.
+Keys and tokens of the common providers, private keys, authorization headers, cookies, passwords in URLs, and values \
+that are assigned to names such as API_KEY or password are replaced by [redacted:KIND:HASH]. They are found in every \
+payload and event, also in JSON inside strings and in base64. Equal secrets have equal hashes, so the copy reduces to \
+a graph of the same shape. Everything else is copied byte for byte. The bundle itself is never changed. Other files of \
+the bundle are redacted and copied too, except for state.json, which `trace reduce` makes again, and backups of \
+repairs.
 
-Redaction is best effort. Look at the report, and at what you are about to share.
+Redaction is best effort. Read the report, and check what you are about to share.
 
-HASH is the beginning of a SHA-256 of the secret: whoever guesses a short password can confirm it. --salt prevents that.
+HASH is the beginning of a SHA-256 of the secret. It lets a reader confirm a guess of a short password, unless --salt \
+is given.
 
 --json writes an object with bundle, output (null with --check) and report: secrets (array of kind, hash, occurrences, \
 documents, places), documents, documents_with_secrets, damaged, unreadable and left_out.
@@ -49,22 +51,22 @@ copy cannot be written; 2 wrong usage; 3 an internal error.";
 pub(crate) struct RedactArgs {
     /// The bundle
     bundle: PathBuf,
-    /// Directory of the copy, or a packed bundle if the name ends in .trace; must not exist
+    /// The directory of the copy, or a packed bundle if the name ends in .trace; must not exist
     #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
     output: Option<PathBuf>,
-    /// Write nothing, and fail if there is anything to replace
+    /// Write nothing, and fail if anything would be replaced
     #[arg(long, conflicts_with = "output")]
     check: bool,
-    /// Replace what a regular expression, or its first group, matches; NAME is the kind in placeholders
+    /// Also replace what a regular expression, or its first group, matches; NAME is the kind in placeholders
     #[arg(long, value_name = "NAME=PATTERN")]
     regex: Vec<String>,
-    /// Replace the lines of a file wherever they occur, in ids too; - for stdin
+    /// Also replace each line of a file wherever it occurs, even in ids; - is stdin
     #[arg(long, value_name = "FILE|-")]
     literal_file: Vec<PathBuf>,
-    /// Replace the value of an environment variable wherever it occurs
+    /// Also replace the value of an environment variable wherever it occurs
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
-    /// Mix this text into the hashes; keep it to yourself
+    /// A secret text that is mixed into the hashes
     #[arg(long, value_name = "TEXT", hide_default_value = true)]
     salt: Option<String>,
     /// Write the report as JSON, described below
@@ -74,7 +76,7 @@ pub(crate) struct RedactArgs {
 
 pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let rules = rules(args)?;
-    // Before anything of the bundle is read.
+    // The symlinks must be refused before anything in the bundle is read.
     redact::refuse_links(&args.bundle).map_err(failure)?;
     let bundle = Bundle::open(&args.bundle)?;
     let report = match &args.output {
@@ -89,20 +91,20 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     } else {
         terminal.print(&report::render(args, &report, terminal))?;
     }
-    // A check passes nothing that it did not search.
+    // A check fails if something could not be searched.
     let is_well =
         if args.check { report.is_clean() && report.left_out.is_empty() } else { report.unreadable.is_empty() };
     Ok(if is_well { Ending::Done } else { Ending::Failed(Kind::Data) })
 }
 
-/// Writes the copy as a packed bundle, which appears when it is complete.
+/// Writes the copy as a packed bundle. The file appears when it is complete.
 fn packed_copy(bundle: &Bundle, rules: &Rules, output: &Path) -> Result<Report, Failure> {
     let exists = || failure(RedactError::Exists { path: output.to_owned() });
     if output.symlink_metadata().is_ok() {
         return Err(exists());
     }
     let cannot_write = |source| failure(RedactError::Write { path: output.to_owned(), source });
-    // What is packed are private files beside the output that go away in the end.
+    // The redacted files are private, in a temporary directory beside the output.
     let directory = replace::directory_beside(output).map_err(cannot_write)?;
     let copy = directory.path().join("bundle");
     let report = redact::redact(bundle, rules, &copy).map_err(failure)?;
@@ -158,7 +160,7 @@ fn with_lines(mut rules: Rules, path: &Path) -> Result<Rules, Failure> {
     }
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
         rules = rules.with_literal(line).map_err(|_| {
-            // The line itself is not to be seen in anybody's log.
+            // The line may be a secret, so the message does not contain it.
             Failure::usage(format!(
                 "line {} of --literal-file {} has {} bytes; {MIN_LITERAL_BYTES} to {MAX_LITERAL_BYTES} can be searched for",
                 index + 1,
@@ -173,7 +175,7 @@ fn with_lines(mut rules: Rules, path: &Path) -> Result<Rules, Failure> {
 fn failure(error: RedactError) -> Failure {
     let hint = match &error {
         RedactError::BeingRecorded { .. } => {
-            "wait until the session ends; `--check` can look at it meanwhile".to_owned()
+            "wait until the session ends; `--check` can search it meanwhile".to_owned()
         }
         RedactError::Exists { path } => format!("name another place, or remove {} first", path.display()),
         RedactError::Write { path, .. } => match path.parent() {
@@ -183,7 +185,7 @@ fn failure(error: RedactError) -> Failure {
             _ => return Failure::data(error),
         },
         RedactError::NotPlain { path } => format!(
-            "a bundle from a recorder has no links: look where it leads with `ls -l {}`, and put the file there if it belongs to the bundle",
+            "recorders write no symlinks: `ls -l {}` shows its target; replace the symlink by the file if it belongs to the bundle",
             path.display()
         ),
         RedactError::Read { .. } => return Failure::data(error),

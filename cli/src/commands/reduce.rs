@@ -1,4 +1,4 @@
-//! `trace reduce`: bundles become graphs.
+//! `trace reduce`: reduces bundles to graphs.
 
 mod report;
 mod targets;
@@ -32,14 +32,14 @@ Examples:
   trace reduce --strict traces/trace-1         only what the format allows
   trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
 
-A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries. What is missing \
-is said on stderr, and in the `diagnostics` of the output if the bundle breaks a rule of its format:
+A bundle that is damaged, or that is still being written, is reduced as far as its events allow. What is missing is \
+printed to stderr, and is in the `diagnostics` of the output if the bundle breaks a rule of its format:
   error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
 
-Files are replaced in one step and are readable by their owner alone, since they hold what the session saw.
+Files are replaced atomically, and only their owner can read them, since they contain what the session saw.
 
-Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict, or its output \
-could not be written (the others are reduced all the same); 2 wrong usage; 3 an internal error.";
+Exit codes: 0 all reduced, even if damaged; 1 a bundle could not be read, was refused by --strict, or its output could \
+not be written (the others were reduced); 2 wrong usage; 3 an internal error.";
 
 /// Reduces bundles to the graph of their session, state.json
 #[derive(Debug, Args)]
@@ -48,8 +48,7 @@ pub(crate) struct ReduceArgs {
     /// Bundles, or folders with bundles below them
     #[arg(required = true, value_name = "BUNDLE")]
     bundles: Vec<PathBuf>,
-    /// Where the output goes instead of state.json in the bundle: a file for one bundle, a directory for several, - for
-    /// stdout
+    /// The output, instead of state.json in the bundle: a file for one bundle, a directory for several, - for stdout
     #[arg(short, long, value_name = "FILE|DIR|-")]
     output: Option<PathBuf>,
     /// Refuse a bundle that breaks a rule of its format, and write nothing for it
@@ -61,10 +60,10 @@ pub(crate) struct ReduceArgs {
     /// Write JSON without white space
     #[arg(long)]
     compact: bool,
-    /// Say nothing but what could not be done
+    /// Print nothing but failures
     #[arg(short, long)]
     quiet: bool,
-    /// Read every request whole instead of comparing it with the one before; slow, and the result must be the same
+    /// Read every request in full instead of comparing it with the one before; slow, and with the same result
     #[arg(long, hide = true)]
     verify: bool,
 }
@@ -104,11 +103,12 @@ pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Fail
                 pool.broadcast(|_| work());
             }
         }
-        // Without a pool of our own none is started for a bundle that is too small to need one. Documents on stdout
-        // come in order, so the bundles are reduced in order too.
+        // Without an explicit number of threads, no thread pool is started for a bundle that is too small to need one.
+        // On stdout the graphs are written in order, so the bundles are also reduced in order.
         None if run.is_only || to_stdout => work(),
-        // One loop per thread, not one task per bundle: a thread that waits for a part of its bundle helps with parts
-        // of others, but never begins another bundle, so there are never more of them in memory than threads.
+        // There is one loop per thread and not one task per bundle. A thread that waits for a part of its bundle helps
+        // with parts of other bundles, but does not begin another bundle, so there are never more bundles in memory
+        // than threads.
         None => {
             rayon::broadcast(|_| work());
         }
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Fail
     reports.finish()
 }
 
-/// What is the same for all bundles.
+/// Options that apply to all bundles.
 struct Run {
     options: Options,
     style: Style,
@@ -129,7 +129,7 @@ impl Run {
         let bundle = Bundle::open(&job.bundle)?;
         let reduction = reduce(&bundle, self.options).map_err(|ReduceError::Refused(diagnostic)| {
             Failure::data(anyhow::anyhow!("refused: {diagnostic}"))
-                .with_hint("without --strict a bundle is reduced as far as its evidence carries")
+                .with_hint("without --strict, a damaged bundle is reduced as far as its events allow")
         })?;
         let reduced = started.elapsed();
         self.write(&reduction, &job.target)?;
@@ -141,7 +141,7 @@ impl Run {
             "reduced"
         );
         if self.is_only {
-            // The process is about to end; freeing a million objects one by one would only delay that.
+            // The process is about to end. Freeing millions of objects one by one would only delay that.
             std::mem::forget(reduction);
         }
         Ok(report)

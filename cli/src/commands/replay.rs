@@ -1,4 +1,4 @@
-//! `trace replay`: plays a recorded session again and says where it goes another way.
+//! `trace replay`: plays a recorded session again and reports where the replay diverges.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -34,18 +34,18 @@ use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace replay traces/trace-1                    is the session the same with this version, these instructions?
-  trace replay traces/trace-1 --from 3           only from the third turn on
-  trace replay traces/trace-1 --tools live -C .  commands run, here; a result that differs is shown as a diff
-  trace serve --replay traces/trace-1            the same for a client, which types what the user said
+  trace replay traces/trace-1                    does the session go the same way with this version?
+  trace replay traces/trace-1 --from 3           start at the third turn, and keep the history before it
+  trace replay traces/trace-1 --tools live -C .  run the commands, in this folder; differing results are shown as a diff
+  trace serve --replay traces/trace-1            the same for a client, which sends the user's messages
 
-The model's answers come from the recording, so no key and no network are needed. Each request is held against the recorded one; \
-what is never the same twice (ids, times, dates, the working folder) does not count. The replay is a session of its own and \
-leaves a bundle of its own.
+The model's output comes from the recording, so neither an API key nor a network is needed. Each request is compared \
+with the recorded one; values that always differ (ids, times, dates, the working folder) are ignored. The replay is a \
+session of its own and writes its own bundle.
 
 Exit codes: 0 the same; 1 it diverged, or the bundle cannot be played; 2 wrong usage; 3 an internal error.";
 
-/// Plays a recorded session again, and shows where it goes another way
+/// Replays a recorded session, and shows where it diverges
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReplayArgs {
@@ -53,10 +53,11 @@ pub(crate) struct ReplayArgs {
     bundle: PathBuf,
     #[command(flatten)]
     how: HowArgs,
-    /// Begin with this turn of the first agent: its number, from 1, or its id
+    /// Begin with this turn of the root agent: its number, counted from 1, or its id
     #[arg(long, value_name = "TURN")]
     from: Option<String>,
-    /// Work in this folder [default: the recorded one if it is there, else this one; with --tools live there is none]
+    /// Work in this folder [default: the recorded one if it exists, else the current one; with --tools live there is no
+    /// default]
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Print the result as JSON
@@ -66,13 +67,13 @@ pub(crate) struct ReplayArgs {
     serving: ServingArgs,
 }
 
-/// How a bundle is played.
+/// Options of a replay.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct HowArgs {
-    /// Where answers of tools come from: recorded or live. Tools for other agents work in any case
+    /// Where outputs of tools come from: recorded or live. Tools that spawn and message agents always run
     #[arg(long, value_name = "WHERE", default_value = "recorded", hide_possible_values = true)]
     tools: Tools,
-    /// After the first divergence: stop, which fails the turn, or continue with recorded answers
+    /// After the first divergence: stop, which fails the turn, or continue with recorded outputs
     #[arg(long, value_name = "HOW", default_value = "stop", hide_possible_values = true)]
     on_divergence: AfterDivergence,
 }
@@ -90,16 +91,16 @@ enum AfterDivergence {
 }
 
 impl HowArgs {
-    /// Says whether recorded commands really run.
+    /// Returns whether the recorded commands really run.
     pub(crate) fn runs_commands(self) -> bool {
         self.tools == Tools::Live
     }
 
-    /// Opens a bundle to be played.
+    /// Opens a bundle for a replay.
     ///
     /// # Errors
     ///
-    /// It cannot be played.
+    /// Returns an error if the bundle cannot be replayed.
     pub(crate) fn open(self, bundle: &Path, from: Option<&str>) -> Result<Replay, Failure> {
         let options = ReplayOptions {
             from: from.map(|from| match from.parse() {
@@ -119,18 +120,18 @@ impl HowArgs {
     }
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Serialize)]
 struct Outcome {
-    /// Whether every request was the recorded one, and every turn ended as it did.
+    /// Whether every request was equal to the recorded one, and every turn had the recorded outcome.
     same: bool,
-    /// Whether the recording ends in a turn that had not ended: everything is compared up to there.
+    /// Whether the last turn of the recording has no end. Everything before that is compared.
     recording_ends: bool,
-    /// Whether only the conversation was compared.
+    /// Whether only the items of the conversation were compared, and not the instructions and tools.
     only_conversation: bool,
     turns: Vec<TurnOutcome>,
     agents: Vec<ThreadReport>,
-    /// The bundle of the replay.
+    /// The bundle of the replay; `None` if nothing was recorded.
     bundle: Option<PathBuf>,
 }
 
@@ -141,7 +142,7 @@ struct TurnOutcome {
     turn: Option<String>,
     status: Option<TurnStatus>,
     same: bool,
-    /// Whether the recording ends in this turn.
+    /// Whether the recording ends inside this turn.
     recording_ends: bool,
     tokens: u64,
     duration_ms: u64,
@@ -165,7 +166,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
             caught = signals.next() => Ok(Err(caught)),
         };
         replay.end();
-        // Ends what runs and looks at what it left.
+        // The shutdown ends running commands and checks what they left.
         server.shutdown().await;
         outcome
     })?;
@@ -184,7 +185,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
 
 fn folder(asked: Option<&Path>, replay: &Replay) -> Result<PathBuf, Failure> {
     let cwd = match asked {
-        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is no folder", cwd.display()))),
+        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is not a folder", cwd.display()))),
         Some(cwd) => std::path::absolute(cwd),
         None => match replay.settings().cwd.filter(|cwd| cwd.is_dir()) {
             Some(cwd) => Ok(cwd),
@@ -194,24 +195,25 @@ fn folder(asked: Option<&Path>, replay: &Replay) -> Result<PathBuf, Failure> {
     cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
 }
 
-/// Asks whether commands of the recording may run in a folder that nobody named. The recording may be a stranger's, and names the
-/// folder that commands may write to.
+/// Asks whether recorded commands may run in a folder that the user did not name. A recording may be untrusted, and it
+/// names the folder that commands may write to.
 ///
 /// # Errors
 ///
-/// There is nobody to ask.
+/// Returns an error if there is no terminal to ask on.
 fn may_work_in(cwd: &Path, terminal: &Terminal) -> Result<bool, Failure> {
-    // Links are followed where the thread begins; people see where they lead.
+    // The thread resolves symlinks when it starts, so the question shows the resolved path.
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let folder = trace_text::path(&real);
     if !std::io::stdin().is_terminal() {
-        let message =
-            format!("--tools live really runs the recorded commands, and nobody said that they may in {folder}");
+        let message = format!(
+            "--tools live runs the recorded commands, and -C does not name the folder for them, which would be {folder}"
+        );
         return Err(Failure::usage(message).with_hint("name the folder with -C DIR, or use --tools recorded"));
     }
     let strong = terminal.paint_stderr().strong;
     let question = format!(
-        "The recorded commands really run, and may write as the configuration allows, in the folder\n  {strong}{folder}{strong:#}\nwhich nobody named with -C. Run them there? [y/N] "
+        "The recorded commands will run, and may write as the configuration allows, in the folder\n  {strong}{folder}{strong:#}\nwhich was not named with -C. Run them there? [y/N] "
     );
     let _ = std::io::stderr().write_all(question.as_bytes());
     let mut line = String::new();
@@ -219,7 +221,7 @@ fn may_work_in(cwd: &Path, terminal: &Terminal) -> Result<bool, Failure> {
     Ok(line.trim().eq_ignore_ascii_case("y"))
 }
 
-/// Plays the user of a session, turn by turn.
+/// Plays the user's part of a session, turn by turn.
 async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Result<Outcome, Failure> {
     let steps = replay.play_user().map_err(Failure::data)?;
     let history = replay.history().map_err(Failure::data)?;
@@ -251,7 +253,7 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Res
             break;
         }
     }
-    // Other agents may still be at work.
+    // Other agents may still be running.
     if !replay.stops() {
         user.until(replay.rest()).await?;
     }
@@ -264,11 +266,12 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Res
     Ok(Outcome { same, recording_ends, only_conversation, turns, agents, bundle })
 }
 
-/// Returns the thread as it was set up in the recording. With tools that run, the sandbox is the configured one, or a closer one.
+/// Returns the settings of the recorded thread. If tools really run, the sandbox is the configured one, or a stricter
+/// one.
 fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
     let settings = replay.settings();
     let sandbox = settings.sandbox.as_ref().map(sandbox_mode);
-    // A recording may come from anywhere: what it says must not open anything to commands that really run.
+    // A recording is not trusted: if commands really run, it must not widen the sandbox.
     let sandbox = sandbox.filter(|mode| tools == Tools::Recorded || *mode == SandboxMode::ReadOnly);
     let approval = settings.approval.as_ref().and_then(Value::as_str).filter(|_| tools == Tools::Recorded);
     ThreadStartParams {
@@ -278,7 +281,7 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
         base_instructions: settings.instructions.clone(),
         developer_instructions: settings.developer_instructions.clone(),
         sandbox,
-        // Nobody is asked about what a recording does not say.
+        // A question that is not in the recording is not asked.
         approval_policy: Some(match approval {
             Some("untrusted") => AskForApproval::Untrusted,
             Some("on-request") => AskForApproval::OnRequest,
@@ -288,7 +291,7 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
     }
 }
 
-/// Returns the mode that a recorded policy names: as a text, as its `type` or `mode`, or as its only member.
+/// Returns the mode of a recorded sandbox policy: a text, the member `type` or `mode`, or the name of the only member.
 fn sandbox_mode(policy: &Value) -> SandboxMode {
     let members = policy.as_object();
     let named = policy.get("type").or_else(|| policy.get("mode")).and_then(Value::as_str);
@@ -300,7 +303,7 @@ fn sandbox_mode(policy: &Value) -> SandboxMode {
     }
 }
 
-/// Returns what commands could touch in a session that this program recorded. With tools that run nothing is taken over.
+/// Returns the sandbox policy of a session that this program recorded; `None` if tools really run.
 fn sandbox(replay: &Replay, tools: Tools) -> Option<SandboxPolicy> {
     let recorded = replay.settings().sandbox.filter(|_| tools == Tools::Recorded)?;
     let is_open = |network: Network| network == Network::Open;
@@ -322,27 +325,27 @@ fn sandbox(replay: &Replay, tools: Tools) -> Option<SandboxPolicy> {
     })
 }
 
-/// The user of a replay.
+/// Plays the user of a replay.
 struct User {
     client: ClientHandle,
     events: Events,
     thread: String,
     sandbox: Option<SandboxPolicy>,
-    /// Tokens of all turns until now.
+    /// Tokens of all turns so far.
     tokens: u64,
-    /// Turns that began, and that nobody waited for yet.
+    /// Turns that have started, and that `next` has not returned yet.
     begun: VecDeque<String>,
-    /// Turns that ended, and that nobody waited for yet.
+    /// Turns that have ended, and that `end_of` has not returned yet.
     ended: HashMap<String, (TurnStatus, Option<String>)>,
 }
 
 impl User {
-    /// Does what the user did to begin a turn, and waits for its end.
+    /// Starts a turn as the user did, and waits for its end.
     async fn take(&mut self, step: &Step, replay: &Replay) -> Result<TurnOutcome, Failure> {
         let (began, before, client) = (Instant::now(), self.tokens, self.client.clone());
         let turn = match &step.kind {
             StepKind::Say(messages) => {
-                // What was said after the first message comes when the turn looks for it.
+                // The first message starts the turn. The others are delivered when the turn reads its mailbox.
                 let input = messages.first().map(|parts| inputs(parts)).unwrap_or_default();
                 let settings = step.settings.clone();
                 let summary = settings.summary.and_then(|summary| serde_json::from_value(summary.into()).ok());
@@ -391,7 +394,7 @@ impl User {
         })
     }
 
-    /// Waits for the next turn that begins; nothing if none does.
+    /// Waits for the next turn that starts; `None` if no turn starts.
     async fn next(&mut self, step: &Step, replay: &Replay) -> Result<Option<String>, Failure> {
         let mut rest = std::pin::pin!(replay.rest());
         while self.begun.is_empty() {
@@ -401,11 +404,11 @@ impl User {
                 () = &mut rest => break,
             }
         }
-        // It may be over before it is heard of.
+        // The turn may already have ended before its start was received.
         Ok(self.begun.pop_front().or_else(|| replay.live_turn(step)))
     }
 
-    /// Waits for the end of a turn, and tells how it ended.
+    /// Waits for the end of a turn, and returns its status and its error.
     async fn end_of(&mut self, turn: &str) -> Result<(TurnStatus, Option<String>), Failure> {
         loop {
             if let Some(ended) = self.ended.remove(turn) {
@@ -417,7 +420,8 @@ impl User {
         }
     }
 
-    /// Waits for something, and hears meanwhile what happens: agents wait for those who listen.
+    /// Waits for a future, and receives notifications meanwhile. The server waits for its clients, so they must not be
+    /// left in the queue.
     async fn until<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Failure> {
         let mut future = std::pin::pin!(future);
         loop {
@@ -433,7 +437,7 @@ impl User {
             None => return Err(Failure::internal(anyhow::anyhow!("the server ended before the replay did"))),
             Some(Event::Notification { method, params }) => (method, params),
             Some(Event::Request { id, method, .. }) => {
-                let refusal = RpcError::invalid_request(format!("nobody answers `{method}` in a replay"));
+                let refusal = RpcError::invalid_request(format!("a replay does not answer `{method}`"));
                 return self.client.refuse(&id, &refusal).await.map_err(refused);
             }
         };
@@ -456,7 +460,7 @@ impl User {
     }
 }
 
-/// Returns what a user says, out of the parts of a recorded message.
+/// Converts the parts of a recorded message to user inputs.
 fn inputs(parts: &[Value]) -> Vec<UserInput> {
     let text = |part: &Value, name: &str| part.get(name).and_then(Value::as_str).map(str::to_owned);
     let input = |part: &Value| match text(part, "image_url") {
@@ -469,7 +473,7 @@ fn inputs(parts: &[Value]) -> Vec<UserInput> {
     parts.iter().filter_map(input).collect()
 }
 
-/// Tells a person what came of a replay.
+/// Formats the result of a replay.
 fn told(outcome: &Outcome) -> String {
     let mut told = String::new();
     for turn in &outcome.turns {

@@ -37,29 +37,31 @@ Examples:
   trace run --provider scripted 'RUN [[{\"say\": \"hello\"}]]'     no key, no network
   git diff | trace run -                                       the prompt from stdin
 
-It runs one turn in the working folder, and says on stderr where the session was recorded: `trace show` and all other commands \
-read it from there. On a terminal it asks before a command runs, or files change, that need a decision; elsewhere they are declined. What it asks \
-about is shown as it will run: characters that act, hide or look like others are written as escapes.
+It runs one turn in the working folder, and prints to stderr where the session was recorded; `trace show` and all \
+other commands read the recording. On a terminal, it asks before it runs commands or changes files that need an \
+approval; without a terminal, these are declined. Commands are shown as they will run: characters that are invisible, \
+that act on the terminal or that look like other characters are written as escapes.
 
-Exit codes: 0 the turn completed; 1 it failed, or could not begin; 2 wrong usage; 3 an internal error; 130 it was interrupted, 143 by SIGTERM, 129 by SIGHUP.";
+Exit codes: 0 the turn completed; 1 it failed, or could not start; 2 wrong usage; 3 an internal error; 129, 130 or 143 \
+it was ended by SIGHUP, Ctrl-C or SIGTERM.";
 
 /// Runs one turn of an agent and records it
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArgs {
-    /// What the agent is asked for; - reads it from stdin
+    /// The prompt; - reads it from stdin
     #[arg(value_name = "PROMPT")]
     prompt: String,
-    /// Print what happens as JSON, one notification of the protocol per line
+    /// Print notifications of the protocol as JSON, one per line
     #[arg(long)]
     json: bool,
     /// Work in this folder
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// What commands may touch: read-only, workspace-write or danger-full-access
+    /// What commands may write to: read-only, workspace-write or danger-full-access
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     sandbox: Option<Sandbox>,
-    /// When to ask: untrusted, on-request or never
+    /// When to ask for approval: untrusted, on-request or never
     #[arg(long, value_name = "WHEN", hide_possible_values = true)]
     approval: Option<Approval>,
     #[command(flatten)]
@@ -80,9 +82,9 @@ enum Approval {
     Never,
 }
 
-/// What becomes of what happens.
+/// Receives what happens in a turn, and answers approval requests.
 pub(crate) trait Audience {
-    /// Hears a notification, as it was sent and as it was understood.
+    /// Receives a notification of the root thread, as it was sent and as it was parsed.
     fn hear(&mut self, text: &RawNotification<'_>, notification: Option<&ServerNotification>) -> Result<(), Failure>;
 
     /// Decides whether a command may run.
@@ -91,7 +93,7 @@ pub(crate) trait Audience {
     /// Decides whether files may be changed.
     fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision;
 
-    /// Takes note of what any agent tells, since a question may be about it.
+    /// Receives a notification of any thread, because an approval request may refer to it.
     fn overhear(&mut self, notification: &ServerNotification);
 }
 
@@ -103,12 +105,12 @@ pub(crate) struct RawNotification<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// How a turn came out.
+/// The outcome of a turn.
 pub(crate) struct Outcome {
     pub(crate) status: TurnStatus,
-    /// Why it failed.
+    /// Why the turn failed; `None` if it did not.
     pub(crate) error: Option<String>,
-    /// The recorded session.
+    /// The bundle of the session; `None` if nothing was recorded.
     pub(crate) bundle: Option<PathBuf>,
 }
 
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
     let prompt = prompt(&args.prompt)?;
     let cwd = match &args.cwd {
         Some(cwd) if !cwd.is_dir() => {
-            return Err(Failure::usage(format!("{} is no folder", cwd.display())));
+            return Err(Failure::usage(format!("{} is not a folder", cwd.display())));
         }
         Some(cwd) => std::path::absolute(cwd),
         None => std::env::current_dir(),
@@ -147,7 +149,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
         let mut narration = Narration::new(terminal, args.json);
         let mut caught = None;
         let outcome = turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
-        // Ends what runs and looks at what it left, also if nobody can be told any more how the turn ended.
+        // The shutdown ends running commands and checks what they left, even if the outcome of the turn cannot be
+        // printed.
         server.shutdown().await;
         Ok::<_, Failure>((outcome, caught))
     });
@@ -172,7 +175,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
     }
 }
 
-/// Tells whether somebody sits at the terminal who can be asked.
+/// Returns whether there is a terminal on which a user can be asked.
 pub(crate) fn can_ask(is_json: bool) -> bool {
     !is_json && std::io::stdin().is_terminal()
 }
@@ -194,14 +197,14 @@ fn prompt(given: &str) -> Result<String, Failure> {
 }
 
 fn serving_hint() {
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), b"reading the prompt from stdin, until its end\n");
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), b"reading the prompt from stdin until end of input\n");
 }
 
-/// Runs one turn in a server, from a new thread to the recorded session.
+/// Runs one turn of a new thread in a server.
 ///
 /// # Errors
 ///
-/// The turn could not begin, or what happens could not be told.
+/// Returns an error if the turn cannot start, or if the output cannot be written.
 pub(crate) async fn turn(
     server: &Server,
     start: ThreadStartParams,
@@ -220,7 +223,7 @@ pub(crate) async fn turn(
     Ok(Outcome { status, error, bundle })
 }
 
-/// Hears what happens until the turn has ended. Signals interrupt it, and the last one is noted.
+/// Receives notifications until the turn has ended. A signal interrupts the turn; the last signal is returned.
 async fn follow(
     client: &ClientHandle,
     events: &mut Events,
@@ -235,7 +238,7 @@ async fn follow(
             signal = signals.next() => {
                 *caught = Some(signal);
                 let params = TurnInterruptParams { thread_id: thread.to_owned(), turn_id: turn.to_owned() };
-                // A turn that has just ended cannot be interrupted, and tells so by its end.
+                // The request is refused if the turn has just ended. Its end is then received as a notification.
                 let _ = client.call::<method::TurnInterrupt>(&params).await;
                 continue;
             }
@@ -248,7 +251,7 @@ async fn follow(
                 if let Some(notification) = &notification {
                     audience.overhear(notification);
                 }
-                // What other agents say is theirs; programs that read JSON hear all.
+                // People see only the notifications of the root thread. Programs that read JSON get all of them.
                 let is_own =
                     notification.as_ref().and_then(ServerNotification::thread_id).is_none_or(|id| id == thread);
                 audience.hear(&text, notification.as_ref().filter(|_| is_own))?;
@@ -265,7 +268,7 @@ async fn follow(
     }
 }
 
-/// Answers what the server asks.
+/// Answers a request of the server.
 async fn answer(
     client: &ClientHandle,
     id: &RequestId,
@@ -288,7 +291,7 @@ async fn answer(
             }
             None => client.refuse(id, &RpcError::invalid_request("the question makes no sense")).await,
         },
-        other => client.refuse(id, &RpcError::invalid_request(format!("nobody answers `{other}` here"))).await,
+        other => client.refuse(id, &RpcError::invalid_request(format!("`trace run` does not answer `{other}`"))).await,
     }
 }
 

@@ -1,4 +1,5 @@
-//! `trace sandbox-exec`: becomes a command that is shut in. The server starts commands through it; people need not.
+//! `trace sandbox-exec`: applies a sandbox policy to itself and then executes a command. The server starts commands
+//! through it; users do not need it.
 
 use std::ffi::OsString;
 
@@ -6,10 +7,10 @@ use clap::Args;
 
 use crate::ui::failure::{Ending, Failure};
 
-/// Runs a command that is shut in
+/// Runs a command in the sandbox
 #[derive(Debug, Args)]
 pub(crate) struct SandboxExecArgs {
-    /// What the command may touch, as JSON
+    /// The sandbox policy, as JSON
     #[arg(long, value_name = "JSON")]
     policy: String,
     /// The command

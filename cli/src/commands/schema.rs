@@ -1,4 +1,4 @@
-//! `trace schema`: the messages of the app-server protocol, for those who write clients.
+//! `trace schema`: writes the messages of the app-server protocol for authors of clients.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ Examples:
   trace schema --json protocol.json --experimental
   trace schema --ts types                       TypeScript types, one file each, in the folder types
 
-A server offers experimental methods and fields to clients that ask for them when they connect.
+A server offers experimental methods and fields only to clients that ask for them when they connect.
 
 Exit codes: 0 done; 1 the output could not be written; 2 wrong usage; 3 an internal error.";
 
@@ -29,7 +29,7 @@ pub(crate) struct SchemaArgs {
     /// Write TypeScript types into this folder
     #[arg(long, value_name = "DIR", group = "form")]
     ts: Option<PathBuf>,
-    /// With experimental methods and fields
+    /// Include experimental methods and fields
     #[arg(long)]
     experimental: bool,
 }

@@ -14,17 +14,19 @@ use crate::ui::failure::{Ending, Failure};
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace serve --listen ws://127.0.0.1:8765     clients connect by WebSocket
-  codex --remote ws://127.0.0.1:8765           the Codex terminal client is one of them
-  trace serve --listen unix://                 a socket in the home folder; `trace serve proxy` connects a pipe to it
-  trace serve                                  one client on stdin and stdout, as SDKs start it
-  trace serve --provider scripted              answers come from scripts in the messages: no key, no network
+  trace serve --listen ws://127.0.0.1:8765     listen for WebSocket clients
+  codex --remote ws://127.0.0.1:8765           connect the Codex terminal client
+  trace serve --listen unix://                 listen on a socket in the server home; `trace serve proxy` connects to it
+  trace serve                                  serve one client on stdin and stdout, as SDKs start it
+  trace serve --provider scripted              play scripts in the messages; needs no API key and no network
 
-It speaks version 2 of the Codex app-server protocol. Threads are stored in $TRACE_HOME (~/.trace), and every session leaves \
-a bundle in $TRACE_ROOT (or traces in the home folder) that all other commands read. Models are asked at OPENAI_BASE_URL with \
-OPENAI_API_KEY, or as config.toml says. SIGTERM, SIGHUP and Ctrl-C let running turns come to their end; a second one does not.
+The server speaks version 2 of the Codex app-server protocol. Threads are stored in $TRACE_HOME (~/.trace), and every \
+session is recorded as a bundle in $TRACE_ROOT (or traces in the server home), which all other commands read. Models \
+are requested at OPENAI_BASE_URL with OPENAI_API_KEY, or as config.toml says. After the first SIGTERM, SIGHUP or \
+Ctrl-C, running turns may complete; a second one ends them.
 
-Exit codes: 0 ended in good order; 1 the home folder cannot be used or nobody can listen there; 2 wrong usage; 3 an internal error.";
+Exit codes: 0 shut down; 1 the server home cannot be used, or the address cannot be listened on; 2 wrong usage; 3 an \
+internal error.";
 
 /// Serves agents to clients, and records what they do
 #[derive(Debug, Args)]
@@ -32,18 +34,19 @@ Exit codes: 0 ended in good order; 1 the home folder cannot be used or nobody ca
 pub(crate) struct ServeArgs {
     #[command(subcommand)]
     command: Option<ServeCommand>,
-    /// Where clients connect: stdio://, ws://IP:PORT, unix://PATH, unix://, or off
+    /// The address for clients: stdio://, ws://IP:PORT, unix://PATH, unix://, or off
     #[arg(long, value_name = "URL", default_value = "stdio://", hide_default_value = true)]
     listen: String,
     /// The same as --listen stdio://, the default
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
-    /// Play this recorded session: answers of the model and of tools come from the bundle
+    /// Replay this recorded session: the output of the model and of tools comes from the bundle
     #[arg(long, value_name = "BUNDLE")]
     replay: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,
-    /// The folder of threads whose clients name none [default: this one; with --replay --tools live there is none]
+    /// The folder of threads whose clients name none [default: the current one; with --replay --tools live there is no
+    /// default]
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     #[command(flatten)]
@@ -59,7 +62,7 @@ enum ServeCommand {
         /// The socket [default: that of `trace serve --listen unix://`]
         #[arg(long, value_name = "PATH")]
         sock: Option<PathBuf>,
-        /// The folder of threads and configuration [default: $TRACE_HOME, or ~/.trace]
+        /// The server home [default: $TRACE_HOME, or ~/.trace]
         #[arg(long, value_name = "DIR")]
         home: Option<PathBuf>,
     },
@@ -71,14 +74,14 @@ enum WsAuth {
     SignedBearerToken,
 }
 
-/// Who may connect by WebSocket.
+/// How WebSocket clients authenticate.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Who may connect to ws://")]
 struct AuthArgs {
-    /// What clients show: capability-token or signed-bearer-token
+    /// How clients authenticate: capability-token or signed-bearer-token
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     ws_auth: Option<WsAuth>,
-    /// The file with the capability token, or with `sha256:` and its SHA-256 in hexadecimal
+    /// The file with the capability token, or with `sha256:` followed by its SHA-256 in hexadecimal
     #[arg(long, value_name = "FILE")]
     ws_token_file: Option<PathBuf>,
     /// The SHA-256 of the capability token, in hexadecimal
@@ -93,7 +96,7 @@ struct AuthArgs {
     /// The audience that a bearer token must name
     #[arg(long, value_name = "NAME")]
     ws_audience: Option<String>,
-    /// How far the clocks may differ [default: 30]
+    /// Allowed difference of the clocks, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS")]
     ws_max_clock_skew_seconds: Option<u64>,
 }
@@ -122,7 +125,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
     }
 }
 
-/// How long a server that is forced to end takes to drop what goes on in it. Programs that it started are killed by that.
+/// How long a server that is forced to end may take to drop its tasks, which kills the programs that it started.
 const FORCED_PATIENCE: Duration = Duration::from_millis(500);
 
 fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
@@ -139,7 +142,8 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let serving = args.serving.prepare_replay(&cwd, replay.as_ref(), &secret_files)?;
     let runtime = serving::tokio_runtime()?;
     let grace = runtime.block_on(async {
-        // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.
+        // The signals are caught before the server can be reached. An early signal must not leave a socket or an
+        // incomplete home behind.
         let shutdown = Shutdown::new();
         let signals = tokio::spawn(end_by(Signals::catch()?, shutdown.clone()));
         let bound = bind(&place, auth).await.map_err(Failure::data)?;
@@ -150,7 +154,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             if let Some(traces) = traces {
                 text.push_str(&format!("  sessions are recorded in {}\n", traces.display()));
             }
-            // Whoever started the server learns a free port from this.
+            // The program that started the server reads the port from this text if it asked for a free one.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
         serve(bound, server.entrance(), &shutdown).await;
@@ -164,7 +168,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
         signals.abort();
         Ok::<_, Failure>(grace)
     })?;
-    // What still blocks a thread, such as reading standard input, must not hold up the end.
+    // A thread that is still blocked, such as by reading standard input, must not delay the end.
     runtime.shutdown_timeout(grace);
     serving::end_descendants();
     Ok(Ending::Done)
@@ -173,11 +177,12 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
 /// Returns the folder of threads whose clients name none.
 fn working_folder(args: &ServeArgs) -> Result<PathBuf, Failure> {
     let cwd = match &args.cwd {
-        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is no folder", cwd.display()))),
+        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is not a folder", cwd.display()))),
         Some(cwd) => std::path::absolute(cwd),
-        // What a stranger recorded runs only where somebody said so. Clients may be on stdin, so nobody is asked.
+        // Recorded commands are not trusted, so they run only in a folder that the user named. The user cannot be
+        // asked, since stdin may belong to a client.
         None if args.replay.is_some() && args.how.runs_commands() => {
-            let message = "--tools live really runs the recorded commands, and no folder is named for them";
+            let message = "--tools live runs the recorded commands, and -C does not name a folder for them";
             return Err(Failure::usage(message).with_hint("name it with -C DIR, or use --tools recorded"));
         }
         None => std::env::current_dir(),
@@ -185,7 +190,7 @@ fn working_folder(args: &ServeArgs) -> Result<PathBuf, Failure> {
     cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
 }
 
-/// Tells the server to end, first in good order, then at once.
+/// Shuts the server down at the first signal, and ends it at once at the second.
 async fn end_by(mut signals: Signals, shutdown: Shutdown) {
     loop {
         signals.next().await;

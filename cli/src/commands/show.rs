@@ -1,4 +1,4 @@
-//! `trace show`: what a person looks at first.
+//! `trace show`: an overview of a session.
 
 mod attention;
 mod report;
@@ -20,23 +20,24 @@ Examples:
   trace show traces/trace-1 --all | less
   trace show traces/trace-1 --json | jq '.attention[] | select(.state == \"failed\")'
 
-First comes the session, then what needs attention: what failed or was cancelled, commands that left an exit code, \
-messages that never arrived, what never ended (it is `running` while the log has no end, and `unfinished` after that), \
-and damage of the bundle. Then come the threads, one per agent, each below the one that spawned it.
+The output begins with the session, and with what needs attention: failed or cancelled operations, commands with a \
+nonzero exit code, messages that never arrived, operations that never ended (`running` while the log has no end, \
+`unfinished` after that), and damage of the bundle. The threads follow, one per agent, each below the one that spawned \
+it.
 
 --json writes one object:
-  format       1; grows when a field changes its meaning, not when one is added
+  format       1; is increased if a field changes its meaning, not if one is added
   bundle       path of the bundle
   session      ids, status, times, recording_complete, tokens, models, counts
   attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
-               subject (what was tried) and detail (what came of it)
+               subject (the operation) and detail (its result)
   diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
                raw_payload_id, message
   threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,
                times, counts, tokens
   tools        most used first: tool, calls, failed, unfinished, duration_ms
   edges        kind, count
-Times are in milliseconds. What is not known is null. Texts are cut at 2000 columns.
+Times are in milliseconds. Unknown values are null. Texts are cut at 2000 columns.
 
 Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal error.";
 
@@ -55,7 +56,7 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Returns arguments that show a bundle as people see it.
+    /// Returns arguments that show the overview of a bundle as text.
     pub(crate) fn of(bundle: PathBuf) -> Self {
         Self { bundle, json: false, all: false }
     }
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failur
         let rows = if args.all { view::Rows::All } else { view::Rows::First };
         terminal.print(&view::render(&report, session.diagnostics(), rows, terminal))?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }

@@ -33,49 +33,51 @@ const AFTER_HELP: &str = "\
 Examples:
   trace tail traces/trace-1
   trace tail                      the newest session below $TRACE_ROOT
-  trace tail --wait               the next one that begins there
+  trace tail --wait               the next one that is started there
   trace tail traces/trace-1 --from-start --no-follow | less
   trace tail traces/trace-1 --json | jq -c 'select(.event == \"tool_ended\" and .exit_code != 0)'
 
-Each line begins with the time since the session's start and the path of the agent. On a terminal, a line at the bottom \
-says who is doing what. It ends by itself when the recording does, and says so when the process that recorded died. The \
-Codex CLI takes no lock on what it records: when it dies, nobody can tell before the log was silent for a day, and Ctrl-C ends the wait.
+Each line begins with the time since the start of the session and the path of the agent. On a terminal, a status line \
+at the bottom shows what each agent is doing. The command ends when the recording ends, and says so if the process \
+that recorded died. The Codex CLI does not lock its recordings: if it dies, this is known only after the log was not \
+written to for a day; Ctrl-C ends the wait.
 
 --json writes one object per line: seq, at_unix_ms, elapsed_ms, event, object, thread_id, agent_path, to_agent_path, \
-status, subject, detail, exit_code, duration_ms, tokens. docs/schema/tail.schema.json says what they mean. What is not \
-known is null.
+status, subject, detail, exit_code, duration_ms, tokens. docs/schema/tail.schema.json describes them. Unknown values \
+are null.
 
 Exit codes: 0 the recording has ended, or Ctrl-C; 1 the bundle cannot be read, its recorder died or had to stop, or its \
 log was replaced; 2 wrong usage; 3 an internal error.";
 
-/// Lines that are shown of what happened before, unless the command line says how many.
+/// Most earlier events that are shown, unless `--lines` is given.
 const FIRST_LINES: usize = 10;
 
-/// A log whose session has ended is closed within this time, or not at all.
+/// How long to wait for the recorder to close the log after the session has ended.
 const CLOSED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Time between two looks at the log.
+/// Pause between two reads of the log.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Follows a session while it is recorded, one line per event of interest
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
-    /// The bundle, or a folder whose newest bundle is meant [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    /// The bundle, or a folder whose newest bundle is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
+    /// then traces in the home folder]
     bundle: Option<PathBuf>,
-    /// Show so many lines of what happened before
+    /// Show this many lines of earlier events
     #[arg(short = 'n', long, value_name = "N", default_value_t = FIRST_LINES)]
     lines: usize,
-    /// Show all that happened before
+    /// Show all earlier events
     #[arg(long, conflicts_with = "lines")]
     from_start: bool,
-    /// Show only this agent and those below it, as /root/docs
+    /// Show only this agent and those below it, such as /root/docs
     #[arg(long, value_name = "PATH")]
     thread: Option<String>,
-    /// Stop at the present end of the log
+    /// Stop at the current end of the log
     #[arg(long, conflicts_with = "wait")]
     no_follow: bool,
-    /// Wait for the next bundle that begins in the folder
+    /// Wait for the next bundle that is started in the folder
     #[arg(long)]
     wait: bool,
     /// Write JSON Lines, described below
@@ -112,9 +114,9 @@ struct Tail<'a> {
     narrator: Narrator,
     lines: Lines,
     status: StatusLine,
-    /// What happened before anybody looked, while it is read; its last lines are shown at once.
+    /// Earlier events, while they are read; `None` afterwards. The last lines of them are printed at once.
     before: Option<VecDeque<Happening>>,
-    /// The log of a bundle that is one file, which has all that there will be.
+    /// The log of a packed bundle, which is complete.
     packed_log: Option<Vec<u8>>,
 }
 
@@ -152,7 +154,8 @@ impl<'a> Tail<'a> {
             failure.with_hint("no recorder writes a log of this size: move the file away, or cut it to its first lines")
         };
         while !interrupted.load(Ordering::Relaxed) {
-            // Asked before the log is read, so that what came before the answer is read after it.
+            // The state of the recorder is read before the log. If it has ended, everything that it wrote is then in
+            // the log.
             let standing = follower.standing().map_err(failure)?;
             bytes.clear();
             match follower.read(&mut bytes).map_err(failure)? {
@@ -168,7 +171,8 @@ impl<'a> Tail<'a> {
                 Growth::Still => {
                     self.show_what_was_before()?;
                     match standing {
-                        // The end of a session stands before those of its threads; only a lock tells that they are written.
+                        // The end of a session is written before the ends of its threads. Without a lock, the end of
+                        // the recording can only be guessed.
                         Standing::Over(End::Complete) if self.may_be_closed_yet(&follower) => thread::sleep(PAUSE),
                         Standing::Over(end) => {
                             follower.read_rest(&mut bytes).map_err(failure)?;
@@ -182,7 +186,7 @@ impl<'a> Tail<'a> {
                         Standing::Silent { since } if is_abandoned(since) => {
                             self.status.clear();
                             let hint =
-                                "the log has no end, and nobody wrote to it for a day: its process must have died";
+                                "the log has no end and was not written to for a day: its process must have died";
                             let _ = io::stderr().write_all(self.terminal.hint_line(hint).as_bytes());
                             return Ok(Ending::Done);
                         }
@@ -198,7 +202,7 @@ impl<'a> Tail<'a> {
         Ok(Ending::Done)
     }
 
-    /// Says whether the session has just ended, and a recorder that takes no lock may be about to close the log.
+    /// Returns whether the session has just ended, and a recorder that takes no lock may still be closing the log.
     fn may_be_closed_yet(&self, follower: &LogFollower) -> bool {
         let trace = self.live.trace();
         let is_closed = trace.recording_complete || trace.schema_version < SchemaVersion::V2;
@@ -207,7 +211,7 @@ impl<'a> Tail<'a> {
         !is_closed && !is_quiet && !self.args.no_follow
     }
 
-    /// Takes further bytes of the log, and shows what they tell.
+    /// Reads further bytes of the log, and prints their events.
     fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let mut told = Vec::new();
         let Self { live, narrator, payloads, args, before, .. } = self;
@@ -252,7 +256,7 @@ impl<'a> Tail<'a> {
         })
     }
 
-    /// Says so when there was nothing to show because the session has no such agent.
+    /// Prints a hint if nothing was shown because the session has no agent with the given path.
     fn warn_of_unknown_agent(&self) {
         let Some(path) = self.args.thread.as_deref() else { return };
         let trace = self.live.trace();
@@ -263,7 +267,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// Shows what only the end of the log tells, and says why nothing more comes.
+    /// Prints what only the end of the log shows, and returns why nothing more follows.
     fn end(mut self, end: Option<&End>) -> Result<Ending, Failure> {
         let mut told = Vec::new();
         let Self { live, narrator, payloads, args, before, .. } = &mut self;
@@ -285,8 +289,8 @@ impl<'a> Tail<'a> {
         let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();
         match end {
             Some(End::Died { pid }) if !is_over => {
-                let error = anyhow::anyhow!("process {pid}, which recorded, is gone and left the log without an end");
-                Err(Failure::data(error).with_hint("`trace show` says how far it came"))
+                let error = anyhow::anyhow!("the recording process {pid} has died; the log has no end");
+                Err(Failure::data(error).with_hint("`trace show` shows how far the session came"))
             }
             Some(End::Stopped(stopped)) => {
                 let reason = text::clean(&stopped.reason).into_owned();
@@ -298,7 +302,7 @@ impl<'a> Tail<'a> {
     }
 }
 
-/// Says whether something happened to an agent at or below a path, or was meant for it.
+/// Returns whether an event concerns an agent at or below a path, as its subject or its receiver.
 fn is_wanted(happening: &Happening, path: Option<&str>) -> bool {
     let Some(path) = path.map(|path| path.trim_end_matches('/')) else { return true };
     [&happening.agent_path, &happening.to_agent_path].into_iter().flatten().any(|of| is_at_or_below(of, path))
@@ -308,12 +312,12 @@ fn is_at_or_below(agent: &str, path: &str) -> bool {
     agent.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Says whether a log without an end was silent for so long that nobody goes on with it.
+/// Returns whether a log without an end was not written to for so long that its session counts as dead.
 fn is_abandoned(since: SystemTime) -> bool {
     Activity::Silent { since }.is_quiet(DELETE_AFTER, SystemTime::now())
 }
 
-/// Only a strict reduction refuses.
+/// Converts an error that only a strict reduction returns.
 fn never_refused(error: ReduceError) -> Failure {
     Failure::internal(error)
 }

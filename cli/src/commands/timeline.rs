@@ -1,4 +1,4 @@
-//! `trace timeline`: who did what when, and what it cost.
+//! `trace timeline`: shows what each agent did when, and what it cost.
 
 mod bars;
 mod names;
@@ -23,21 +23,21 @@ use crate::{prices, session};
 const AFTER_HELP: &str = "\
 Examples:
   trace timeline traces/trace-1
-  trace timeline traces/trace-1 --prices prices.toml    with money; samples/prices.toml shows how to write one
+  trace timeline traces/trace-1 --prices prices.toml    with prices; samples/prices.toml is an example
   trace timeline traces/trace-1 --by turn               costs of each turn
   trace timeline traces/trace-1 --json | jq '.costs.agents[] | {agent_path, subtree}'
 
-First comes one row per agent, parents first, with what took most of each moment, then what it cost. Times of tables are \
-summed call by call: calls that ran side by side count each for itself, and so do the calls of a code cell and the call \
-that ran it. What determined how long the session took is told by `trace critical-path`. TREE columns include all agents \
-below.
+The output begins with one row per agent, parents first, which shows the longest activity of each moment. Tables of \
+costs follow. Their times are sums over calls: each of several parallel calls counts in full, and so do the calls of a \
+code cell and the call that ran it. `trace critical-path` shows what determined the duration of the session. TREE \
+columns include all agents below an agent.
 
-Tokens are those that the provider reported. Requests that failed or were stopped, and requests for compactions, have \
-none on record: they are counted, and cost something that is not known. A model that the price table lacks has an unknown \
-cost too, written as ?.
+Tokens are those that the provider reported. Requests that failed or were interrupted, and requests for compactions, \
+have no reported tokens: they are counted, and their cost is unknown. A model that is not in the price table has an \
+unknown cost too, which is shown as ?.
 
 --json writes one object, format (1), bundle, timeline and costs, described by docs/schema/timeline.schema.json. \
-docs/costs.md says how costs are counted.
+docs/costs.md describes how costs are counted.
 
 Exit codes: 0 shown, damaged or not; 1 not a bundle, not a price table, or unreadable; 2 wrong usage; 3 an internal error.";
 
@@ -47,10 +47,10 @@ Exit codes: 0 shown, damaged or not; 1 not a bundle, not a price table, or unrea
 pub(crate) struct TimelineArgs {
     /// The bundle
     bundle: PathBuf,
-    /// Which tables of costs to show: agent, model, tool, turn [default: agent, model and tool]
+    /// The tables of costs to show: agent, model, tool, turn [default: agent, model and tool]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', hide_possible_values = true)]
     by: Vec<By>,
-    /// A price table, to say what it cost
+    /// A price table, to show what it cost
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// Write a JSON object, described below
@@ -61,7 +61,7 @@ pub(crate) struct TimelineArgs {
     all: bool,
 }
 
-/// What costs are told by.
+/// What a table of costs is grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
     Agent,
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &TimelineArgs, terminal: &Terminal) -> Result<Ending, Fa
         tables::remarks(&mut text, &costs, terminal);
         terminal.print(&text)?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -146,12 +146,12 @@ fn heading(timeline: &Timeline, costs: &Costs, name: &str, terminal: &Terminal) 
     }
     if timeline.clock_set_back_ms > 0 {
         let by = text::duration(i64::try_from(timeline.clock_set_back_ms).unwrap_or(i64::MAX));
-        field("clock", &format!("was set back by {by}; later times are moved on by it"));
+        field("clock", &format!("was set back by {by}; later times are shifted by this amount"));
     }
     text
 }
 
-/// Returns an amount of money for people, or says that it is not known, and what of it is.
+/// Formats an amount of money. If a part of it is not known, the known part is shown.
 pub(crate) fn money(cost: &Cost, currency: &str) -> String {
     let currency = preview(currency, 12);
     match cost.amount {
@@ -160,7 +160,7 @@ pub(crate) fn money(cost: &Cost, currency: &str) -> String {
     }
 }
 
-/// Returns how many hundredths of a whole a part is.
+/// Formats a part of a whole in percent.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let tenths = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
     format!("{}.{} %", tenths / 10, tenths % 10)

@@ -1,4 +1,4 @@
-//! `trace unpack`: packed bundles become directories again.
+//! `trace unpack`: restores the directories of packed bundles.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,34 +25,35 @@ Examples:
 
 --json writes an array of objects with file, target, files, bytes and problem.
 
-The directory is made under another name and takes its place when all checksums were right. One that is there already is \
-never touched. Directories and files are readable by their owner alone.
+The directory is written under a temporary name, and renamed when all checksums are correct. An existing directory is \
+never touched. Directories and files are readable only by their owner.
 
-Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are unpacked all the \
-same); 2 wrong usage; 3 an internal error.";
+Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others were unpacked); 2 \
+wrong usage; 3 an internal error.";
 
-/// Makes the directories of packed bundles again
+/// Restores the directories of packed bundles
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct UnpackArgs {
     /// Packed bundles, or folders with packed bundles below them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where the bundle goes: a new directory for one file, a directory that is there (or ends with /) for several
+    /// Where the bundle goes: a new directory for one file, an existing directory (or a name that ends with /) for
+    /// several
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+    /// Most bytes of an unpacked bundle, such as 500MB or 2GB [default: 64GiB]
     #[arg(long, value_name = "SIZE", value_parser = crate::ui::amount::parse_size)]
     max_size: Option<u64>,
     /// Write JSON instead of text
     #[arg(long)]
     json: bool,
-    /// Say nothing but what could not be done
+    /// Print nothing but failures
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
 
-/// What became of a packed bundle; an element of what `--json` writes.
+/// The result for a packed bundle. An element of the array of `--json`.
 #[derive(Debug, Serialize)]
 struct Outcome {
     file: String,
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &UnpackArgs, terminal: &Terminal) -> Result<Ending, Fail
 }
 
 impl Outcome {
-    /// Returns a line about what was unpacked.
+    /// Formats the result as a line.
     fn render(&self) -> String {
         let (Some(files), Some(bytes)) = (self.files, self.bytes) else { return String::new() };
         let target = bundles::shown(Path::new(&self.target)).to_string_lossy();
@@ -112,7 +113,7 @@ impl Outcome {
     }
 }
 
-/// Finds the packed bundles that an argument means.
+/// Resolves an argument to packed bundles.
 fn packed_below(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !argument.is_dir() {
         return Ok(vec![argument.to_owned()]);
@@ -128,8 +129,8 @@ fn packed_below(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn unpack_to(file: &Path, target: &Path, max_bytes: u64) -> Result<PackedBundle, Failure> {
     let bundle = PackedBundle::open(file).map_err(UnpackError::from)?;
     if fs::symlink_metadata(target).is_ok() {
-        return Err(Failure::data(anyhow::anyhow!("{} is there already", target.display()))
-            .with_hint("-o names another place; what is there is never touched"));
+        return Err(Failure::data(anyhow::anyhow!("{} exists already", target.display()))
+            .with_hint("-o names another place; an existing directory is never touched"));
     }
     let cannot_write =
         |error: std::io::Error| Failure::data(error).context(format!("cannot write {}", target.display()));
@@ -137,7 +138,7 @@ fn unpack_to(file: &Path, target: &Path, max_bytes: u64) -> Result<PackedBundle,
     let temporary = replace::directory_beside(target).map_err(cannot_write)?;
     unpack(&bundle, temporary.path(), max_bytes)?;
     fs::rename(temporary.path(), target).map_err(cannot_write)?;
-    // It has another name now.
+    // The directory was renamed, so the temporary path no longer exists.
     let _ = temporary.keep();
     Ok(bundle)
 }
@@ -155,13 +156,11 @@ impl From<UnpackError> for Failure {
                 if !is_packed(&packed) {
                     return Self::data(error).with_hint("`trace ls ROOT` lists the bundles below a folder");
                 }
-                let hint = format!("{} is there", packed.display());
+                let hint = format!("{} exists", packed.display());
                 return Self::data(error).with_hint(hint);
             }
             UnpackError::Packed(PackedError::NotPacked { .. }) => "`trace pack` makes packed bundles",
-            UnpackError::Packed(PackedError::Block { .. }) => {
-                "`trace show` and `trace reduce` read what the other blocks hold"
-            }
+            UnpackError::Packed(PackedError::Block { .. }) => "`trace show` and `trace reduce` read the other blocks",
             _ => return Self::data(error),
         };
         Self::data(error).with_hint(hint)

@@ -1,4 +1,4 @@
-//! `trace view`: all of a session as a page.
+//! `trace view`: shows a session as a page.
 
 use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
@@ -17,18 +17,19 @@ use crate::ui::output::Terminal;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace view traces/trace-1 --open             look at a session in the browser
-  trace view traces/trace-1 -o session.html    one file to keep, or to hand to somebody
+  trace view traces/trace-1 --open             show a session in the browser
+  trace view traces/trace-1 -o session.html    one file to keep or to share
   trace view traces/trace-1 -o all.html --embed 500M
 
-The page has the session as a timeline, the tree of agents, the transcript of each as its model saw it, every object with \
-what led to it and what came of it, and why turns failed. Press ? in it for its keys.
+The page shows the session as a timeline, the tree of agents, the transcript of each agent as its model saw it, every \
+object with its causes and effects, and why turns failed. Press ? in the page for its keys.
 
-Without -o it is served on the loopback interface at an address that nobody can guess, which is the first line on stdout, \
-until Ctrl-C; texts and payloads are read when they are looked at. With -o it is one file that needs no network. It holds \
-texts and payloads up to --embed, those of what failed first, and says in their place what it leaves out.
+Without -o, the page is served on the loopback interface at an address that cannot be guessed, until Ctrl-C. The \
+address is the first line on stdout. Texts and payloads are read when they are opened. With -o, the page is one file \
+that needs no network. It contains texts and payloads up to --embed, beginning with those of failures; a text that is \
+left out is marked.
 
-Either holds whatever the session saw: `trace redact` makes a copy without secrets to share.
+Both contain everything that the session saw. `trace redact` makes a copy without secrets that can be shared.
 
 Exit codes: 0 done; 1 not a bundle, unreadable, or the page could not be written or served; 2 wrong usage; 3 an internal error.";
 
@@ -44,7 +45,7 @@ pub(crate) struct ViewArgs {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// With -o: how much of texts and payloads the file may hold [default: 16MiB]
+    /// With -o: most bytes of texts and payloads in the file [default: 16MiB]
     #[arg(long, value_name = "SIZE", value_parser = amount::parse_size, requires = "output")]
     embed: Option<u64>,
     /// Without -o: the port to serve on [default: any free one]
@@ -60,21 +61,21 @@ pub(crate) fn run(args: &ViewArgs, terminal: &Terminal) -> Result<Ending, Failur
         Some(target) => write(args, target, &session, &name, terminal)?,
         None => return serve(args, session, &name, terminal),
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
 
-/// Returns what the page calls the session: the name of its bundle.
+/// Returns the title of the page: the name of the bundle.
 fn name_of(bundle: &Path, session: &Session) -> String {
     let named = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    // `.` and the like have no name by themselves.
+    // A path such as `.` has no file name, so it is resolved first.
     named(bundle)
         .or_else(|| named(&bundle.canonicalize().ok()?))
         .unwrap_or_else(|| session.trace().text(session.trace().rollout_id).to_owned())
 }
 
-/// Returns where the file goes.
+/// Returns how the output file is written.
 fn target(output: &Path) -> Result<Target, Failure> {
     if output == Path::new("-") { Ok(Target::Stdout) } else { file_target(output) }
 }
@@ -121,7 +122,7 @@ fn serve(args: &ViewArgs, session: Session, name: &str, terminal: &Terminal) -> 
         let server = Server::bind(session, name, args.port.unwrap_or(0), token).await.map_err(|error| {
             let failure = failed(error);
             match args.port {
-                Some(_) => failure.with_hint("another program may have the port; without --port any free one is taken"),
+                Some(_) => failure.with_hint("another program may use the port; without --port, any free one is taken"),
                 None => failure,
             }
         })?;

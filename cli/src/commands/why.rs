@@ -1,4 +1,4 @@
-//! `trace why`: where a text came from.
+//! `trace why`: finds out where a text came from.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -22,19 +22,19 @@ Examples:
   trace why traces/trace-1 --object conversation_item:42 --json | jq .origin
   pbpaste | trace why traces/trace-1 --text -
 
-White space and case count. The text is also found where it stands within a longer one, JSON-escaped inside another \
-string (\\n, \\\", \\u00e9, strings in strings), and where an output was cut in the middle of it.
+White space and case matter. The text is also found inside a longer text, JSON-escaped inside another string (\\n, \
+\\\", \\u00e9, strings in strings), and where an output was cut in the middle of it.
 
-The origin is what came first in the order of causes: a user's message, the output of a tool, the arguments that a model \
-wrote for one, a message that it wrote to an agent, other words of a model, or instructions. What an agent repeats or \
-inherits from its parent is a station on the path. docs/provenance.md has the rules.
+The origin is the first occurrence in the order of causes: a user's message, the output of a tool, the arguments of a \
+tool call, a message to an agent, other output of a model, or instructions. An agent that repeats the text or inherits \
+it from its parent is a step of the path. docs/provenance.md has the rules.
 
---json writes one object with text, object (if asked by object), origin (null if the text is nowhere: kind, object, \
-thread_id, agent_path, seq), path (object, thread_id, agent_path, seq, form, way), seen_by (inference_call_id, \
-thread_id, seq, form), followed_by (tool_call_id, tool, inference_call_id, thread_id, agent_path, seq), and unread_payloads. Its schema is \
-docs/schema/why.schema.json.
+--json writes one object with text, object (if one was asked for), origin (null if the text was not found: kind, \
+object, thread_id, agent_path, seq), path (object, thread_id, agent_path, seq, form, way), seen_by (inference_call_id, \
+thread_id, seq, form), followed_by (tool_call_id, tool, inference_call_id, thread_id, agent_path, seq), and \
+unread_payloads. Its schema is docs/schema/why.schema.json.
 
-Exit codes: 0 answered, also when the text is nowhere; 1 not a bundle, unreadable, or an object without text; 2 wrong \
+Exit codes: 0 answered, even if the text was not found; 1 not a bundle, unreadable, or an object without text; 2 wrong \
 usage, or no such object; 3 an internal error.";
 
 /// Shows where a text came from, how it travelled, and what followed from it
@@ -56,18 +56,18 @@ pub(crate) struct WhyArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Subject {
-    /// The text; `-` reads it from stdin, without one line end at its end
+    /// The text; - reads it from stdin, without a line feed at its end
     #[arg(short, long, allow_hyphen_values = true)]
     text: Option<String>,
-    /// An object, whose text is looked for: TYPE:ID with names of state.json
+    /// An object whose text is traced: TYPE:ID, with the names of state.json
     #[arg(short, long, value_name = "TYPE:ID")]
     object: Option<ObjectRef>,
 }
 
-/// Rows of a list that are shown unless all are asked for.
+/// Most rows of a list without `--all`.
 const FIRST_ROWS: usize = 10;
 
-/// Columns that a text may take up.
+/// Most columns of a text.
 const TEXT_COLUMNS: usize = 200;
 
 pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure> {
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
         Some(text) if text == "-" => Some(read_stdin()?),
         text => text.clone(),
     };
-    // What is wrong with the text is wrong before the bundle is opened.
+    // The text is checked before the bundle is opened.
     let needle = text.map(|text| Needle::new(&text)).transpose().map_err(Failure::usage)?;
     let session = session::open(&args.bundle)?;
     let needle = match (needle, &args.subject.object) {
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     };
     let mut answer = why(&session, &needle);
     if answer.origin.is_none() {
-        // Nothing is in a log that nobody could read; that is no answer.
+        // If the event log cannot be read, an empty answer would be wrong. This is an error instead.
         let bundle = Bundle::open(&args.bundle)?;
         bundle.log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
         let rows = if args.all { usize::MAX } else { FIRST_ROWS };
         terminal.print(&render(&answer, rows, terminal))?;
     }
-    // The process is about to end; freeing a million objects one by one would only delay that.
+    // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
 }
@@ -120,7 +120,7 @@ fn read_stdin() -> Result<String, Failure> {
         .take(limit)
         .read_to_string(&mut text)
         .map_err(|error| Failure::data(error).context("cannot read the text from stdin"))?;
-    // Pipes end what they carry with a line end, which is not meant.
+    // Programs usually end their output with a line feed, which is not part of the text.
     if text.ends_with('\n') {
         text.pop();
         if text.ends_with('\r') {
@@ -141,7 +141,7 @@ fn render(answer: &Provenance, rows: usize, terminal: &Terminal) -> String {
     if answer.unread_payloads > 0 {
         let odd = paint.odd;
         let count = text::count(answer.unread_payloads, "payload");
-        out.push_str(&format!("{odd}note{odd:#}    {count} could not be looked through; something may be missing\n"));
+        out.push_str(&format!("{odd}note{odd:#}    {count} could not be searched; the answer may be incomplete\n"));
     }
     let Some(origin) = &answer.origin else {
         out.push_str(match answer.unread_payloads {

@@ -206,7 +206,7 @@ fn a_repair_says_what_it_does_and_does_it_once() {
       repaired: line 30, which breaks off after 149 bytes, is cut off
       repaired: an empty document replaces payloads/1.json: the payload file is missing
       repaired: event 30, which reports what is lost after event 3 (1 payload), is added with payloads/12.json
-      what was there before is in root/below/torn/before-repair-1
+      the original files are in root/below/torn/before-repair-1
     "#);
     assert_eq!(place.names("root/below/torn/before-repair-1"), ["trace.jsonl"]);
     age(&place, "root/below/torn");
@@ -270,8 +270,8 @@ fn what_is_being_recorded_is_left_alone() {
       files       3 entries     ok
       error[torn_tail] line 1: the last line breaks off after 192 bytes; its event is lost
       note[log_empty] trace.jsonl: the log has no events
-      error: the log has no end and was written to within the last ten minutes; it may be being recorded
-      hint: try again when nobody writes to it
+      error: the log has no end and was written to within the last ten minutes; a recorder may still write to it
+      hint: try again when the recording has ended
     --- exit code 1
     "#);
     age(&place, "fresh");

@@ -152,7 +152,7 @@ fn a_request_is_told_item_by_item() {
       turn       turn-1, seq 6
       tokens     500 in (100 cached), 20 out
 
-    What takes the room (estimated)
+    What the tokens are spent on (estimated)
       WHAT               COUNT  TOKENS  SHARE
       tools                  2     187  37.4 %
       instructions           2     134  26.8 %
@@ -190,11 +190,11 @@ fn a_request_against_the_one_before() {
     compacted(&place.path("bundle"));
     let of = |id: &str| {
         let ran = place.run(&["context", "bundle", "--inference", id, "--diff"]);
-        let from = ran.stdout.find("Against").expect("a difference");
+        let from = ran.stdout.find("Difference to").expect("a difference");
         ran.stdout[from..].to_owned()
     };
     assert_snapshot!(of("inf-1"), @r#"
-    Against the request before: there is none in this thread
+    Difference to the request before: this is the first one of its thread
 
     Items 3
       #  TOKENS  SHARE   SINCE  WHAT       FROM          TEXT
@@ -203,7 +203,7 @@ fn a_request_against_the_one_before() {
       2      42  10.5 %     #1  user       user input    Why does the build fail?
     "#);
     assert_snapshot!(of("inf-2"), @r#"
-    Against inf-1: 3 kept, 2 added, 0 removed, 0 changed
+    Difference to inf-1: 3 kept, 2 added, 0 removed, 0 changed
       tokens     400 before, 500 now (+100)
       params ~   reasoning
 
@@ -213,7 +213,7 @@ fn a_request_against_the_one_before() {
       +4      73  14.6 %     #2  shell →  tool output      cc: no such file: lamp.h ⏎ \u{1b}[31mmake: *** [all] Error 1
     "#);
     assert_snapshot!(of("inf-3"), @r#"
-    Against inf-2: 1 kept, 2 added, 4 removed, 0 changed
+    Difference to inf-2: 1 kept, 2 added, 4 removed, 0 changed
       tokens     500 before, 150 now (-350)
       compacted  by compaction-2
 
@@ -230,9 +230,9 @@ fn a_request_against_the_one_before() {
       +2      13   8.7 %     #3  summary  compaction compaction-2  [encrypted_content, 20 bytes]
     "#);
     assert_snapshot!(of("inf-5"), @r#"
-    Against inf-4: 0 kept, 2 added, 5 removed, 0 changed
+    Difference to inf-4: 0 kept, 2 added, 5 removed, 0 changed
       tokens     about 108 before, 90 now (-18)
-      rewritten  most items are gone and no compaction was recorded: the client has summarised the history itself
+      rewritten  most items are gone and no compaction was recorded: the client has summarised the history by itself
 
     Removed 5
       #   TOKENS  SHARE   SINCE  WHAT            FROM                     TEXT
@@ -349,7 +349,7 @@ fn what_is_not_there_is_told_with_what_is() {
     assert_snapshot!(place.run(&["context", "empty", "--compaction", "c"]), @r#"
     --- stderr
     error: the session has no compaction c
-    hint: the session has no compaction at all
+    hint: the session has no compaction
     --- exit code 2
     "#);
 }

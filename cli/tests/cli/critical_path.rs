@@ -16,14 +16,14 @@ fn the_path_goes_through_the_agent_that_was_waited_for() {
     Session 019cae19-0040-732f-83f2-827affe7f664 took 46.5 s
       calls on the path cost 0.0085 EUR
 
-    What the time went into
+    What the time was spent on
       overhead  36.9 s  79.3 %  ███████████████████████
       model      7.8 s  16.9 %  █████
       tool       1.7 s   3.7 %  █
       idle       27 ms   0.1 %  █
       wait        7 ms   0.0 %  █
 
-    Whose time it was
+    Time by agent
       /root/changelog  26.6 s  57.2 %
       /root            19.8 s  42.7 %
       nobody's          27 ms   0.1 %
@@ -78,14 +78,14 @@ fn failed_requests_and_open_commands_are_on_the_path() {
     assert_snapshot!(place.run(&["critical-path", "bundle"]), @r#"
     Session rollout-id took 22.0 s
 
-    What the time went into
+    What the time was spent on
       overhead  7.0 s  31.8 %  █████████
       tool      6.0 s  27.3 %  ████████
       retry     4.0 s  18.2 %  █████
       idle      3.0 s  13.6 %  ████
       model     2.0 s   9.1 %  ██
 
-    Whose time it was
+    Time by agent
       /root     19.0 s  86.4 %
       nobody's   3.0 s  13.6 %
 
@@ -133,8 +133,8 @@ fn a_long_path_is_told_by_its_longest_pieces() {
     38.0 s       1.0 s  overhead  /root   39
     39.0 s       1.0 s  model     /root   40  model-1
     40.0 s       1.0 s  overhead  /root   41
-    41.0 s  1 min 22 s                        ... 82 shorter pieces
-    (--all shows every piece)
+    41.0 s  1 min 22 s                        ... 82 shorter segments
+    (--all shows every segment)
     "#);
     let all = place.run(&["critical-path", "bundle", "--all"]);
     assert_eq!(all.stdout.lines().filter(|line| line.ends_with("model-1")).count(), 60, "{all}");

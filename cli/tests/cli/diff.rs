@@ -112,7 +112,7 @@ fn what_one_lacks_is_told() {
     The sessions differ: 2 only in B; 4 steps are the same
 
     What diverged first
-      A  nothing of the kind
+      A  no such step
       B  /root  seq 14, 13.0 s after the start: exec_command git commit
 
     Differences
@@ -128,7 +128,7 @@ fn what_one_lacks_is_told() {
     The sessions differ: 2 changed, 2 only in A, 19 only in B; 0 steps are the same
 
     What diverged first
-      A  nothing of the kind
+      A  no such step
       B  /root  seq 9, 19 ms after the start: developer message
 
     Differences

@@ -46,12 +46,12 @@ fn what_does_not_go_together_is_refused() {
     let bundle = sample("one-agent");
     assert_snapshot!(place.run(&["export", &bundle, "--content"]), @r#"
     --- stderr
-    error: --content is for --format otlp
+    error: --content needs --format otlp
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["export", &bundle, "--endpoint", "http://localhost:4318"]), @r#"
     --- stderr
-    error: --endpoint is for --format otlp
+    error: --endpoint needs --format otlp
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["export", &bundle, "--format", "otlp", "--endpoint", "localhost:4318"]), @r#"
@@ -81,7 +81,7 @@ fn a_recording_is_not_overwritten() {
     assert_snapshot!(place.run(&["export", "bundle", "-o", "bundle/trace.jsonl"]), @r#"
     --- stderr
     error: bundle/trace.jsonl belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     "#);
 }

@@ -21,7 +21,7 @@ fn a_recording_is_not_overwritten() {
     assert_snapshot!(place.run(&["graph", "bundle", "--format", "dot", "-o", "bundle/trace.jsonl"]), @r#"
     --- stderr
     error: bundle/trace.jsonl belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     "#);
     assert_eq!(place.read("bundle/trace.jsonl"), log);
@@ -115,19 +115,19 @@ fn what_cannot_be_drawn_is_told() {
     error: the view of agents shows no single turns
     hint: --view turns and --view calls take --turn
     --collapse most: 2
-    error: invalid value 'most' for '--collapse <RULE>': the rules are siblings, tools, depth=N and none
+    error: invalid value 'most' for '--collapse <RULE>': the values are siblings, tools, depth=N and none
 
     --collapse none,tools: 2
-    error: --collapse none goes with no other rule
+    error: --collapse none cannot be combined with other values
     --max-nodes 0: 2
     error: invalid value '0' for '--max-nodes <N>': a picture has at least 1 node
 
     -o picture: 2
-    error: the name of the file does not tell the format
-    hint: --format says it: dot, svg, png, mermaid or json
+    error: the file name has no extension
+    hint: --format names it: dot, svg, png, mermaid or json
     -o picture.bmp: 2
-    error: no format ends in .bmp
-    hint: --format says it: dot, svg, png, mermaid or json
+    error: no format has the extension .bmp
+    hint: --format names it: dot, svg, png, mermaid or json
     : 1
     error: cannot read missing: No such file or directory (os error 2)
     hint: `trace ls ROOT` lists the bundles below a folder

@@ -174,7 +174,7 @@ fn payloads_that_cannot_be_searched_are_told_of() {
     "#);
     assert_snapshot!(place.run(&["why", "root/troubled", "-t", "nobody says this"]), @r#"
     text    nobody says this
-    note    1 payload could not be looked through; something may be missing
+    note    1 payload could not be searched; the answer may be incomplete
     not found in what could be read
     "#);
 }
@@ -211,7 +211,7 @@ fn exit_codes_are_those_of_grep() {
     "#);
     assert_snapshot!(place.run(&["grep", "x"]), @r#"
     --- stderr
-    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
+    error: no folder is given, TRACE_ROOT and CODEX_ROLLOUT_TRACE_ROOT are not set, and nothing was recorded in the server home
     hint: `trace grep PATTERN FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     "#);

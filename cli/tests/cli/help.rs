@@ -13,38 +13,39 @@ fn help_teaches() {
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
     shows what happened in them, answers questions about them, reduces them to the graph in state.json
-    and packs them into one small file each, which every command reads as it reads a directory. Nothing
-    changes what was recorded but `check --repair`, `prune --delete` and `pack --delete-source`.
+    and packs each into one small file, which every command reads like a directory. Only `check
+    --repair`, `prune --delete` and `pack --delete-source` change what was recorded.
 
     Usage: trace [OPTIONS] <COMMAND>
 
     Commands:
-      demo           Runs, records and shows a small session, without a key
+      demo           Runs, records and shows a small session, without an API key
       run            Runs one turn of an agent and records it
       serve          Serves agents to clients, and records what they do
-      replay         Plays a recorded session again, and shows where it goes another way
+      replay         Replays a recorded session, and shows where it diverges
       ls             Lists the bundles below a folder, newest first, without reducing them
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest
-      postmortem     Says why turns failed: the root cause, and the way from what was seen back to it
+      postmortem     Explains why turns failed: the root cause, and the path from the symptom back to it
       why            Shows where a text came from, how it travelled, and what followed from it
       grep           Searches what models saw and tools printed for a regular expression
-      context        Shows what the model saw in one request, item by item, with origins and shares of
-                     tokens
+      context        Shows what the model saw in one request, item by item, with origins and token
+                     counts
       timeline       Shows what each agent did when, and what it cost
       critical-path  Shows the chain of work that determined how long a session took
-      diff           Compares two sessions of the same task: what diverged first, what one lacks, what
-                     both cost
-      query          Answers SQL over one session or many
+      diff           Compares two sessions of the same task: the first divergence, all differences, and
+                     the costs
+      query          Runs an SQL query over one or more sessions
       view           Shows a session as a page in the browser
       graph          Draws a session: agents, turns, calls, or why it failed
       export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
       reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
-      unpack         Makes the directories of packed bundles again
+      unpack         Restores the directories of packed bundles
       redact         Copies a bundle without its secrets, or checks whether it has any
-      prune          Deletes bundles that are too old or too much; says first which
+      prune          Deletes old bundles, or the oldest ones above a total size; a dry run without
+                     --delete
       schema         Writes the schema of the app-server protocol
       completions    Writes a completion script for a shell to stdout
       man            Writes a manual page to stdout
@@ -54,7 +55,7 @@ fn help_teaches() {
               Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
 
       -v, --verbose...
-              Say on stderr what is being done; -vv says more
+              Print progress messages to stderr; -vv prints more
 
       -h, --help
               Print help (see a summary with '-h')
@@ -63,27 +64,27 @@ fn help_teaches() {
               Print version
 
     Examples:
-      trace demo                       a session from prompt to pictures, without a key
-      trace run PROMPT                 one turn of an agent, recorded
-      trace serve --listen URL         agents for the clients of Codex, every session recorded
-      trace ls traces                  what is there, newest first
-      trace show traces/trace-1        what happened in one session
-      trace tail traces                what happens in the newest one right now
-      trace postmortem traces/trace-1  why turns failed, across agents
-      trace why B --text TEXT          where a text came from, and what followed from it
-      trace grep PATTERN traces        what models saw and tools printed
-      trace context B --last           what the model saw in its last request
-      trace timeline B                 who did what when, and what it cost
-      trace diff A B                   where two sessions of one task part
-      trace query B @slowest-tools     SQL over sessions, your own or one that has a name
-      trace view B --open              all of it as a page in the browser
-      trace graph B -o agents.svg      the session as a picture
-      trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
-      trace reduce traces              a state.json in every bundle below traces
-      trace redact B -o COPY           a copy of a bundle without its secrets
+      trace demo                       record and show a small session; needs no API key
+      trace run PROMPT                 run one turn of an agent, and record it
+      trace serve --listen URL         serve agents to Codex clients, and record every session
+      trace ls traces                  list bundles, newest first
+      trace show traces/trace-1        show what happened in a session
+      trace tail traces                follow the newest session while it runs
+      trace postmortem traces/trace-1  find out why turns failed, across agents
+      trace why B --text TEXT          find where a text came from, and what followed from it
+      trace grep PATTERN traces        search what models saw and tools printed
+      trace context B --last           show what the model saw in its last request
+      trace timeline B                 show who did what when, and what it cost
+      trace diff A B                   compare two sessions of the same task
+      trace query B @slowest-tools     run SQL over sessions: a named query, or your own
+      trace view B --open              open the session as a page in the browser
+      trace graph B -o agents.svg      draw the session
+      trace export B                   export it to ui.perfetto.dev, Chrome or OpenTelemetry
+      trace reduce traces              write state.json into every bundle below traces
+      trace redact B -o COPY           copy a bundle without its secrets
 
     Exit codes:
-      0  done; a damaged bundle that could be reduced counts as done
+      0  success, also for a damaged bundle that could be reduced
       1  a bundle could not be read, was refused by --strict, has errors (check), or its output could
       not be written
       2  the command line is wrong
@@ -99,11 +100,12 @@ fn help_teaches() {
 
     Options:
           --repair        Repair what can be repaired
-          --dry-run       With --repair: only say what would be changed
+          --dry-run       With --repair: only print what would be changed
           --json          Write a JSON array, described below
-      -q, --quiet         Say nothing of bundles without errors, and of others nothing but the errors
+      -q, --quiet         Print nothing about bundles without errors, and only the errors of other
+                          bundles
           --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -v, --verbose...    Print progress messages to stderr; -vv prints more
       -h, --help          Print help
 
     Examples:
@@ -114,25 +116,26 @@ fn help_teaches() {
       trace check traces --json | jq '.[] | select(.errors > 0) | .bundle'
 
     Every line of the log and every payload is read once; no graph is made. An error breaks a rule of
-    the format, and something is lost; a warning is not as a recorder writes it; a note is worth
-    knowing. docs/check.md lists the codes.
+    the format, and something is lost. A warning is something that recorders do not write. A note is
+    worth knowing. docs/check.md lists the codes.
 
-    --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order,
-    and lets the smallest document that readers accept stand in for a lost payload; an event says what
-    is missing. All that it changes is copied to before-repair-1 (or the next number) in the bundle
-    first. It refuses a bundle that is being recorded, or that is damaged, has no end and was written to
-    within the last ten minutes; and leaves one alone that is sound.
+    --repair cuts off a torn tail, removes lines that are not events, corrects numbers and references,
+    and replaces a lost payload by the smallest document that readers accept; an event says what is
+    missing. Everything that it changes is first copied to before-repair-1 (or the next number) in the
+    bundle. It refuses a bundle that is being recorded, and a damaged bundle without an end that was
+    written to within the last ten minutes. It does not change a sound bundle.
 
     --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at,
     errors, warnings, notes), findings (code, severity, line, seq, path, message), left_out (code,
     count), repair (dry_run, changes, changes_left_out, backup; null without --repair) and problem (why
-    the bundle could not be checked or repaired). With --repair the findings are those after it.
+    the bundle could not be checked or repaired). With --repair, the findings are those after the
+    repair.
 
     Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
     repaired; 2 wrong usage; 3 an internal error.
     "#);
     assert_snapshot!(place.run(&["prune", "--help"]), @r#"
-    Deletes bundles that are too old or too much; says first which
+    Deletes old bundles, or the oldest ones above a total size; a dry run without --delete
 
     Usage: trace prune [OPTIONS] [ROOT]
 
@@ -141,31 +144,32 @@ fn help_teaches() {
               folder]
 
     Options:
-          --keep-days <DAYS>  Let bundles go that were last used longer ago
-          --max-size <SIZE>   Let the oldest bundles go until the others take no more room
-          --delete            Delete; without it nothing is changed
-          --force             Also delete bundles that hold files which belong to no bundle, or that
-                              have no end
+          --keep-days <DAYS>  Select bundles that were last used longer ago than this
+          --max-size <SIZE>   Select the oldest bundles, until the others take at most this much space
+          --delete            Delete the selected bundles; without it, they are only listed
+          --force             Also delete bundles that contain files which belong to no bundle, or whose
+                              log has no end
           --json              Write a JSON object, described below
           --color <WHEN>      Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...        Say on stderr what is being done; -vv says more
+      -v, --verbose...        Print progress messages to stderr; -vv prints more
       -h, --help              Print help
 
     Examples:
       trace prune traces --keep-days 30                    what is older than 30 days
-      trace prune traces --max-size 2G                     the oldest, until 2 GB are left
+      trace prune traces --max-size 2G                     the oldest, until the rest takes 2 GB
       trace prune traces --keep-days 30 --max-size 2G --delete
 
-    Nothing is deleted without --delete. Both rules may be given: first goes what is too old, then the
-    oldest of the rest. The age of a bundle counts from its last event or from the last change to its
-    files but state.json, whichever is later; an event that is dated more than a day in the future does
-    not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
+    Nothing is deleted without --delete. If both rules are given, bundles that are too old are selected
+    first, and then the oldest of the rest. The age of a bundle is the time since its last event or the
+    last change to its files (other than state.json), whichever is later; an event that is dated more
+    than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d,
+    2w.
 
-    Never deleted are bundles that are being recorded or that were written to within the last ten
-    minutes. Without --force neither are those that hold something which belongs to no bundle, nor those
-    whose log has no end, since their sessions may go on, before nothing was written for a day. A bundle
-    gets a hidden name, .pruned-NAME, before it is removed; what an earlier run left under such a name
-    is removed too.
+    Bundles that are being recorded, or that were written to within the last ten minutes, are never
+    deleted. Without --force, bundles are kept that contain a file which belongs to no bundle. Bundles
+    whose log has no end are kept until they were not written to for a day, since their sessions may go
+    on. A bundle is renamed to the hidden name .pruned-NAME before it is removed; what an earlier run
+    left under such a name is removed too.
 
     --json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle,
     last_used_unix_ms, bytes, verdict: stays, protected, too_old or too_much; protection: null,
@@ -184,16 +188,16 @@ fn help_teaches() {
       <BUNDLE>...  Bundles, or folders with bundles below them
 
     Options:
-      -o, --output <FILE|DIR|->  Where the output goes instead of state.json in the bundle: a file for
-                                 one bundle, a directory for several, - for stdout
+      -o, --output <FILE|DIR|->  The output, instead of state.json in the bundle: a file for one bundle,
+                                 a directory for several, - for stdout
           --strict               Refuse a bundle that breaks a rule of its format, and write nothing for
                                  it
       -j, --jobs <N>             Number of threads [default: one per core]
           --compact              Write JSON without white space
-      -q, --quiet                Say nothing but what could not be done
+      -q, --quiet                Print nothing but failures
           --color <WHEN>         Use colours: auto (on a terminal, unless NO_COLOR is set), always or
                                  never
-      -v, --verbose...           Say on stderr what is being done; -vv says more
+      -v, --verbose...           Print progress messages to stderr; -vv prints more
       -h, --help                 Print help
 
     Examples:
@@ -205,17 +209,16 @@ fn help_teaches() {
       trace reduce --strict traces/trace-1         only what the format allows
       trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
 
-    A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries.
-    What is missing is said on stderr, and in the `diagnostics` of the output if the bundle breaks a
-    rule of its format:
+    A bundle that is damaged, or that is still being written, is reduced as far as its events allow.
+    What is missing is printed to stderr, and is in the `diagnostics` of the output if the bundle breaks
+    a rule of its format:
       error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
 
-    Files are replaced in one step and are readable by their owner alone, since they hold what the
+    Files are replaced atomically, and only their owner can read them, since they contain what the
     session saw.
 
-    Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict,
-    or its output could not be written (the others are reduced all the same); 2 wrong usage; 3 an
-    internal error.
+    Exit codes: 0 all reduced, even if damaged; 1 a bundle could not be read, was refused by --strict,
+    or its output could not be written (the others were reduced); 2 wrong usage; 3 an internal error.
     "#);
     assert_snapshot!(place.run(&["pack", "--help"]), @r#"
     Packs bundles into one file each, many times smaller
@@ -226,16 +229,16 @@ fn help_teaches() {
       <BUNDLE>...  Bundles, or folders with bundles below them
 
     Options:
-      -o, --output <FILE|DIR>  Where the packed bundle goes instead of beside the bundle: a file for one
-                               bundle, a directory for several
-          --level <N>          How hard to compress, from 1 (fast) to 22 (small) [default: 19]
+      -o, --output <FILE|DIR>  The packed bundle: a file for one bundle, a directory for several
+                               [default: beside the bundle]
+          --level <N>          Compression level, from 1 (fast) to 22 (small) [default: 19]
           --delete-source      Delete each bundle after its packed file was compared with it
-          --force              Overwrite packed files that are there
+          --force              Overwrite existing packed files
           --json               Write JSON instead of text
-      -q, --quiet              Say nothing but what could not be done
+      -q, --quiet              Print nothing but failures
           --color <WHEN>       Use colours: auto (on a terminal, unless NO_COLOR is set), always or
                                never
-      -v, --verbose...         Say on stderr what is being done; -vv says more
+      -v, --verbose...         Print progress messages to stderr; -vv prints more
       -h, --help               Print help
 
     Examples:
@@ -245,24 +248,24 @@ fn help_teaches() {
       trace pack traces/trace-1 -o session.trace   to a file of this name
       trace pack --delete-source traces            frees the space, bundle by bundle
 
-    A packed bundle holds every file of the bundle to the byte, except state.json, which `trace reduce`
-    makes again. All commands read it as they read the directory; `trace unpack` makes the directory
-    again. Damaged bundles are packed as they are. A bundle that is being recorded is refused, and so is
-    one with anything that is neither a file nor a directory.
+    A packed bundle contains every file of the bundle, byte for byte, except state.json, which `trace
+    reduce` makes again. All commands read it like the directory; `trace unpack` restores the directory.
+    Damaged bundles are packed as they are. A bundle that is being recorded is refused, and so is one
+    with anything that is neither a file nor a directory.
 
-    The file is written under another name, read back and compared with the bundle byte by byte before
-    it takes its place. It is readable by its owner alone, since it holds what the session saw. With
-    --delete-source the bundle is deleted after that, unless it changed meanwhile or its session seems
-    to go on; recorders are kept away until then. A packed file that is there already is enough if it
-    holds the same to the byte. --force never replaces one that holds files which the bundle lacks.
+    The packed file is written under a temporary name, read back and compared with the bundle byte by
+    byte before it is renamed. Only its owner can read it, since it contains what the session saw. With
+    --delete-source, the bundle is then deleted, unless it has changed or its session may go on;
+    recorders cannot open it until then. An existing packed file with the same content is accepted.
+    --force never replaces a packed file that contains files which the bundle lacks.
 
     --json writes an array of objects with bundle, target, files, bytes, packed, deleted and problem.
 
-    Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the
-    same); 2 wrong usage; 3 an internal error.
+    Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others were packed); 2
+    wrong usage; 3 an internal error.
     "#);
     assert_snapshot!(place.run(&["unpack", "--help"]), @r#"
-    Makes the directories of packed bundles again
+    Restores the directories of packed bundles
 
     Usage: trace unpack [OPTIONS] <FILE>...
 
@@ -270,13 +273,13 @@ fn help_teaches() {
       <FILE>...  Packed bundles, or folders with packed bundles below them
 
     Options:
-      -o, --output <DIR>     Where the bundle goes: a new directory for one file, a directory that is
-                             there (or ends with /) for several
-          --max-size <SIZE>  Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+      -o, --output <DIR>     Where the bundle goes: a new directory for one file, an existing directory
+                             (or a name that ends with /) for several
+          --max-size <SIZE>  Most bytes of an unpacked bundle, such as 500MB or 2GB [default: 64GiB]
           --json             Write JSON instead of text
-      -q, --quiet            Say nothing but what could not be done
+      -q, --quiet            Print nothing but failures
           --color <WHEN>     Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...       Say on stderr what is being done; -vv says more
+      -v, --verbose...       Print progress messages to stderr; -vv prints more
       -h, --help             Print help
 
     Examples:
@@ -286,11 +289,11 @@ fn help_teaches() {
 
     --json writes an array of objects with file, target, files, bytes and problem.
 
-    The directory is made under another name and takes its place when all checksums were right. One that
-    is there already is never touched. Directories and files are readable by their owner alone.
+    The directory is written under a temporary name, and renamed when all checksums are correct. An
+    existing directory is never touched. Directories and files are readable only by their owner.
 
-    Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are
-    unpacked all the same); 2 wrong usage; 3 an internal error.
+    Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others
+    were unpacked); 2 wrong usage; 3 an internal error.
     "#);
     assert_snapshot!(place.run(&["show", "--help"]), @r#"
     Shows what happened in a session, and what went wrong
@@ -304,7 +307,7 @@ fn help_teaches() {
           --json          Write a JSON object, described below
       -a, --all           Show all rows instead of the first ones
           --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -v, --verbose...    Print progress messages to stderr; -vv prints more
       -h, --help          Print help
 
     Examples:
@@ -312,24 +315,24 @@ fn help_teaches() {
       trace show traces/trace-1 --all | less
       trace show traces/trace-1 --json | jq '.attention[] | select(.state == "failed")'
 
-    First comes the session, then what needs attention: what failed or was cancelled, commands that left
-    an exit code, messages that never arrived, what never ended (it is `running` while the log has no
-    end, and `unfinished` after that), and damage of the bundle. Then come the threads, one per agent,
-    each below the one that spawned it.
+    The output begins with the session, and with what needs attention: failed or cancelled operations,
+    commands with a nonzero exit code, messages that never arrived, operations that never ended
+    (`running` while the log has no end, `unfinished` after that), and damage of the bundle. The threads
+    follow, one per agent, each below the one that spawned it.
 
     --json writes one object:
-      format       1; grows when a field changes its meaning, not when one is added
+      format       1; is increased if a field changes its meaning, not if one is added
       bundle       path of the bundle
       session      ids, status, times, recording_complete, tokens, models, counts
       attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
-                   subject (what was tried) and detail (what came of it)
+                   subject (the operation) and detail (its result)
       diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
                    raw_payload_id, message
       threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,
                    times, counts, tokens
       tools        most used first: tool, calls, failed, unfinished, duration_ms
       edges        kind, count
-    Times are in milliseconds. What is not known is null. Texts are cut at 2000 columns.
+    Times are in milliseconds. Unknown values are null. Texts are cut at 2000 columns.
 
     Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal
     error.
@@ -346,7 +349,7 @@ fn help_teaches() {
     Options:
           --json          Write a JSON array, described below
           --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -v, --verbose...    Print progress messages to stderr; -vv prints more
       -h, --help          Print help
 
     Examples:
@@ -354,15 +357,15 @@ fn help_teaches() {
       export TRACE_ROOT=traces; trace ls
       trace ls --json | jq -r '.[] | select(.status == "failed") | .bundle'
 
-    STATUS is how the session ended. Without an end it is `running` if the log was written to within the
-    last minute, and `no end` otherwise: the process died. STATE is `fresh` if the bundle has a
-    state.json that is newer than its log, and `stale` if it has an older one. KIND is `packed` for a
-    file that `trace pack` made; its state.json lies beside it.
+    STATUS is how the session ended. If the log has no end, the status is `running` if the log was
+    written to within the last minute, and `no end` otherwise, because the process died. STATE is
+    `fresh` if the bundle has a state.json that is newer than its log, and `stale` if it has an older
+    one. KIND is `packed` for a file that `trace pack` made; its state.json is beside it.
 
     --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running,
     no_end, empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
-    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms (of a packed bundle the time of
-    the file), payload_files, state (fresh or stale) and problem. What is not known is null.
+    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms (of a packed bundle, the time of
+    the file), payload_files, state (fresh or stale) and problem. Unknown values are null.
 
     Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3
     an internal error.

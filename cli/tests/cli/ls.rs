@@ -46,7 +46,7 @@ fn bundles_are_listed_newest_first() {
                          no end      212 B         0  -      -     root/no-manifest   root/no-manifest/manifest.json is not a manifest: missing field `schema_version` at line 1 column 2
     2025-01-02 03:05:05  running     212 B         0  -      -     root/running
     2025-01-02 03:04:45  empty         0 B         0  -      -     root/empty
-    2025-01-02 03:04:35  completed   553 B         0  -      -     root/torn          its last line breaks off
+    2025-01-02 03:04:35  completed   553 B         0  -      -     root/torn          its last line is incomplete
     2025-01-02 03:04:25  no end      212 B         0  -      -     root/dead
     2025-01-02 03:04:15  aborted     561 B         0  stale  -     root/aborted
     2025-01-02 03:04:05  failed     8.7 kB        11  -      -     root/below/failed
@@ -66,7 +66,7 @@ fn the_root_comes_from_the_environment() {
     assert_eq!(run(&[("TRACE_ROOT", ""), ("CODEX_ROLLOUT_TRACE_ROOT", "root")]), listed);
     assert_snapshot!(place.run(&["ls"]), @r"
     --- stderr
-    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
+    error: no folder is given, TRACE_ROOT and CODEX_ROLLOUT_TRACE_ROOT are not set, and nothing was recorded in the server home
     hint: `trace ls FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     ");

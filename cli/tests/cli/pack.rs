@@ -71,8 +71,8 @@ fn a_bundle_comes_back_as_it_was() {
     assert!(after == before, "and everything else but state.json");
     assert_snapshot!(run(&place, &["unpack", "root/well.trace"]), @r"
     --- stderr
-    error: root/well.trace: root/well is there already
-    hint: -o names another place; what is there is never touched
+    error: root/well.trace: root/well exists already
+    hint: -o names another place; an existing directory is never touched
     --- exit code 1
     ");
     assert_eq!(place.names("root"), ["below", "well", "well.trace"]);
@@ -103,9 +103,9 @@ fn a_folder_of_bundles_is_packed_once() {
     assert_eq!(place.names("archive"), ["troubled.trace", "well.trace"]);
     assert_snapshot!(run(&place, &["pack", "root", "-o", "archive"]), @r"
     --- stderr
-    error: root/below/troubled: archive/troubled.trace is there already
+    error: root/below/troubled: archive/troubled.trace exists already
     hint: --force overwrites it; -o names another place
-    error: root/well: archive/well.trace is there already
+    error: root/well: archive/well.trace exists already
     --- exit code 1
     ");
     assert_eq!(place.run(&["pack", "root", "-o", "archive", "--force"]).code, 0);
@@ -116,7 +116,7 @@ fn a_folder_of_bundles_is_packed_once() {
     assert!(tree(&place.path("again/troubled")) == tree(&place.path("root/below/troubled")));
     assert_snapshot!(run(&place, &["pack", "archive/well.trace"]), @r"
     --- stderr
-    error: archive/well.trace is packed already
+    error: archive/well.trace is already packed
     --- exit code 1
     ");
 }
@@ -127,7 +127,7 @@ fn what_is_there_is_not_overwritten() {
     fs::write(place.path("notes"), "mine").expect("writes");
     assert_snapshot!(run(&place, &["pack", "root/well", "-o", "notes", "--force"]), @r"
     --- stderr
-    error: root/well: notes is no packed bundle and is not overwritten
+    error: root/well: notes is not a packed bundle and is not overwritten
     --- exit code 1
     ");
     assert_eq!(place.read("notes"), "mine");
@@ -136,13 +136,13 @@ fn what_is_there_is_not_overwritten() {
     assert_snapshot!(run(&place, &["reduce", "root/well", "-o", "root/well.trace"]), @r"
     --- stderr
     error: root/well.trace belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     ");
     assert!(tree(&place.path("root")) == before);
     assert_snapshot!(run(&place, &["pack", "root/well", "-o", "root/well/payloads/1.trace"]), @r"
     --- stderr
-    error: root/well/payloads/1.trace would lie in the bundle that it is made of
+    error: root/well/payloads/1.trace would be inside the bundle that is packed
     hint: -o names another place
     --- exit code 1
     ");
@@ -196,7 +196,7 @@ fn the_source_is_deleted_only_when_it_is_safe() {
         assert_snapshot!(run(&place, &arguments), @r"
         --- stderr
         error: root/below/troubled/link is neither a plain file nor a directory
-        hint: a bundle holds plain files alone; move it away to pack the rest
+        hint: a bundle has only plain files; move this one away to pack the rest
         --- exit code 1
         ");
         fs::remove_file(place.path("root/below/troubled/link")).expect("removes");
@@ -253,7 +253,7 @@ fn every_command_reads_packed_bundles() {
     assert_snapshot!(run(&place, &["ls", "root"]), @r"
     STARTED              STATUS     LOG     PAYLOADS  STATE  KIND    BUNDLE
     2025-01-02 03:04:05  failed     8.7 kB        11  fresh  packed  root/below/troubled.trace
-    2025-01-02 03:04:05  completed  2.2 kB         2  -      packed  root/well.trace            its last line breaks off
+    2025-01-02 03:04:05  completed  2.2 kB         2  -      packed  root/well.trace            its last line is incomplete
     ");
     let listed: serde_json::Value = serde_json::from_str(&place.run(&["ls", "--json", "root"]).stdout).expect("JSON");
     assert_eq!((&listed[0]["packed"], &listed[0]["payload_files"]), (&true.into(), &11.into()));
@@ -317,16 +317,16 @@ fn a_pack_that_is_there_is_compared_before_the_source_goes() {
     let arguments = ["pack", "--delete-source", "root/well"];
     assert_snapshot!(run(&place, &arguments), @r"
     --- stderr
-    error: root/well.trace is there already and holds something else: root/well/payloads/1.json differs from its copy in the packed bundle
-    hint: --force overwrites it, if it holds no file that the bundle lacks; -o names another place
+    error: root/well.trace exists already and has other content: root/well/payloads/1.json differs from its copy in the packed bundle
+    hint: --force overwrites it, if it has no file that the bundle lacks; -o names another place
     --- exit code 1
     ");
     // A remnant, as it is left when a deletion is cut off.
     fs::remove_file(place.path("root/well/payloads/1.json")).expect("removes");
     assert_snapshot!(run(&place, &["pack", "--delete-source", "--force", "root/well"]), @r"
     --- stderr
-    error: root/well.trace holds payloads/1.json, which the bundle lacks
-    hint: what it holds would be lost; -o names another place
+    error: root/well.trace contains payloads/1.json, which the bundle lacks
+    hint: its content would be lost; -o names another place
     --- exit code 1
     ");
     assert!(fs::read(place.path("root/well.trace")).expect("reads") == packed);
@@ -379,7 +379,7 @@ fn places_that_cannot_be_meant_are_refused() {
     assert_snapshot!(run(&place, &["pack", "root", "-o", "all.trace"]), @r"
     --- stderr
     error: -o all.trace names a file, but several bundles are to be packed
-    hint: a directory of this name ends with /
+    hint: end the name with / if it is a directory
     --- exit code 2
     ");
     assert_eq!(place.run(&["pack", "none", "-o", "made/"]).code, 1);
@@ -387,7 +387,7 @@ fn places_that_cannot_be_meant_are_refused() {
     assert_eq!(place.names("."), ["root"], "nothing is made for nothing");
     assert_eq!(place.run(&["pack", "root/below", "-o", "new/one.trace", "-q"]).code, 0);
     assert!(place.path("new/one.trace").is_file());
-    assert_snapshot!(run(&place, &["pack", "new"]), @"nothing to pack: 1 bundle found, packed already");
+    assert_snapshot!(run(&place, &["pack", "new"]), @"nothing to pack: 1 bundle found, all of them packed");
     assert_snapshot!(run(&place, &["unpack", "new/one"]), @r"
     --- stderr
     error: cannot read new/one: No such file or directory (os error 2)
@@ -411,7 +411,7 @@ fn programs_read_what_became_of_each() {
         },
         {
             "bundle": "root/well", "target": "root/well.trace", "files": null, "bytes": null, "packed": null,
-            "deleted": false, "problem": "root/well.trace is no packed bundle and is not overwritten",
+            "deleted": false, "problem": "root/well.trace is not a packed bundle and is not overwritten",
         },
     ]);
     assert_eq!(told, expected);

@@ -45,7 +45,7 @@ fn a_session_in_trouble() {
                     26  contains      tool_call:tool-2
                                       exec_command sleep 1000: the user stopped the turn
 
-    1 turn came out well (--all says which)
+    1 turn came out well (--all lists them)
     ");
 }
 
@@ -56,7 +56,7 @@ fn a_session_that_went_well_needs_no_attention() {
     assert_snapshot!(place.run(&["postmortem", "bundle"]), @r#"
     no turn needs attention (1 turn)
 
-    1 turn came out well (--all says which)
+    1 turn came out well (--all lists them)
     "#);
     assert_snapshot!(place.run(&["postmortem", "bundle", "--all"]), @r#"
     no turn needs attention (1 turn)
@@ -138,7 +138,7 @@ fn turns_and_threads_can_be_picked() {
     "#);
     assert_snapshot!(place.run(&["postmortem", "bundle", "--turn", "turn"]), @r#"
     --- stderr
-    error: 4 turns have ids like turn
+    error: 4 turns have ids that begin or end with turn
     hint: `trace postmortem --all` lists the turns with their ids
     --- exit code 2
     "#);

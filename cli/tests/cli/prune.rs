@@ -56,7 +56,7 @@ fn nothing_is_deleted_without_being_asked_for() {
     (time)  778 B  stays    root/below/old
     (time)  778 B  stays    root/new
     would delete 2 of 4 bundles, 1.6 kB of 3.1 kB
-    --delete does it
+    --delete deletes them
     "#);
     assert_snapshot!(run(&place, &["prune", "root", "--max-size", "1.5k"]), @r#"
     LAST USED            SIZE   VERDICT   BUNDLE
@@ -65,7 +65,7 @@ fn nothing_is_deleted_without_being_asked_for() {
     (time)  778 B  too much  root/below/old
     (time)  778 B  stays     root/new
     would delete 3 of 4 bundles, 2.3 kB of 3.1 kB
-    --delete does it
+    --delete deletes them
     "#);
     assert_snapshot!(run(&place, &["prune", "root", "--max-size", "1k", "--keep-days", "8w"]), @r#"
     LAST USED            SIZE   VERDICT   BUNDLE
@@ -74,7 +74,7 @@ fn nothing_is_deleted_without_being_asked_for() {
     (time)  778 B  too much  root/below/old
     (time)  778 B  stays     root/new
     would delete 3 of 4 bundles, 2.3 kB of 3.1 kB
-    --delete does it
+    --delete deletes them
     "#);
     assert_snapshot!(run(&place, &["prune", "root", "--max-size", "1G"]), @r#"
     LAST USED            SIZE   VERDICT  BUNDLE
@@ -125,7 +125,7 @@ fn what_must_not_go_stays() {
     assert_snapshot!(run(&place, &arguments), @r#"
     LAST USED            SIZE   VERDICT    BUNDLE
     (time)  778 B  protected  root/oldest     is being recorded
-    (time)  778 B  protected  root/older      holds diary.txt, which is no bundle's
+    (time)  778 B  protected  root/older      contains diary.txt, which belongs to no bundle
     (time)  778 B  too old    root/below/old
     (time)  780 B  protected  root/new        was written to a moment ago
     deleted 1 of 4 bundles, 778 B of 3.1 kB
@@ -180,7 +180,7 @@ fn links_are_not_followed() {
     std::os::unix::fs::symlink(place.path("elsewhere"), place.path("root/.pruned-link")).expect("links");
     assert_snapshot!(run(&place, &["prune", "root", "--keep-days", "45", "--delete"]), @r#"
     LAST USED            SIZE   VERDICT    BUNDLE
-    (time)  778 B  protected  root/oldest     holds link, which is no bundle's
+    (time)  778 B  protected  root/oldest     contains link, which belongs to no bundle
     (time)  778 B  too old    root/older
     (time)  778 B  stays      root/below/old
     (time)  778 B  stays      root/new
@@ -236,20 +236,20 @@ fn rules_are_wanted() {
     "#);
     assert_snapshot!(place.run(&["prune", "--keep-days", "1"]), @r#"
     --- stderr
-    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
+    error: no folder is given, TRACE_ROOT and CODEX_ROLLOUT_TRACE_ROOT are not set, and nothing was recorded in the server home
     hint: `trace prune FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["prune", "root", "--keep-days", "soon"]), @r#"
     --- stderr
-    error: invalid value 'soon' for '--keep-days <DAYS>': days such as 30, or an age such as 30d, 12h or 2w, are expected
+    error: invalid value 'soon' for '--keep-days <DAYS>': expected an age such as 30d, 12h or 2w; a plain number is days
 
     For more information, try '--help'.
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["prune", "root", "--max-size", "much"]), @r#"
     --- stderr
-    error: invalid value 'much' for '--max-size <SIZE>': a size such as 500M, 2G or 1.5GiB is expected
+    error: invalid value 'much' for '--max-size <SIZE>': expected a size such as 500M, 2G or 1.5GiB
 
     For more information, try '--help'.
     --- exit code 2

@@ -66,13 +66,13 @@ fn named_queries_run() {
     assert_snapshot!(place.run(&["query", "root", "@nobody"]), @r"
     --- stderr
     error: no query is named @nobody
-    hint: `trace query --queries` lists them; the name of a file ends in .sql or has a /
+    hint: `trace query --queries` lists them; a file name ends in .sql or contains a /
     --- exit code 2
     ");
     assert_snapshot!(place.run(&["query", "root", "@slow_tool"]), @r"
     --- stderr
     error: no query is named @slow_tool
-    hint: there is @failed-tools, @tool-failures-by-kind, @slowest-tools, @tool-times; `trace query --queries` lists them all
+    hint: did you mean @failed-tools, @tool-failures-by-kind, @slowest-tools, @tool-times? `trace query --queries` lists all names
     --- exit code 2
     ");
 }
@@ -126,7 +126,7 @@ fn what_is_cut_is_said() {
     x                                                             y
     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  short
     --- stderr
-    note: 1 cell is cut; --json, --jsonl and --csv have all
+    note: 1 cell is cut; --json, --jsonl and --csv write them in full
     ");
     assert_eq!(
         place.run(&["query", "root", "SELECT seq FROM events", "--limit", "0", "--csv"]).stdout.lines().count(),
@@ -195,7 +195,7 @@ fn wrong_sql_is_shown_where_it_is_wrong() {
     assert_snapshot!(run("SELECT :name "), @r"
     --- stderr
     error: the query has a parameter (:name), but parameters cannot be set
-    hint: write the value in its place
+    hint: write the value instead
     --- exit code 2
     ");
     assert_snapshot!(run("DELETE FROM turns"), @r"
@@ -218,7 +218,7 @@ fn a_query_meets_its_limits() {
     assert_snapshot!(place.run(&["query", "root", endless, "--timeout", "0.1"]), @r"
     --- stderr
     error: the query was stopped after 0.1 s
-    hint: --timeout SECONDS gives it more time
+    hint: --timeout SECONDS allows more time
     --- exit code 1
     ");
     let greedy = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
@@ -226,7 +226,7 @@ fn a_query_meets_its_limits() {
     assert_snapshot!(place.run(&["query", "root", greedy, "--timeout", "0"]), @r"
     --- stderr
     error: the query needs more memory than it may take
-    hint: a WHERE clause or a LIMIT leaves less to sort and to group
+    hint: a WHERE clause or a LIMIT reduces the rows to sort and to group
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["query", "root", "SELECT 1 ", "--timeout", "NaN"]), @r"
@@ -265,25 +265,25 @@ fn arguments_are_bundles_and_then_a_query() {
     assert_snapshot!(place.run(&["query", "root"]), @r#"
     --- stderr
     error: the query is missing
-    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - in its place; --tables and --queries list what there is
+    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - instead of SQL; --tables and --queries list what there is
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["query", "SELECT 1 "]), @r#"
     --- stderr
     error: no bundle is named
-    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - in its place; --tables and --queries list what there is
+    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - instead of SQL; --tables and --queries list what there is
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["query", "root", "turns"]), @r#"
     --- stderr
     error: turns is neither a query nor a bundle
-    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - in its place; --tables and --queries list what there is
+    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - instead of SQL; --tables and --queries list what there is
     --- exit code 2
     "#);
     assert_snapshot!(place.run(&["query"]), @r#"
     --- stderr
     error: no bundle is named
-    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - in its place; --tables and --queries list what there is
+    hint: trace query BUNDLE... "SELECT ...", or @NAME, @FILE or - instead of SQL; --tables and --queries list what there is
     --- exit code 2
     "#);
 }
@@ -302,7 +302,7 @@ fn bundles_that_cannot_be_read_are_left_out() {
     error: cannot read none: No such file or directory (os error 2)
     hint: `trace ls ROOT` lists the bundles below a folder
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
-    hint: nor is there any bundle below it
+    hint: there is no bundle below it either
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["query", "none", sql]), @r"
@@ -343,7 +343,7 @@ fn a_database_is_kept() {
     assert!(ran.stdout.starts_with("all.sqlite: 2 bundles, "), "{ran}");
     assert_snapshot!(place.run(&["query", "root", "-o", "all.sqlite"]), @r"
     --- stderr
-    error: all.sqlite is there already
+    error: all.sqlite exists already
     hint: --force replaces it; -o names another place
     --- exit code 1
     ");
@@ -356,13 +356,13 @@ fn a_database_is_kept() {
     fs::write(place.path("mine.txt"), "mine").expect("writes");
     assert_snapshot!(place.run(&["query", "root", "-o", "mine.txt", "--force"]), @r"
     --- stderr
-    error: mine.txt is no database of trace and is not overwritten
+    error: mine.txt is not a database of trace and is not overwritten
     hint: -o names another place
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["query", "root", "-o", "root/well/all.sqlite"]), @r"
     --- stderr
-    error: root/well/all.sqlite would lie in a bundle that it is made of
+    error: root/well/all.sqlite would be inside a bundle that it is made from
     hint: -o names another place
     --- exit code 1
     ");
@@ -380,8 +380,8 @@ fn a_database_is_kept() {
     ");
     assert_snapshot!(place.run(&["query", "root", "-o", "x.sqlite", "--json"]), @"
     --- stderr
-    error: --json, --jsonl, --csv and --csv-exact are for the rows of a query, and there is none
-    hint: name a query behind the bundles
+    error: --json, --jsonl, --csv and --csv-exact need a query
+    hint: give a query after the bundles
     --- exit code 2
     ");
     assert_eq!(place.names(""), ["all.sqlite", "mine.txt", "root"]);
@@ -416,7 +416,7 @@ fn prices_fill_money() {
 #[test]
 fn help_teaches() {
     assert_snapshot!(Place::new().run(&["query", "--help"]), @r#"
-    Answers SQL over one session or many
+    Runs an SQL query over one or more sessions
 
     Usage: trace query [OPTIONS] <BUNDLE>... <SQL|@NAME|@FILE|->
            trace query [OPTIONS] <BUNDLE>... -o <FILE> [SQL]
@@ -424,50 +424,51 @@ fn help_teaches() {
            trace query --queries [NAME]...
 
     Arguments:
-      [BUNDLE|SQL]...  Bundles, or folders with bundles below them, and then SQL, @NAME, @FILE or -
+      [BUNDLE|SQL]...  Bundles, or folders with bundles below them, followed by SQL, @NAME, @FILE or -
 
     Options:
-          --tables             List tables, views and functions; or describe those that are named
-          --queries            List the named queries; or show those that are named
+          --tables             List tables, views and functions; or describe the ones that are named
+          --queries            List the named queries; or show the ones that are named
           --json               Write an array of objects
           --jsonl              Write an object per line
-          --csv                Write comma-separated values (RFC 4180) for spreadsheets: a cell that one
-                               would take for a formula begins with '
-          --csv-exact          Write comma-separated values for programs: every cell exactly as it is.
-                               Do not open it in a spreadsheet
-      -o, --output <FILE>      Keep all tables in an SQLite database; the query may then be missing
-          --force              Replace a database that is there
-          --limit <ROWS>       Most rows to write; 0 for all [default: 10000]
-          --timeout <SECONDS>  Most seconds that the query may take; 0 for no end [default: 10]
-          --prices <FILE>      A price table, to fill costs.money
+          --csv                Write comma-separated values (RFC 4180) for spreadsheets: ' is put in
+                               front of a cell that would be taken for a formula
+          --csv-exact          Write comma-separated values for programs: cells are not changed. Do not
+                               open the file in a spreadsheet
+      -o, --output <FILE>      Keep all tables in an SQLite database; the query is then optional
+          --force              Replace an existing database
+          --limit <ROWS>       Most rows to write; 0 is no limit [default: 10000]
+          --timeout <SECONDS>  Most seconds that the query may take; 0 is no limit [default: 10]
+          --prices <FILE>      A price table, for the column costs.money
           --color <WHEN>       Use colours: auto (on a terminal, unless NO_COLOR is set), always or
                                never
-      -v, --verbose...         Say on stderr what is being done; -vv says more
+      -v, --verbose...         Print progress messages to stderr; -vv prints more
       -h, --help               Print help
 
     Examples:
       trace query traces/trace-1 "SELECT agent_path, status, duration_ms FROM turns"
-      trace query traces/trace-1 @slowest-tools        one that has a name; --queries lists them
-      trace query traces @mine.sql --csv > mine.csv    one in a file, over all bundles below traces
-      trace query --tables turns payload               what can be asked
+      trace query traces/trace-1 @slowest-tools        a named query; --queries lists them
+      trace query traces @mine.sql --csv > mine.csv    a query in a file, over all bundles below traces
+      trace query --tables turns payload               describes tables and functions
       trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
       trace query B "SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls"
 
-    The query is SQL as SQLite has it, one statement that only reads: as the last argument, @NAME for a
-    named query, @FILE for one in a file (with a / or ending in .sql), - for stdin. Each table has a
-    column bundle_id, the name of the bundle's directory, with as much of its path as tells bundles
-    apart. Ids are those of state.json, times are milliseconds. docs/query.md describes every table.
+    The query is one read-only statement in the SQL dialect of SQLite. The last argument is the
+    statement itself, @NAME for a named query, @FILE for a file (with a / in its name or ending in
+    .sql), or - for stdin. Each table has a column bundle_id: the name of the bundle's directory, with
+    as much of its path as is needed to tell bundles apart. Ids are those of state.json; times are in
+    milliseconds. docs/query.md describes every table.
 
     --json writes an array with an object per row, --jsonl an object per line, --csv a header and a line
-    per row (null is empty). A spreadsheet runs a cell that begins with =, +, - or @ as a formula, and a
-    session's texts may come from anybody: so --csv puts ' in front of such a text, and --csv-exact, for
-    programs, changes nothing. Bytes become hexadecimal digits; equal names of columns get _2, _3 and so
-    on. An answer that breaks off, because the time is up for instance, lacks its end, and the exit code
-    is 1.
+    per row (null is empty). A spreadsheet evaluates a cell that begins with =, +, - or @ as a formula,
+    and texts of a session are not trusted: --csv therefore puts ' in front of such a text, and
+    --csv-exact, for programs, does not. Bytes are written as hexadecimal digits; equal column names get
+    the suffixes _2, _3 and so on. If an answer is incomplete, for instance because of --timeout, its
+    end is missing and the exit code is 1.
 
-    Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query
-    met a limit or failed at what a row holds, or the output could not be written; 2 wrong usage, or SQL
-    that is not accepted; 3 an internal error.
+    Exit codes: 0 answered; 1 a bundle could not be read (the others were queried), the query reached a
+    limit or failed at a value of a row, or the output could not be written; 2 wrong usage, or SQL that
+    is not accepted; 3 an internal error.
     "#);
 }
 
@@ -574,7 +575,7 @@ fn tables_and_queries_are_listed() {
     assert_snapshot!(place.run(&["query", "--queries", "nothing"]), @r"
     --- stderr
     error: no query is named @nothing
-    hint: `trace query --queries` lists them; the name of a file ends in .sql or has a /
+    hint: `trace query --queries` lists them; a file name ends in .sql or contains a /
     --- exit code 2
     ");
     let tables = json(&place.run(&["query", "--tables", "--json"]));
@@ -591,7 +592,7 @@ fn a_step_that_does_not_end_ends_the_command() {
     assert_snapshot!(ran, @r"
     --- stderr
     error: the query was stopped after 0.1 s
-    hint: one step of it did not end, such as a search in a long text for a long one
+    hint: one step did not end, such as a search for a long text in another long text
     --- exit code 1
     ");
     assert_eq!(place.names(""), ["root"]);
@@ -603,7 +604,7 @@ fn a_row_that_cannot_be_computed_is_no_wrong_usage() {
     let sql = "SELECT agent_path ->> '$.x' FROM turns";
     assert_snapshot!(place.run(&["query", "root", sql, "-o", "kept.sqlite"]), @r#"
     --- stderr
-    note: kept.sqlite was kept all the same
+    note: kept.sqlite was written nevertheless
     error: the query failed: malformed JSON
     --- exit code 1
     "#);

@@ -34,7 +34,7 @@ fn secrets_are_replaced_and_told() {
       KIND          HASH      TIMES  WHERE
       github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
       url-password  7bb76b8b      1  seq 9
-    written to out; look at it before you share it
+    written to out; check it before you share it
     "#);
     assert_eq!(place.names("out"), ["manifest.json", "payloads", "trace.jsonl"]);
     let log = place.read("out/trace.jsonl");
@@ -177,7 +177,7 @@ fn users_add_patterns_values_and_variables() {
       env-secret-model  9c1c4fdc      2  seq 4, payloads/1.json
       literal           aaeccebd      1  payloads/1.json
       literal           ab8033f0      1  seq 4
-    written to out; look at it before you share it
+    written to out; check it before you share it
     "#);
     assert!(
         !place.read("out/trace.jsonl").contains("provider\"") && !place.read("out/payloads/1.json").contains("please")
@@ -234,8 +234,8 @@ fn damage_is_searched_as_it_stands() {
       KIND          HASH      TIMES  WHERE
       github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
       url-password  7bb76b8b      1  seq 9
-    not JSON, searched as it stands: line 12, payloads/1.json
-    written to out; look at it before you share it
+    not JSON, searched as text: line 12, payloads/1.json
+    written to out; check it before you share it
     "#);
     assert_snapshot!(place.read("out/payloads/1.json"), @r#"
     {"command": ["GH_TOKEN=[redacted:github-token:4676750e] make
@@ -253,7 +253,7 @@ fn a_copy_may_be_packed_and_what_is_packed_may_be_copied() {
       github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
       token         d075b1ba      1  .keep
       url-password  7bb76b8b      1  seq 9
-    written to out.trace; look at it before you share it
+    written to out.trace; check it before you share it
     "#);
     assert_eq!(place.names("."), ["b", "out.trace"]);
     assert_snapshot!(place.run(&["redact", "--check", "out.trace"]), @r#"
@@ -274,7 +274,7 @@ fn a_copy_may_be_packed_and_what_is_packed_may_be_copied() {
       github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
       token         d075b1ba      1  .keep
       url-password  7bb76b8b      1  seq 9
-    written to copy; look at it before you share it
+    written to copy; check it before you share it
     "#);
     for name in ["trace.jsonl", "manifest.json", ".keep", "payloads/1.json"] {
         assert_eq!(place.read(&format!("copy/{name}")), place.read(&format!("unpacked/{name}")), "{name}");
@@ -291,7 +291,7 @@ fn a_bundle_that_is_being_recorded_is_only_checked() {
     assert_snapshot!(place.run(&["redact", "b", "-o", "out"]), @r#"
     --- stderr
     error: b is being recorded
-    hint: wait until the session ends; `--check` can look at it meanwhile
+    hint: wait until the session ends; `--check` can search it meanwhile
     --- exit code 1
     "#);
     assert_snapshot!(place.run(&["redact", "b", "--check"]), @r#"
@@ -302,7 +302,7 @@ fn a_bundle_that_is_being_recorded_is_only_checked() {
     fs::copy(place.path("b/recorder.json"), place.path("dead/recorder.json")).expect("copies");
     assert_snapshot!(place.run(&["redact", "dead", "-o", "out"]), @r#"
     dead: no secrets found in 13 documents
-    written to out; look at it before you share it
+    written to out; check it before you share it
     "#);
     assert_eq!(place.read("out/recorder.json"), place.read("b/recorder.json"));
 }

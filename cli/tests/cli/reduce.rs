@@ -148,7 +148,7 @@ fn strict_refuses_and_writes_nothing() {
     root/y/one/state.json: 1 thread, 1 turn, 2 items, 0 tools, 0 edges
     --- stderr
     error: root/x/two: refused: error[torn_tail] line 9: the last line breaks off after 148 bytes; its event is lost
-    hint: without --strict a bundle is reduced as far as its evidence carries
+    hint: without --strict, a damaged bundle is reduced as far as its events allow
     1 of 3 bundles not reduced
     --- exit code 1
     ");
@@ -159,7 +159,7 @@ fn strict_refuses_and_writes_nothing() {
     assert_snapshot!(ran, @r"
     --- stderr
     error: root/x/two: refused: error[torn_tail] line 9: the last line breaks off after 148 bytes; its event is lost
-    hint: without --strict a bundle is reduced as far as its evidence carries
+    hint: without --strict, a damaged bundle is reduced as far as its events allow
     --- exit code 1
     ");
     assert!(!place.path("out.json").exists());
@@ -176,7 +176,7 @@ fn what_cannot_be_read_does_not_stop_the_rest() {
     root/x/two/state.json: 0 threads, 0 turns, 0 items, 0 tools, 0 edges, 1 error, 1 note
     --- stderr
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
-    hint: nor is there any bundle below it
+    hint: there is no bundle below it either
     error: cannot read none: No such file or directory (os error 2)
     hint: `trace ls ROOT` lists the bundles below a folder
     error: cannot read root/x/one/trace.jsonl: Not a directory (os error 20)
@@ -210,13 +210,13 @@ fn a_recording_is_never_overwritten() {
     assert_snapshot!(place.run(&["reduce", "root/x/one", "-o", "root/x/two/trace.jsonl"]), @r"
     --- stderr
     error: root/x/two/trace.jsonl belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     ");
     assert_snapshot!(place.run(&["reduce", "root", "-o", "root/x/two/payloads"]), @r"
     --- stderr
     error: root/x/two/payloads/two.json belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     ");
     assert_eq!(place.read("root/x/two/trace.jsonl"), log);

@@ -250,7 +250,7 @@ fn recorded_commands_run_in_no_folder_that_nobody_named() {
     let ran = place.run(&["serve", "--replay", first, "--tools", "live"]);
     assert!(ran.code == 2 && ran.stderr.contains("-C DIR"), "{ran}");
     let ran = place.run(&["serve", "--replay", first, "--tools", "live", "-C", "none"]);
-    assert!(ran.code == 2 && ran.stderr.contains("none is no folder"), "{ran}");
+    assert!(ran.code == 2 && ran.stderr.contains("none is not a folder"), "{ran}");
 }
 
 #[test]

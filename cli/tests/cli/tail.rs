@@ -125,7 +125,7 @@ fn the_newest_bundle_of_a_folder_is_meant() {
     assert_snapshot!(place.run(&["tail", "empty"]), @r#"
     --- stderr
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
-    hint: nor is there any bundle below it; --wait waits for one
+    hint: there is no bundle below it either; --wait waits for one
     --- exit code 1
     "#);
     assert_snapshot!(place.run(&["tail", "root/newer", "--wait"]), @r#"
@@ -159,8 +159,8 @@ fn a_recorder_that_had_to_stop_is_told() {
      00:03.000  /root  model-1 ← 1 item
      00:03.000         damage (torn_tail): the last line breaks off after 6 bytes; its event is lost
     --- stderr
-    error: process 4242, which recorded, is gone and left the log without an end
-    hint: `trace show` says how far it came
+    error: the recording process 4242 has died; the log has no end
+    hint: `trace show` shows how far the session came
     --- exit code 1
     "#);
 }

@@ -52,7 +52,7 @@ fn a_recording_is_not_overwritten() {
     assert_snapshot!(place.run(&["view", "bundle", "-o", "bundle/trace.jsonl"]), @r#"
     --- stderr
     error: bundle/trace.jsonl belongs to a recording and is not overwritten
-    hint: -o names the output, which must go somewhere else
+    hint: name another output with -o
     --- exit code 2
     "#);
     assert_eq!(place.read("bundle/trace.jsonl"), log);

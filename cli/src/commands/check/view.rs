@@ -1,4 +1,4 @@
-//! What a check found, for people and for programs.
+//! The result of a check, as text and as JSON.
 
 use std::path::Path;
 
@@ -11,24 +11,24 @@ use crate::ui::failure::Failure;
 use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
 use crate::ui::text;
 
-/// Most findings, and most changes, of one bundle that are shown to people.
+/// Most findings, and most changes, of one bundle that are shown as text.
 const MAX_SHOWN: usize = 20;
 
-/// Most columns that the message of a finding takes; it can quote what a bundle says.
+/// Most columns of the message of a finding. A message can quote long texts of the bundle.
 const MAX_MESSAGE_COLUMNS: usize = 400;
 
-/// How much is said of a bundle.
+/// How much is printed about a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Everything.
+    /// All checks and all findings.
     All,
-    /// Everything of a bundle with errors or warnings, a line of others.
+    /// All of a bundle with errors or warnings, and one line of any other.
     Damaged,
-    /// Errors alone.
+    /// Only errors.
     Errors,
 }
 
-/// One bundle; an element of what `--json` writes.
+/// The result for one bundle. An element of the array of `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Entry {
     bundle: String,
@@ -74,7 +74,7 @@ struct LeftOut {
     count: u64,
 }
 
-/// What a repair did, or would do.
+/// What a repair did, or would do with `--dry-run`.
 #[derive(Debug, Serialize)]
 pub(super) struct RepairEntry {
     dry_run: bool,
@@ -158,7 +158,7 @@ impl Entry {
         }
     }
 
-    /// Says whether nothing is left to be done about the bundle.
+    /// Returns whether the bundle has no errors left and could be checked and repaired.
     pub(super) fn is_well(&self) -> bool {
         self.errors == 0 && self.problem.is_none()
     }
@@ -178,7 +178,7 @@ impl FindingEntry {
     }
 }
 
-/// Says what a check looked at.
+/// Describes what a check read.
 fn looked_at(area: Area, schema: Option<u32>, counts: &Counts) -> String {
     match area {
         Area::Manifest => schema.map_or_else(String::new, |schema| format!("schema {schema}")),
@@ -205,14 +205,14 @@ fn looked_at(area: Area, schema: Option<u32>, counts: &Counts) -> String {
     }
 }
 
-/// Says how many errors, warnings and notes there are.
+/// Formats the numbers of errors, warnings and notes.
 fn result(errors: u64, warnings: u64, notes: u64) -> String {
     let counts = [(errors, "error"), (warnings, "warning"), (notes, "note")];
     let told: Vec<_> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| text::count(n, noun)).collect();
     if told.is_empty() { "ok".to_owned() } else { told.join(", ") }
 }
 
-/// Renders one bundle for people.
+/// Formats the result for one bundle as text.
 pub(super) fn render(entry: &Entry, detail: Detail, terminal: &Terminal) -> String {
     let paint = terminal.paint();
     let bundle = text::clean(&entry.bundle);
@@ -282,7 +282,7 @@ fn push_repair(out: &mut String, repair: &RepairEntry, paint: Paint) {
     let all = repair.changes.len() as u64 + repair.changes_left_out;
     push_more(out, all, repair.changes.len().min(MAX_SHOWN));
     if let Some(backup) = &repair.backup {
-        out.push_str(&format!("{INDENT}what was there before is in {}\n", text::clean(backup)));
+        out.push_str(&format!("{INDENT}the original files are in {}\n", text::clean(backup)));
     }
 }
 

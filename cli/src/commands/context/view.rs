@@ -7,23 +7,23 @@ use trace_explain::context::answer::{Basis, Beside, Compacted, Diff, Item, Reque
 use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
 use crate::ui::text::{self, count, number, preview};
 
-/// How much of the texts is shown.
+/// How much of each text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Beginnings,
     Whole,
 }
 
-/// Tools that are listed by name.
+/// Most tools that are listed by name.
 const FIRST_TOOLS: usize = 12;
-/// Parameters that are listed by name.
+/// Most parameters that are listed by name.
 const FIRST_PARAMETERS: usize = 12;
-/// Most columns of a text in a table that is not cut to a terminal.
+/// Most columns of a text in a table, if the width of the terminal is not known.
 const MAX_COLUMNS: usize = 80;
-/// Columns of a name.
+/// Most columns of a name.
 const NAME_COLUMNS: usize = 40;
 
-/// Returns the answer for people.
+/// Formats the answer as text.
 pub(super) fn render(answer: &Context, shown: Shown, wants_diff: bool, terminal: &Terminal) -> String {
     let mut view = View { text: String::new(), paint: terminal.paint(), terminal, shown };
     match answer {
@@ -74,7 +74,7 @@ impl View<'_> {
             self.field("missing", &format!("{odd}{}{odd:#}", text::clean(missing)));
         }
         if !request.sums.is_empty() {
-            self.heading("What takes the room", " (estimated)");
+            self.heading("What the tokens are spent on", " (estimated)");
             let mut table = self.terminal.table(&["WHAT", "COUNT", "TOKENS", "SHARE"]);
             for sum in &request.sums {
                 table.add_row(vec![
@@ -92,7 +92,7 @@ impl View<'_> {
         match &request.diff {
             Some(diff) => self.diff(diff, request),
             None if wants_diff => {
-                self.heading("Against the request before", ": there is none in this thread");
+                self.heading("Difference to the request before", ": this is the first one of its thread");
                 self.items("Items", &request.items, "");
             }
             None => self.items("Items", &request.items, ""),
@@ -125,7 +125,7 @@ impl View<'_> {
         }
         if let Some(format) = &beside.response_format {
             let about = format!(" {}, {}", text::bytes(format.bytes), percent(format.share));
-            self.heading("Form of the answer", &about);
+            self.heading("Output format", &about);
             self.body(&format.text, format.is_cut);
         }
         if !beside.parameters.is_empty() {
@@ -159,7 +159,7 @@ impl View<'_> {
             diff.removed.len(),
             diff.changed.len()
         );
-        self.heading(&format!("Against {before}"), &sums);
+        self.heading(&format!("Difference to {before}"), &sums);
         let difference = i128::from(request.tokens.input) - i128::from(diff.tokens_before.input);
         let sign = if difference < 0 { "-" } else { "+" };
         let difference = number(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
@@ -171,7 +171,7 @@ impl View<'_> {
         self.field("tokens", &format!("{before} before, {after} now ({sign}{difference})"));
         if diff.is_rewritten {
             let why =
-                "most items are gone and no compaction was recorded: the client has summarised the history itself";
+                "most items are gone and no compaction was recorded: the client has summarised the history by itself";
             self.field("rewritten", &format!("{odd}{why}{odd:#}"));
         }
         for compaction in &diff.compactions {
@@ -188,7 +188,7 @@ impl View<'_> {
             }
         }
         if diff.instructions_changed {
-            self.field("base", "the base instructions are others");
+            self.field("base", "the base instructions differ");
         }
         let added: Vec<Item> = diff.added.iter().map(|index| request.items[*index].clone()).collect();
         let changed: Vec<Item> = diff.changed.iter().map(|changed| request.items[changed.after].clone()).collect();
@@ -228,7 +228,7 @@ impl View<'_> {
         push_table(&mut self.text, INDENT, table);
     }
 
-    /// Shows an item with all of its text.
+    /// Shows an item with its full text.
     fn whole(&mut self, item: &Item, mark: &str) {
         let Paint { strong, dim, .. } = self.paint;
         let since = item.since.as_ref().map(|since| format!(", since #{}", since.number)).unwrap_or_default();
@@ -245,7 +245,7 @@ impl View<'_> {
         self.body(&item.text, item.is_cut);
     }
 
-    /// Shows a text line by line, each safe to print.
+    /// Shows a text line by line. Each line is made safe to print.
     fn body(&mut self, body: &str, is_cut: bool) {
         if self.shown == Shown::Beginnings {
             self.line(&format!("  {}{}", preview(body, MAX_COLUMNS), if is_cut { " …" } else { "" }));
@@ -315,7 +315,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Returns what an item is in a word or two.
+/// Returns the type of an item in one or two words.
 fn what(item: &Item) -> String {
     let name = item.name.as_deref().map(|name| preview(name, NAME_COLUMNS));
     match (item.kind, name) {
@@ -327,7 +327,7 @@ fn what(item: &Item) -> String {
     }
 }
 
-/// Returns who brought an item.
+/// Returns the origin of an item.
 fn from(item: &Item) -> String {
     let kind = item.origin.kind.as_str().replace('_', " ");
     let kept = if item.origin.kept_by.is_some() { ", kept" } else { "" };

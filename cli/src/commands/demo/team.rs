@@ -1,28 +1,28 @@
-//! The script of `trace demo --team`: a planner, three workers of which one fails and is asked again, and a reviewer who
-//! tells a worker what is wrong.
+//! The script of `trace demo --team`: a planner, three workers of which one fails and gets its task again, and a
+//! reviewer that tells a worker what is wrong.
 //!
-//! Every agent plays the script in its task. Pauses of the model keep things in order, so that the story is the same whenever
-//! it is played: a wait ends with the first mail that comes, whoever sent it. `samples/team.txt` is this prompt, and
-//! `samples/team` what was recorded of it.
+//! Each agent plays the script in its task. The scripted model pauses between steps, so that the order of events is the
+//! same in every run: a wait ends with the first message that arrives, whichever agent sent it. `samples/team.txt` is
+//! this prompt, and `samples/team` is a recording of it.
 
 use serde_json::{Value, json};
 
-/// The model that the agents are said to have; `samples/prices.toml` has a price for it.
+/// The model name of the agents. `samples/prices.toml` has a price for it.
 pub(super) const MODEL: &str = "example-large";
 
-/// The program, first without a thought for no numbers at all.
+/// The program. This first version does not handle an empty list of numbers.
 const PROGRAM: &str = "sum=0\nfor number in \"$@\"; do sum=$((sum + number)); done\necho \"sum is $sum\"\n";
-/// What is put before it.
+/// The line that is inserted to handle an empty list.
 const GUARD: &str = "test $# -gt 0 || { echo \"usage: sum.sh NUMBER...\" >&2; exit 2; }";
-/// What has to hold.
+/// The test of the program.
 const CHECK: &str = "test \"$(sh sum.sh 3 4 5)\" = \"sum is 12\" || { echo \"3 + 4 + 5 is wrong\" >&2; exit 1; }\n\
     if sh sum.sh >/dev/null 2>&1; then echo \"no numbers at all are taken\" >&2; exit 1; fi\necho \"all is well\"\n";
 const DOCUMENTATION: &str = "# sum.sh\n\n`sh sum.sh 3 4 5` prints `sum is 12`.\n";
 
-/// How long a wait lasts at most. The pauses below are far shorter.
+/// Longest time of a wait. The pauses below are much shorter.
 const WAIT_MS: u64 = 20_000;
 
-/// Returns the prompt of the planner, with its script.
+/// Returns the prompt of the planner. It contains the script of the planner.
 pub(super) fn prompt() -> String {
     let plan = |code: &str, review: &str, check: &str| {
         let step = |step: &str, status: &str| json!({ "step": step, "status": status });
@@ -62,7 +62,7 @@ pub(super) fn prompt() -> String {
     task("Let a team write a program that adds numbers, with a test and a description.", &steps)
 }
 
-/// Writes the program, waits for the review, and mends it.
+/// Writes the program, waits for the review, and fixes the program.
 fn code() -> Vec<Value> {
     vec![
         json!([{ "say": "I write the program.", "phase": "commentary" }, add("sum.sh", PROGRAM)]),
@@ -78,7 +78,7 @@ fn code() -> Vec<Value> {
     ]
 }
 
-/// Writes the test, which fails for now, and then is refused by the model provider.
+/// Writes the test, which fails at this point. After that, the model provider refuses a request.
 fn tests() -> Vec<Value> {
     vec![
         json!([add("check.sh", CHECK), { "sleep": 0.4 }]),
@@ -87,7 +87,7 @@ fn tests() -> Vec<Value> {
     ]
 }
 
-/// Looks at the test again, which the program does not pass yet.
+/// Checks the test again. The program does not pass it yet.
 fn tests_again() -> Vec<Value> {
     vec![
         json!([shell("sh -n check.sh"), { "sleep": 2.6 }]),
@@ -113,7 +113,7 @@ fn reviewer() -> Vec<Value> {
     ]
 }
 
-/// Returns a task with the script that an agent plays for it.
+/// Returns a task that contains the script for the agent.
 fn task(words: &str, steps: &[Value]) -> String {
     format!("{words}\nRUN {}", json!(steps))
 }

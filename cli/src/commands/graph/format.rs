@@ -1,4 +1,4 @@
-//! How a picture is written.
+//! Writes a picture in its output format.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
 use crate::ui::text::clean;
 
-/// How a picture is written.
+/// The output format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     Dot,
@@ -23,14 +23,14 @@ pub(super) enum Format {
     Json,
 }
 
-/// Who says where things stand in an SVG or PNG.
+/// The layout engine of an SVG or PNG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Layout {
     Graphviz,
     Own,
 }
 
-/// Longest time that Graphviz may take.
+/// Longest time that Graphviz may run.
 const GRAPHVIZ_TIME: Duration = Duration::from_secs(30);
 
 /// The object of `--format json`.
@@ -42,7 +42,7 @@ struct Answer<'a> {
 }
 
 impl Format {
-    /// Writes a picture into memory.
+    /// Returns a picture in its output format.
     pub(super) fn write(
         self,
         diagram: &Diagram,
@@ -75,7 +75,8 @@ impl Format {
     }
 }
 
-/// Draws a picture by Graphviz or without it. Unless somebody says by what, it is drawn in any case.
+/// Draws a picture as SVG, with Graphviz or without it. If no layout was chosen, a failure of Graphviz is not an error:
+/// trace then draws the picture itself.
 fn svg(diagram: &Diagram, layout: Option<Layout>, terminal: &Terminal) -> Result<String, Failure> {
     if layout == Some(Layout::Own) {
         return Ok(render::svg(diagram));

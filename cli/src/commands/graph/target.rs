@@ -1,4 +1,4 @@
-//! Where a picture goes.
+//! The output of `trace graph`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::ui::failure::Failure;
 use crate::ui::output::{Terminal, json_stdout, stdout_failure};
 use crate::ui::text::clean;
 
-/// Where a picture goes.
+/// Where a picture is written to.
 #[derive(Debug)]
 pub(super) enum Target {
     Stdout,
@@ -25,7 +25,7 @@ impl Target {
         }
     }
 
-    /// Returns what the name of the file ends with.
+    /// Returns the extension of the output file.
     fn ending(&self) -> Option<&str> {
         match self {
             Self::Stdout => None,
@@ -33,7 +33,7 @@ impl Target {
         }
     }
 
-    /// Returns the format that was asked for, that of the file's ending, or DOT.
+    /// Returns the format: the one that was asked for, the one of the file extension, or DOT.
     pub(super) fn format(&self, asked: Option<Format>) -> Result<Format, Failure> {
         let ending = self.ending().map(str::to_ascii_lowercase);
         match (asked, ending.as_deref()) {
@@ -46,15 +46,15 @@ impl Target {
             (None, None) if matches!(self, Self::Stdout) => Ok(Format::Dot),
             (None, ending) => {
                 let message = match ending {
-                    Some(ending) => format!("no format ends in .{}", clean(ending)),
-                    None => "the name of the file does not tell the format".to_owned(),
+                    Some(ending) => format!("no format has the extension .{}", clean(ending)),
+                    None => "the file name has no extension".to_owned(),
                 };
-                Err(Failure::usage(message).with_hint("--format says it: dot, svg, png, mermaid or json"))
+                Err(Failure::usage(message).with_hint("--format names it: dot, svg, png, mermaid or json"))
             }
         }
     }
 
-    /// Refuses what cannot be written there, before anything is read.
+    /// Refuses a format that the output cannot take. To be called before the bundle is read.
     pub(super) fn check(&self, format: Format, terminal: &Terminal) -> Result<(), Failure> {
         match self {
             Self::Stdout if format == Format::Png && terminal.is_terminal() => {
@@ -69,11 +69,11 @@ impl Target {
         }
     }
 
-    /// Writes a picture. A file is replaced in one step.
+    /// Writes a picture. A file is replaced atomically.
     pub(super) fn write(&self, bytes: &[u8], format: Format) -> Result<(), Failure> {
         match self {
             Self::Stdout => {
-                // On a terminal, JSON must not bring control characters of the session; all other texts have none.
+                // On a terminal, control characters of the session must not be interpreted. Only JSON can contain any.
                 let mut stdout = if format == Format::Json { json_stdout() } else { Box::new(io::stdout().lock()) };
                 stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(stdout_failure)
             }

@@ -1,28 +1,28 @@
-//! Hits for people.
+//! Formats matches for people.
 
 use trace_explain::grep::{Found, Line, LineKind, Span, TextHits};
 
 use crate::ui::output::Paint;
 use crate::ui::text;
 
-/// How hits look.
+/// How matches are shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     /// Whether a text is named once, above its lines.
     pub(super) has_heading: bool,
-    /// Whether the bundle is named.
+    /// Whether the name of the bundle is shown.
     pub(super) names_bundle: bool,
-    /// Whether only what matched is shown.
+    /// Whether only the matching parts are shown.
     pub(super) only_matching: bool,
     /// Whether lines around the matches are shown.
     pub(super) has_context: bool,
-    /// Whether lines have numbers.
+    /// Whether line numbers are shown.
     pub(super) numbers_lines: bool,
     /// Most columns of a line.
     pub(super) max_columns: usize,
 }
 
-/// Shows the hits of one bundle.
+/// Formats the matches of one bundle.
 pub(super) struct View<'a> {
     shape: &'a Shape,
     bundle: String,
@@ -34,13 +34,13 @@ impl<'a> View<'a> {
         Self { shape, bundle: text::clean(bundle).into_owned(), paint }
     }
 
-    /// Returns the name of the bundle as a line.
+    /// Returns the line with the name of the bundle.
     pub(super) fn bundle(&self) -> String {
         let accent = self.paint.accent;
         format!("{accent}{}{accent:#}\n", self.bundle)
     }
 
-    /// Returns the number of lines as a line.
+    /// Returns the line with the number of matching lines.
     pub(super) fn count(&self, lines: u64) -> String {
         let accent = self.paint.accent;
         if self.shape.names_bundle {
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns all lines.
+    /// Returns the lines of all matches.
     pub(super) fn lines(&self, found: &Found) -> String {
         let mut out = String::new();
         if self.shape.has_heading && self.shape.names_bundle {
@@ -105,7 +105,7 @@ impl<'a> View<'a> {
 
     fn push_prefix(&self, out: &mut String, hits: &TextHits, line: &Line) {
         let Paint { accent, good, .. } = self.paint;
-        // As grep has it: a colon before what matches, a dash before what stands around it.
+        // As in grep: a colon on matching lines, a dash on context lines.
         let mark = if line.kind == LineKind::Match { ':' } else { '-' };
         if !self.shape.has_heading {
             if self.shape.names_bundle {
@@ -146,7 +146,8 @@ impl<'a> View<'a> {
         out.push('\n');
     }
 
-    /// Returns the part of a line that is shown: all of it, or of a line that is too long what stands around the first match.
+    /// Returns the range of a line that is shown: all of it, or the part around the first match if the line is too
+    /// long.
     fn window(&self, line: &Line) -> (usize, usize) {
         let text = &line.text;
         let max = self.shape.max_columns;

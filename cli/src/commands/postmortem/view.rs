@@ -31,7 +31,7 @@ pub(super) fn render(answer: &Answer, terminal: &Terminal) -> String {
     let shown = answer.postmortem.turns.len();
     if shown < counts.turns {
         let rest = count((counts.turns - shown) as u64, "turn");
-        view.line(&format!("\n{dim}{rest} came out well (--all says which){dim:#}"));
+        view.line(&format!("\n{dim}{rest} came out well (--all lists them){dim:#}"));
     }
     view.text
 }

@@ -1,4 +1,4 @@
-//! Which arguments are bundles, and what the query is.
+//! Splits the arguments into bundles and the query.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,15 +10,15 @@ use trace_query::{MAX_SQL_BYTES, named};
 use crate::ui::failure::Failure;
 use crate::ui::text;
 
-/// What the arguments say.
+/// The arguments of a query.
 #[derive(Debug)]
 pub(super) struct Arguments {
     pub(super) bundles: Vec<PathBuf>,
-    /// The text of the query, if there is one.
+    /// The text of the query; `None` if there is no query.
     pub(super) sql: Option<String>,
 }
 
-/// Where the text of a query is.
+/// Where the text of a query comes from.
 #[derive(Debug, PartialEq, Eq)]
 enum Written {
     Here(String),
@@ -27,14 +27,15 @@ enum Written {
     OnStdin,
 }
 
-const USAGE: &str = "trace query BUNDLE... \"SELECT ...\", or @NAME, @FILE or - in its place; --tables and --queries list \
+const USAGE: &str = "trace query BUNDLE... \"SELECT ...\", or @NAME, @FILE or - instead of SQL; --tables and --queries list \
                      what there is";
 
-/// Takes the arguments apart: bundles first, the query last. A query may be missing when the database is kept.
+/// Splits the arguments: bundles first, the query last. The query is optional if `is_kept`, which means that the
+/// database is kept.
 ///
 /// # Errors
 ///
-/// Fails when there is no bundle or no query, or the query is in a file that cannot be read.
+/// Returns an error if there is no bundle or no query, or if the query is in a file that cannot be read.
 pub(super) fn split(arguments: &[OsString], is_kept: bool) -> Result<Arguments, Failure> {
     let (last, before) = arguments.split_last().ok_or_else(|| Failure::usage("no bundle is named").with_hint(USAGE))?;
     let Some(written) = written(last, Path::new(last).exists()) else {
@@ -55,7 +56,7 @@ pub(super) fn split(arguments: &[OsString], is_kept: bool) -> Result<Arguments, 
     Ok(Arguments { bundles: before.iter().map(PathBuf::from).collect(), sql: Some(read(written)?) })
 }
 
-/// Says where the text of a query is; `None` for an argument that is none.
+/// Returns where the text of a query is; `None` if the argument is not a query.
 fn written(argument: &OsString, is_path: bool) -> Option<Written> {
     let text = argument.to_str()?;
     if let Some(name) = text.strip_prefix('@') {
@@ -65,7 +66,7 @@ fn written(argument: &OsString, is_path: bool) -> Option<Written> {
     if text == "-" {
         return Some(Written::OnStdin);
     }
-    // SQL has more than one word. A path can have spaces too, but then it is there.
+    // A statement has more than one word. A path can contain spaces too, but then it exists.
     let is_sql = !is_path && text.trim().contains(char::is_whitespace);
     is_sql.then(|| Written::Here(text.to_owned()))
 }
@@ -89,19 +90,19 @@ fn read(written: Written) -> Result<String, Failure> {
     }
 }
 
-/// Says that no query has a name.
+/// Returns the failure for an unknown name of a query.
 pub(super) fn unknown(name: &str) -> Failure {
     let like: Vec<String> =
         named::all().iter().filter(|query| is_like(query.name, name)).map(|query| format!("@{}", query.name)).collect();
     let hint = if like.is_empty() {
-        "`trace query --queries` lists them; the name of a file ends in .sql or has a /".to_owned()
+        "`trace query --queries` lists them; a file name ends in .sql or contains a /".to_owned()
     } else {
-        format!("there is {}; `trace query --queries` lists them all", like.join(", "))
+        format!("did you mean {}? `trace query --queries` lists all names", like.join(", "))
     };
     Failure::usage(format!("no query is named @{}", text::clean(name))).with_hint(hint)
 }
 
-/// Says whether two names share a word.
+/// Returns whether two names have a word in common.
 fn is_like(name: &str, other: &str) -> bool {
     let stem = |word: &str| word.trim_end_matches('s').to_lowercase();
     let words: Vec<String> = name.split('-').map(stem).collect();

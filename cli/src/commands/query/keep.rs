@@ -1,4 +1,4 @@
-//! A database that is kept: a file that appears when it is complete.
+//! Writes a database to a file that appears only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use trace_query::APPLICATION_ID;
 use crate::ui::failure::Failure;
 use crate::{bundles, replace};
 
-/// A database on its way to its place.
+/// A database that is being written under a temporary name.
 #[derive(Debug)]
 pub(super) struct Keep {
     target: PathBuf,
@@ -18,26 +18,26 @@ pub(super) struct Keep {
     is_forced: bool,
 }
 
-/// A database in its place.
+/// A database that was written.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
 }
 
-/// What a database begins with.
+/// The first bytes of an SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Where the header says whose database it is.
+/// Offset of the application id in the header of a database.
 const APPLICATION_ID_AT: usize = 68;
 
 impl Keep {
-    /// Makes the file that will be the database, under another name.
+    /// Creates the temporary file of the database.
     ///
     /// # Errors
     ///
-    /// Fails when there is a file that is not to be replaced, when the target lies in a bundle, or when nothing can be
-    /// written there.
+    /// Returns an error if a file exists that must not be replaced, if the target is inside a bundle, or if the
+    /// directory cannot be written to.
     pub(super) fn begin(target: &Path, is_forced: bool, bundles: &[(PathBuf, PathBuf)]) -> Result<Self, Failure> {
         bundles::refuse_stdout(Some(target))?;
         if fs::symlink_metadata(target).is_ok() {
@@ -45,14 +45,14 @@ impl Keep {
                 return Err(is_there_already(target));
             }
             if !is_ours(target) {
-                let error = anyhow::anyhow!("{} is no database of trace and is not overwritten", target.display());
+                let error = anyhow::anyhow!("{} is not a database of trace and is not overwritten", target.display());
                 return Err(Failure::data(error).with_hint("-o names another place"));
             }
         }
         let above = bundles::nearest_directory(replace::directory(target)).canonicalize().ok();
         let is_in = |bundle: &PathBuf| above.as_deref().zip(bundle.canonicalize().ok());
         if bundles.iter().filter_map(|(bundle, _)| is_in(bundle)).any(|(above, bundle)| above.starts_with(bundle)) {
-            let error = anyhow::anyhow!("{} would lie in a bundle that it is made of", target.display());
+            let error = anyhow::anyhow!("{} would be inside a bundle that it is made from", target.display());
             return Err(Failure::data(error).with_hint("-o names another place"));
         }
         let temporary = replace::beside(target).map_err(|error| {
@@ -67,16 +67,16 @@ impl Keep {
         Ok(Self { target: target.to_owned(), temporary, is_forced })
     }
 
-    /// Returns the path under which the database is made.
+    /// Returns the temporary path of the database.
     pub(super) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Puts the database in its place.
+    /// Renames the database to its final name.
     ///
     /// # Errors
     ///
-    /// Fails when a file came there meanwhile that is not to be replaced, or the file system does not allow it.
+    /// Returns an error if a file that must not be replaced was created meanwhile, or if the file system refuses.
     pub(super) fn finish(self) -> Result<Kept, Failure> {
         let Self { target, temporary, is_forced } = self;
         let bytes = temporary.as_file().metadata().map_err(|error| cannot_write(&target, error))?.len();
@@ -89,7 +89,7 @@ impl Keep {
     }
 }
 
-/// Says whether a file is a database that this command made.
+/// Returns whether a file is a database that this command made.
 fn is_ours(path: &Path) -> bool {
     let mut header = [0; APPLICATION_ID_AT + 4];
     let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -100,7 +100,7 @@ fn is_ours(path: &Path) -> bool {
 }
 
 fn is_there_already(target: &Path) -> Failure {
-    Failure::data(anyhow::anyhow!("{} is there already", target.display()))
+    Failure::data(anyhow::anyhow!("{} exists already", target.display()))
         .with_hint("--force replaces it; -o names another place")
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked: `--tables` and `--queries`.
+//! `--tables` and `--queries`: lists tables, views, functions and named queries.
 
 use serde::Serialize;
 use trace_query::describe::{Description, describe};
@@ -38,7 +38,7 @@ fn tables(names: &[String], as_json: bool, terminal: &Terminal) -> Result<(), Fa
     terminal.print(&if names.is_empty() { overview(&description, terminal) } else { whole(&description, terminal) })
 }
 
-/// Names everything, with what a row of it is.
+/// Lists everything by name, with what a row stands for.
 fn overview(description: &Description, terminal: &Terminal) -> String {
     let strong = terminal.paint().strong;
     let mut shown = String::new();
@@ -58,7 +58,7 @@ fn overview(description: &Description, terminal: &Terminal) -> String {
     shown
 }
 
-/// Describes tables, views and functions with all that is known of them.
+/// Describes tables, views and functions in full.
 fn whole(description: &Description, terminal: &Terminal) -> String {
     let strong = terminal.paint().strong;
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! What went wrong with a query, with the place in its text.
+//! Errors of a query, with the place in its text.
 
 use trace_query::QueryError;
 use unicode_width::UnicodeWidthStr;
@@ -6,10 +6,10 @@ use unicode_width::UnicodeWidthStr;
 use crate::ui::failure::Failure;
 use crate::ui::text;
 
-/// Most columns of a line of SQL that are shown before and behind an error.
+/// Most columns of a line of SQL that are shown before and after an error.
 const MAX_EXCERPT_COLUMNS: usize = 60;
 
-/// Makes a failure of what a query met. `sql` is its text.
+/// Returns the failure for an error of a query. `sql` is the text of the query.
 pub(super) fn failure(error: QueryError, sql: Option<&str>) -> Failure {
     match error {
         QueryError::Sql { message, at } => {
@@ -25,12 +25,12 @@ pub(super) fn failure(error: QueryError, sql: Option<&str>) -> Failure {
         QueryError::SeveralStatements => {
             Failure::usage(error).with_hint("one statement can have several parts: WITH a AS (SELECT ...) SELECT ...")
         }
-        QueryError::Parameter { .. } => Failure::usage(error).with_hint("write the value in its place"),
+        QueryError::Parameter { .. } => Failure::usage(error).with_hint("write the value instead"),
         QueryError::NotAllowed { .. } | QueryError::Empty | QueryError::TooLong { .. } => Failure::usage(error),
         QueryError::Failed { .. } => Failure::data(error),
-        QueryError::TimedOut { .. } => Failure::data(error).with_hint("--timeout SECONDS gives it more time"),
+        QueryError::TimedOut { .. } => Failure::data(error).with_hint("--timeout SECONDS allows more time"),
         QueryError::OutOfMemory => {
-            Failure::data(error).with_hint("a WHERE clause or a LIMIT leaves less to sort and to group")
+            Failure::data(error).with_hint("a WHERE clause or a LIMIT reduces the rows to sort and to group")
         }
         QueryError::Output(error) => crate::ui::output::stdout_failure(error),
         QueryError::Database(_) | QueryError::File(_) => Failure::data(error),
@@ -50,7 +50,7 @@ fn hint(message: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the line of a text that a byte is in, with a mark below the byte.
+/// Returns the line of a text that contains the byte at `at`, with a mark below the byte.
 fn excerpt(sql: &str, at: usize) -> String {
     let mut at = at.min(sql.len());
     while !sql.is_char_boundary(at) {

@@ -1,4 +1,4 @@
-//! Rows as JSON and CSV, written as they come.
+//! Writes rows as JSON and CSV, one by one.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -17,7 +17,7 @@ pub(super) struct Json {
     is_first: bool,
 }
 
-/// How objects stand together.
+/// How the objects are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Array,
@@ -25,17 +25,17 @@ enum Layout {
 }
 
 impl Json {
-    /// Writes an array of objects.
+    /// Returns a writer of an array of objects.
     pub(super) fn array(out: Box<dyn Write>) -> Self {
         Self { out: BufWriter::new(out), names: Vec::new(), layout: Layout::Array, is_first: true }
     }
 
-    /// Writes an object per line.
+    /// Returns a writer of one object per line.
     pub(super) fn lines(out: Box<dyn Write>) -> Self {
         Self { layout: Layout::Lines, ..Self::array(out) }
     }
 
-    /// Ends what [`TakeAnswer`] began.
+    /// Writes the end of what [`TakeAnswer`] wrote.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl TakeAnswer for Json {
             match *value {
                 Value::Null => self.out.write_all(b"null")?,
                 Value::Integer(number) => write!(self.out, "{number}")?,
-                // JSON has no infinity.
+                // JSON has no infinity, so it becomes null.
                 Value::Real(number) => match Number::from_f64(number) {
                     Some(number) => write!(self.out, "{number}")?,
                     None => self.out.write_all(b"null")?,
@@ -80,7 +80,7 @@ impl TakeAnswer for Json {
     }
 }
 
-/// Tells equal names apart, since an object has each name once.
+/// Makes equal names different, since an object has each name once.
 fn unique(names: &[String]) -> Vec<String> {
     let mut seen: HashSet<String> = names.iter().cloned().collect();
     let mut used = HashSet::new();
@@ -96,17 +96,17 @@ fn unique(names: &[String]) -> Vec<String> {
     names.iter().map(&mut number_of).collect()
 }
 
-/// Returns bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// For whom cells are written.
+/// Who reads the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cells {
-    /// For programs: as they are.
+    /// Programs: cells are written as they are.
     Exact,
-    /// For spreadsheets: none is a formula.
+    /// Spreadsheets: no cell is a formula.
     ForSpreadsheets,
 }
 
@@ -114,7 +114,7 @@ pub(super) enum Cells {
 pub(super) struct Csv {
     out: csv::Writer<Box<dyn Write>>,
     cells: Cells,
-    /// Whether a terminal shows the values, which then must not obey them.
+    /// Whether the values are shown on a terminal, which must not interpret them.
     is_shown: bool,
 }
 
@@ -126,7 +126,8 @@ impl Csv {
     }
 
     fn to(out: Box<dyn Write>, cells: Cells, is_shown: bool) -> Self {
-        // Where semicolons part the cells, a spreadsheet would find another cell in a text that has one.
+        // Some spreadsheets separate cells at semicolons. They would see two cells in a text that contains one, unless
+        // it is quoted.
         let quotes = match cells {
             Cells::Exact => csv::QuoteStyle::Necessary,
             Cells::ForSpreadsheets => csv::QuoteStyle::Always,
@@ -136,7 +137,7 @@ impl Csv {
         Self { out, cells, is_shown }
     }
 
-    /// Ends what [`TakeAnswer`] began.
+    /// Writes the end of what [`TakeAnswer`] wrote.
     ///
     /// # Errors
     ///
@@ -164,13 +165,14 @@ impl Csv {
 
 /// A field of a row.
 enum Field {
-    /// A number of the database, which is no formula even if it begins with a minus.
+    /// A number of the database. It is never a formula, even if it begins with a minus.
     Number(String),
     Text(String),
 }
 
-/// Says whether a spreadsheet could take a text for a formula, or for a command of an old one. White space, quotes and invisible
-/// characters in front are passed over, since some programs drop them; wide forms of the signs count as the signs.
+/// Returns whether a spreadsheet could evaluate a text as a formula, or as a command of an old program (DDE). White
+/// space, quotes and invisible characters at the beginning are skipped, since some programs drop them; full-width forms
+/// of the signs count as the signs.
 fn is_formula(text: &str) -> bool {
     if text.starts_with(['\t', '\r', '\n']) {
         return true;
@@ -247,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Bytes that can still be looked at after their writer is gone.
+    /// A buffer that can be read after its writer was dropped.
     #[derive(Clone, Default)]
     struct Bytes(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Rows as a table for people.
+//! Formats rows as a table.
 
 use std::io;
 
@@ -10,19 +10,19 @@ use super::rows::hexadecimal;
 use crate::ui::output::{Terminal, push_table, row};
 use crate::ui::text;
 
-/// Most columns of a terminal that are kept of a cell, however wide the terminal is.
+/// Most columns that are stored of a cell, however wide the terminal is.
 const MAX_KEPT_COLUMNS: usize = 200;
 
-/// Most columns of a cell where nothing tells the width of the terminal.
+/// Most columns of a cell, if the width of the terminal is not known.
 const MAX_CELL_COLUMNS: usize = 60;
 
-/// No cell is made narrower than this to fit a terminal.
+/// Fewest columns of a cell. Cells are not made narrower to fit a terminal.
 const MIN_CELL_COLUMNS: usize = 12;
 
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// The rows of an answer as far as they are shown.
+/// The rows of an answer that are shown.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     names: Vec<String>,
@@ -36,7 +36,7 @@ struct Cell {
     is_cut: bool,
 }
 
-/// A table, and how much it lacks.
+/// A table, and the number of cells that are cut.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) text: String,
@@ -68,10 +68,10 @@ impl Cell {
     }
 
     fn of_text(bytes: &[u8]) -> Self {
-        // A column takes four bytes at most, unless it is a tower of marks.
+        // A column takes at most four bytes, except for stacked combining marks. Twice that is enough.
         let beginning = &bytes[..bytes.len().min(MAX_KEPT_COLUMNS * 8)];
         let beginning = String::from_utf8_lossy(beginning);
-        // Spaces at the left may be all that shows a tree.
+        // Spaces at the left are kept, since they may be the indentation of a tree.
         let trimmed = beginning.trim_start_matches(' ');
         let indent = (beginning.len() - trimmed.len()).min(MAX_CELL_COLUMNS / 2);
         let mut text = " ".repeat(indent);
@@ -80,7 +80,7 @@ impl Cell {
         Self { text, is_number: false, is_cut }
     }
 
-    /// Returns the text in so many columns, and whether it is cut.
+    /// Returns the text in at most `columns`, and whether it was cut.
     fn fitted(&self, columns: usize) -> (String, bool) {
         if self.text.width() <= columns {
             return (self.text.clone(), self.is_cut);
@@ -92,7 +92,7 @@ impl Cell {
 }
 
 impl Cells {
-    /// Lays the table out for the terminal.
+    /// Lays out the table for the terminal.
     pub(super) fn render(&self, terminal: &Terminal) -> Shown {
         if self.rows.is_empty() {
             return Shown { text: "no rows\n".to_owned(), cut_cells: 0 };
@@ -115,7 +115,8 @@ impl Cells {
         Shown { text, cut_cells }
     }
 
-    /// Decides how wide the columns are: as wide as their cells, the widest of them made narrower until all fit.
+    /// Returns the widths of the columns: those of their cells, if they fit. Otherwise the widest columns are made
+    /// narrower.
     fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.width());
@@ -127,7 +128,7 @@ impl Cells {
         };
         let room = terminal.saturating_sub(GAP * natural.len().saturating_sub(1));
         let taken = |most: usize| natural.iter().map(|width| *width.min(&most)).sum::<usize>();
-        // The largest width that lets all columns fit. It is looked for once per answer among some hundred numbers.
+        // The search takes at most some hundred steps per answer.
         let most = (MIN_CELL_COLUMNS..=MAX_KEPT_COLUMNS).rev().find(|most| taken(*most) <= room);
         natural.iter().map(|width| *width.min(&most.unwrap_or(MIN_CELL_COLUMNS))).collect()
     }

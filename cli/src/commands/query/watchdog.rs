@@ -1,9 +1,9 @@
-//! Ends the process when the engine does not come back from one step after the time is up.
+//! Ends the process if a query does not react to its timeout.
 //!
-//! The engine looks at the clock between its steps, and one step, such as a search in a long text for a long one, can take
-//! for ever. Nothing can stop that from within, so the process ends as it would have: with a message, without the file of
-//! an unfinished database, and with exit code 1. Time in which an answer is written counts for nobody: its reader may be a
-//! person.
+//! The SQL engine checks the clock between steps, and a single step, such as the search for a long text in another long
+//! text, can take very long. Such a step cannot be cancelled from inside the process. So the watchdog ends the process
+//! with the same result: it prints the message, removes the file of an unfinished database, and exits with code 1. The
+//! time in which the answer is written does not count, since its reader may be a person.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,20 +18,19 @@ use trace_query::{QueryError, TakeAnswer, Value};
 use super::problem::failure;
 use crate::ui::output::Terminal;
 
-/// How long a step may go on after the time is up, before it counts as one that does not end.
+/// How long a step may go on after the timeout, before the watchdog ends the process.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
 
-/// Watches one query. Dropped when the query has come to its end.
+/// Watches one query. It is dropped when the query has ended.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    /// Grows before and after each write: odd while one is under way.
+    /// The number of writes, counted at their beginning and at their end. It is odd during a write.
     writes: Arc<AtomicU64>,
     _end: Option<Sender<()>>,
 }
 
 impl Watchdog {
-    /// Begins to watch a query that has so much time, if its time is limited at all. `unfinished` is removed if the process
-    /// has to end.
+    /// Starts to watch a query, if its time is limited. If the process has to end, the file at `unfinished` is removed.
     pub(super) fn begin(limit: Option<Duration>, unfinished: Option<&Path>, terminal: &Terminal) -> Self {
         let writes = Arc::new(AtomicU64::new(0));
         let end = limit.map(|limit| {
@@ -53,25 +52,25 @@ impl Watchdog {
         Self { writes, _end: end }
     }
 
-    /// Lets the watchdog know when an answer is written.
+    /// Wraps the writer of the answer, so that the watchdog knows when it writes.
     pub(super) fn watched<'w>(&'w self, answer: &'w mut dyn TakeAnswer) -> Watched<'w> {
         Watched { writes: &self.writes, answer }
     }
 }
 
-#[expect(clippy::exit, reason = "the main thread does not come back")]
+#[expect(clippy::exit, reason = "the main thread is blocked in a step")]
 fn stop(limit: Duration, unfinished: Option<PathBuf>, terminal: &Terminal) -> ! {
     if let Some(path) = unfinished {
         let _ = std::fs::remove_file(path);
     }
     let failure = failure(QueryError::TimedOut { limit }, None);
     let mut lines = terminal.error_line(&failure.message());
-    lines.push_str(&terminal.hint_line("one step of it did not end, such as a search in a long text for a long one"));
+    lines.push_str(&terminal.hint_line("one step did not end, such as a search for a long text in another long text"));
     let _ = io::stderr().write_all(lines.as_bytes());
     std::process::exit(failure.kind().exit_code().into())
 }
 
-/// Takes an answer on behalf of another.
+/// Forwards an answer to another writer and counts its writes.
 pub(super) struct Watched<'w> {
     writes: &'w AtomicU64,
     answer: &'w mut dyn TakeAnswer,

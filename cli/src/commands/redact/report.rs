@@ -1,4 +1,4 @@
-//! The report of a redaction, for people and for programs.
+//! The report of a redaction, as text and as JSON.
 
 use comfy_table::{Cell, CellAlignment};
 use serde::Serialize;
@@ -8,13 +8,13 @@ use super::RedactArgs;
 use crate::ui::output::{INDENT, Terminal, push_table, row};
 use crate::ui::text;
 
-/// Places of a secret that are shown; the others are counted.
+/// Most places of a secret that are listed. The others are counted.
 const SHOWN_PLACES: usize = 3;
 
-/// Files that are named one by one; the others are counted.
+/// Most files that are listed. The others are counted.
 const SHOWN_FILES: usize = 5;
 
-/// What `--json` writes.
+/// The object of `--json`.
 #[derive(Serialize)]
 pub(super) struct Json<'a> {
     bundle: String,
@@ -65,18 +65,15 @@ pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) ->
             out.push_str(&format!("{odd}{what}:{odd:#} {shown}{more}\n"));
         }
     };
-    note("not JSON, searched as it stands", report.damaged.iter().map(place).collect());
+    note("not JSON, searched as text", report.damaged.iter().map(place).collect());
     let unreadable =
         report.unreadable.iter().map(|file| text::clean(&format!("{} ({})", file.path, file.reason)).into_owned());
     let copied = if args.check { "not readable, not searched" } else { "not readable, not copied" };
     note(copied, unreadable.collect());
-    let left_out = if args.check { "no plain file, not searched" } else { "not copied" };
+    let left_out = if args.check { "not a plain file, not searched" } else { "not copied" };
     note(left_out, report.left_out.iter().map(|name| text::clean(name).into_owned()).collect());
     if let Some(output) = &args.output {
-        out.push_str(&format!(
-            "written to {}; look at it before you share it\n",
-            text::clean(&output.to_string_lossy())
-        ));
+        out.push_str(&format!("written to {}; check it before you share it\n", text::clean(&output.to_string_lossy())));
     }
     out
 }

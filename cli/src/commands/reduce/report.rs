@@ -1,4 +1,4 @@
-//! What is said about each bundle: a line of counts on stdout, diagnostics and failures on stderr.
+//! Prints the result for each bundle: a line of counts to stdout, diagnostics and failures to stderr.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 use crate::ui::text;
 
-/// Most diagnostics of one bundle that are shown.
+/// Most diagnostics of one bundle that are printed.
 const MAX_DIAGNOSTICS: usize = 20;
 
-/// What there is to say about one reduction, without the reduction.
+/// The part of a reduction that is reported. It does not keep the reduction in memory.
 pub(super) struct Report {
     counts: String,
     diagnostics: Vec<Diagnostic>,
@@ -50,7 +50,7 @@ impl Report {
     }
 }
 
-/// Says what there is to say about all bundles, in their order.
+/// Prints the reports of all bundles in their order.
 pub(super) struct Reports<'t> {
     terminal: &'t Terminal,
     names_bundles: bool,
@@ -64,7 +64,7 @@ pub(super) struct Reports<'t> {
 #[derive(Default)]
 struct State {
     next: usize,
-    /// Of bundles that were ready before their turn.
+    /// Reports of bundles that were ready before their turn.
     waiting: BTreeMap<usize, Lines>,
     failed: usize,
     worst: Option<Kind>,
@@ -90,8 +90,8 @@ impl<'t> Reports<'t> {
         Self { terminal, names_bundles, bundles, quiet, to_stdout, progress, state: Mutex::default() }
     }
 
-    /// Takes the outcome of a job and says it when all jobs before have been said. Breaks when nobody reads the output
-    /// any more.
+    /// Takes the result of a job, and prints it after those of all jobs before it. Returns `Break` if the reader of the
+    /// output closed it.
     pub(super) fn finished(&self, index: usize, job: &Job, outcome: Result<Report, Failure>) -> ControlFlow<()> {
         if outcome.as_ref().is_err_and(Failure::is_broken_pipe) {
             return ControlFlow::Break(());
@@ -115,7 +115,7 @@ impl<'t> Reports<'t> {
         ControlFlow::Continue(())
     }
 
-    /// Says that something cannot be reduced at all.
+    /// Prints a failure of an argument that is no bundle.
     pub(super) fn failed_early(&self, failure: &Failure) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.note(failure);
@@ -162,7 +162,7 @@ impl<'t> Reports<'t> {
 
     fn describe_failure(&self, bundle: Option<&Path>, failure: &Failure) -> Lines {
         let mut message = failure.message();
-        // Most messages name a file of the bundle already.
+        // Most messages contain a path in the bundle already.
         if let Some(bundle) = bundle.map(shown).filter(|bundle| !message.contains(bundle)) {
             message = format!("{bundle}: {message}");
         }
@@ -181,11 +181,12 @@ impl<'t> Reports<'t> {
             stderr.push_str(&self.terminal.hint_line(hint));
         }
         let write = || {
-            // The files are what was asked for. When nobody reads the lines any more, they are written all the same.
+            // The command was asked for files. If the reader of the lines closed the output, the files are still
+            // written.
             let _ = io::stdout().lock().write_all(lines.stdout.as_bytes());
             let _ = io::stderr().lock().write_all(stderr.as_bytes());
         };
-        // The bar stands on the terminal; only what goes there too must make it step aside.
+        // The progress bar is hidden only while something is printed to the same terminal.
         let meets_bar = !stderr.is_empty() || (!lines.stdout.is_empty() && io::stdout().is_terminal());
         if meets_bar { self.progress.suspend(write) } else { write() }
     }

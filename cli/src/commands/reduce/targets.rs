@@ -1,4 +1,4 @@
-//! Which bundles are meant, and where the output of each goes.
+//! Resolves the bundles to reduce, and decides where the output of each goes.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -14,38 +14,37 @@ use crate::replace::replace;
 use crate::ui::failure::Failure;
 use crate::ui::output::stdout_failure;
 
-/// What there is to do.
+/// The jobs of a run.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) jobs: Vec<Job>,
-    /// What cannot be done, known beforehand.
+    /// Arguments that cannot be reduced.
     pub(super) failures: Vec<Failure>,
 }
 
-/// One bundle to reduce.
+/// A bundle to reduce.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) bundle: PathBuf,
     pub(super) target: Target,
 }
 
-/// Where the output of one bundle goes.
+/// Where the output of a bundle goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// To a file that is replaced.
+    /// A file that is replaced atomically.
     Replace(PathBuf),
-    /// Into something that is there and is no plain file, such as `/dev/null`, which must not be replaced by one.
+    /// An existing path that is not a plain file, such as `/dev/null`, and must not be replaced by one.
     WriteInto(PathBuf),
-    /// To stdout.
     Stdout,
 }
 
 impl Target {
-    /// Writes an output that is no state.
+    /// Writes an output that is not a `state.json`.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be written.
+    /// Returns an error if it cannot be written.
     pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let (path, written) = match self {
             Self::Replace(path) => (path, replace(path, |mut file| write(&mut file))),
@@ -58,16 +57,17 @@ impl Target {
     }
 }
 
-/// Says whether an output argument means stdout.
+/// Returns whether an output argument stands for stdout.
 pub(super) fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
 }
 
-/// Finds the bundles that are meant and decides where their outputs go.
+/// Resolves the bundles and decides where their outputs go.
 ///
 /// # Errors
 ///
-/// Fails when the output cannot take what is meant. A bundle that cannot be found is among [`Plan::failures`].
+/// Returns an error if the output does not fit the number of bundles. An argument that cannot be resolved is in
+/// [`Plan::failures`] instead.
 pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
     let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
@@ -87,7 +87,7 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
     Ok(Plan { jobs, failures })
 }
 
-/// Returns where the output of a bundle goes unless it is said: into a directory, beside a packed bundle.
+/// Returns the default output path of a bundle: inside a directory, beside a packed bundle.
 pub(crate) fn state_path(bundle: &Path) -> PathBuf {
     if bundle.is_dir() {
         bundle.join(STATE_FILE)
@@ -101,13 +101,13 @@ fn is_directory(output: &Path) -> bool {
     output.is_dir() || ends_with_separator
 }
 
-/// Decides how to write the file that the user named for one bundle.
+/// Decides how to write to the output file that the user named for one bundle.
 ///
 /// # Errors
 ///
-/// Fails when it belongs to a recording.
+/// Returns an error if the file belongs to a recording.
 pub(crate) fn file_target(output: &Path) -> Result<Target, Failure> {
-    // The user named the link, so what it points to is meant.
+    // If the user named a symlink, its target is written to.
     let path = output.canonicalize().unwrap_or_else(|_| output.to_owned());
     if path.exists() && !path.is_file() {
         return Ok(Target::WriteInto(path));
@@ -118,7 +118,7 @@ pub(crate) fn file_target(output: &Path) -> Result<Target, Failure> {
     Ok(Target::Replace(path))
 }
 
-/// Says whether a path is that of a file which a recorder writes.
+/// Returns whether a recorder writes a file of this path.
 fn is_record(path: &Path) -> bool {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -129,7 +129,7 @@ fn is_record(path: &Path) -> bool {
     (is_named_so && is_bundle_directory(directory)) || is_of_payloads(directory) || is_packed(path)
 }
 
-/// Says whether a directory holds the payloads of a bundle.
+/// Returns whether a directory contains the payloads of a bundle.
 fn is_of_payloads(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
     directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle_directory)
@@ -137,10 +137,10 @@ fn is_of_payloads(directory: &Path) -> bool {
 
 fn belongs_to_recording(output: &Path) -> Failure {
     Failure::usage(format!("{} belongs to a recording and is not overwritten", output.display()))
-        .with_hint("-o names the output, which must go somewhere else")
+        .with_hint("name another output with -o")
 }
 
-/// Gives every bundle a file of its own in `directory`.
+/// Gives each bundle an output file in `directory`.
 fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Failure> {
     if directory.exists() && !directory.is_dir() {
         let message = format!("-o {} is a file, but several bundles are to be reduced", directory.display());
@@ -153,7 +153,7 @@ fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Fai
     if let Some((_, path)) = named.iter().find(|(_, path)| is_record(path)) {
         return Err(belongs_to_recording(path));
     }
-    // Only names that had to be made longer have directories of their own.
+    // Only names that contain parent components need directories of their own.
     let mut parents: Vec<&Path> = named.iter().filter_map(|(_, path)| path.parent()).collect();
     parents.push(directory);
     parents.sort_unstable();

@@ -1,7 +1,7 @@
-//! Tells a person, or a program, what an agent does.
+//! Prints what an agent does, as text or as JSON.
 //!
-//! What the agent says goes to stdout as it comes; what it does, and what it is asked about, to stderr. So the answer can
-//! be piped on. As JSON, every notification is a line on stdout.
+//! The agent's answer goes to stdout as it is streamed, so that it can be piped; actions and approval requests go to
+//! stderr. As JSON, every notification is a line on stdout.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -24,22 +24,22 @@ use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
 use crate::ui::text;
 
-/// Lines of a command's output that are shown.
+/// Most lines of a command's output that are shown.
 const OUTPUT_LINES: usize = 12;
-/// Characters of a line that are shown.
+/// Most characters of a line that are shown.
 const LINE_CHARACTERS: usize = 200;
-/// Columns of a command that is told of and not asked about.
+/// Most columns of a command that is reported. A command that needs an approval is shown in full.
 const COMMAND_COLUMNS: usize = 400;
-/// Columns of a terminal that does not say how many it has.
+/// Columns of a terminal that does not report its width.
 const USUAL_COLUMNS: u16 = 80;
 
-/// Tells what an agent does.
+/// Prints what an agent does, and asks for approvals.
 pub(crate) struct Narration<'a> {
     terminal: &'a Terminal,
     is_json: bool,
-    /// The message on stdout has not ended its line.
+    /// Whether the message on stdout has not ended its line yet.
     is_in_line: bool,
-    /// The changes of files that have begun, by their items.
+    /// The file changes that have started, by the ids of their items.
     changes: HashMap<String, Vec<FileUpdateChange>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Narration<'a> {
         Self { terminal, is_json, is_in_line: false, changes: HashMap::new() }
     }
 
-    /// Writes a line beside the answer. Whatever others said in it has been made safe.
+    /// Writes a line to stderr. Untrusted texts in it must already be safe to print.
     fn aside(&mut self, line: &str) -> Result<(), Failure> {
         self.end_line()?;
         let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
@@ -80,14 +80,14 @@ impl<'a> Narration<'a> {
         }
     }
 
-    /// Asks the person at the terminal; nobody is there when it is none.
+    /// Asks the user at the terminal. Without a terminal, the answer is no.
     fn ask(&mut self, show: impl Fn(&Asking, Extent) -> Shown, always: &str, rule: Option<&[String]>) -> Answer {
         if self.end_line().is_err() || !super::can_ask(self.is_json) {
             return Answer::No;
         }
         let asking = Asking {
             paint: self.terminal.paint_stderr(),
-            // A terminal that does not know its size says 0.
+            // A terminal that does not know its width reports 0.
             columns: usize::from(self.terminal.columns().filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)),
             search: SearchPath::from_variables(std::env::vars_os()),
         };
@@ -111,10 +111,12 @@ impl<'a> Narration<'a> {
     }
 }
 
-/// Returns the line that somebody types, or nothing after a signal that asks the program to end. An end of the input is an empty line.
+/// Returns the line that the user types; `None` after a signal that asks the program to end. The end of the input is an
+/// empty line.
 fn typed() -> Option<String> {
     let (sender, line) = tokio::sync::oneshot::channel();
-    // Nothing ends a read of the terminal; after Ctrl-C it is left alone until the program ends.
+    // A blocking read of the terminal cannot be cancelled. After Ctrl-C, the thread is left blocked until the program
+    // ends.
     std::thread::spawn(move || {
         let mut line = String::new();
         let _ = std::io::stdin().lock().read_line(&mut line);
@@ -138,10 +140,10 @@ fn typed() -> Option<String> {
 enum Answer {
     Yes,
     Always,
-    /// For all that the rule covers.
+    /// Yes, for all commands with the prefix of the rule.
     Prefix,
     No,
-    /// No, and nothing else either.
+    /// No, and the turn is interrupted.
     Stop,
 }
 
@@ -182,7 +184,7 @@ impl Audience for Narration<'_> {
                     let kind = format!("{:?}", item.kind).to_lowercase();
                     self.aside(&format!("agent {} {kind}", text::clean(&item.agent_path)))
                 }
-                ThreadItem::ContextCompaction(_) => self.aside("the history was made shorter"),
+                ThreadItem::ContextCompaction(_) => self.aside("the history was compacted"),
                 _ => Ok(()),
             },
             Some(ServerNotification::TurnPlanUpdated(plan)) => {
@@ -237,7 +239,7 @@ impl Audience for Narration<'_> {
     }
 
     fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision {
-        // What nobody was told of cannot be shown, and is not agreed to.
+        // If the changes were not announced, they cannot be shown, so they are declined.
         let Some(changes) = self.changes.get(&question.item_id).cloned() else {
             return FileChangeApprovalDecision::Decline;
         };

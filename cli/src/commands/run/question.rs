@@ -1,7 +1,7 @@
-//! What a person is asked before something runs or changes, as it will be.
+//! Formats approval requests exactly as the command will run or the files will change.
 //!
-//! Every text comes from a model or from a file that it may have named, so none is shown as it is: a command stands in numbered
-//! rows, everything else in one row, and no row of a text can pass for a row of the question ([`trace_text`]).
+//! All texts come from a model, or from a file that a model named, so each is escaped: a command is shown in numbered
+//! rows, everything else in one row, and no row of a text can be mistaken for a row of the question ([`trace_text`]).
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,47 +14,47 @@ use trace_text::{Block, BlockLimits, Findings, LeftOut, Row, Usage};
 use crate::ui::output::Paint;
 use crate::ui::text;
 
-/// Rows of a command that are shown unasked, from its beginning and from its end.
+/// Most rows of a command that are shown from its beginning and from its end, unless the user asks for all.
 const HEAD_ROWS: usize = 24;
 const TAIL_ROWS: usize = 12;
 
-/// Files of a change that are shown unasked, from the first and from the last on.
+/// Most files of a change that are shown from the first and from the last, unless the user asks for all.
 const HEAD_FILES: usize = 24;
 const TAIL_FILES: usize = 12;
 
-/// Columns that a row has at least, however narrow the terminal is.
+/// Fewest columns of a row, even if the terminal is narrower.
 const MIN_COLUMNS: usize = 20;
 
-/// Columns of a field that is no command.
+/// Most columns of a field that is not a command.
 const FIELD_COLUMNS: usize = 2000;
 
-/// Words of a rule that are shown.
+/// Most columns of the words of a rule.
 const RULE_COLUMNS: usize = 400;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Both ends.
+    /// The beginning and the end.
     Ends,
-    /// All.
+    /// Everything.
     Whole,
 }
 
-/// Who asks: what is known of the machine, and of the terminal.
+/// What is needed to format a question: facts about the machine and the terminal.
 pub(super) struct Asking {
     pub(super) paint: Paint,
     pub(super) columns: usize,
     pub(super) search: SearchPath,
 }
 
-/// A question, and whether something of it is left out.
+/// A formatted question, and whether a part of it is left out.
 pub(super) struct Shown {
     pub(super) text: String,
     pub(super) is_cut: bool,
 }
 
 impl Asking {
-    /// Shows a command.
+    /// Formats a request to run a command.
     pub(super) fn command(&self, question: &CommandExecutionRequestApprovalParams, extent: Extent) -> Shown {
         let command = question.command.as_deref().unwrap_or_default();
         let cwd = PathBuf::from(question.cwd.as_deref().unwrap_or_default());
@@ -72,20 +72,20 @@ impl Asking {
             self.row(&mut shown, "program", &program::describe(program));
         }
         if !is_all {
-            self.row(&mut shown, "", "and perhaps others: this is more than a plain line of commands");
+            self.row(&mut shown, "", "and perhaps others: the command is too complex to be analysed");
         }
         self.folder(&mut shown, &cwd);
         if let Some(rights) = &question.rights {
             self.field(&mut shown, "rights", rights, Usage::Prose);
         }
         if let Some(reason) = &question.reason {
-            // The model may have written it. It is one row, so it cannot pass for another one.
+            // The model may have written the reason. It is shown in one row, so it cannot be mistaken for another row.
             self.field(&mut shown, "reason", reason, Usage::Prose);
         }
         shown
     }
 
-    /// Shows changes of files.
+    /// Formats a request to change files.
     pub(super) fn changes(&self, changes: &[FileUpdateChange], reason: Option<&str>, extent: Extent) -> Shown {
         let mut shown = Shown { text: String::new(), is_cut: false };
         let sum = |count: fn(&FileUpdateChange) -> (usize, usize)| {
@@ -137,7 +137,7 @@ impl Asking {
         }
     }
 
-    /// Returns what is offered: answers by their first letters.
+    /// Returns the line of possible answers, each with its letter.
     pub(super) fn offer(&self, always: &str, rule: Option<&[String]>, is_cut: bool) -> String {
         let strong = self.paint.strong;
         let mut text = String::new();
@@ -172,7 +172,7 @@ impl Asking {
         self.row(shown, name, &trace_text::preview(value, usage, FIELD_COLUMNS));
     }
 
-    /// Appends a row of the question. `value` is safe to show.
+    /// Appends a row of the question. `value` must be safe to show.
     fn row(&self, shown: &mut Shown, name: &str, value: &str) {
         let dim = self.paint.dim;
         let _ = writeln!(shown.text, "  {dim}{name:<7}{dim:#} {value}");
@@ -215,21 +215,22 @@ impl Asking {
     }
 }
 
-/// Columns in front of a row of a command.
+/// Columns in front of each row of a command.
 const GUTTER_COLUMNS: usize = 10;
 
-/// A command taken apart.
+/// The parts of a command.
 struct Run {
-    /// The words that the system gets.
+    /// The arguments as the system gets them.
     argv: Vec<String>,
-    /// What is shown as it runs: the lines for a shell, or else the whole command.
+    /// The text that is shown: the script for a shell, or else the whole command.
     shown: String,
     is_script: bool,
 }
 
 impl Run {
     fn of(command: &str) -> Self {
-        // A server may quote in another way; then what it says is shown as it is.
+        // If quoting the words again does not give the same text, the server quotes in another way, and the text is
+        // shown as it is.
         let quoted = |argv: &Vec<String>| shlex::try_join(argv.iter().map(String::as_str));
         let argv = shlex::split(command).filter(|argv| quoted(argv).is_ok_and(|same| same == command));
         match argv.as_deref() {
@@ -245,7 +246,7 @@ impl Run {
     }
 }
 
-/// Returns how many lines a change adds and takes away.
+/// Returns the numbers of lines that a change adds and removes.
 fn counts(change: &FileUpdateChange) -> (usize, usize) {
     let lines = || change.diff.lines();
     match change.kind {
@@ -258,10 +259,10 @@ fn counts(change: &FileUpdateChange) -> (usize, usize) {
     }
 }
 
-/// Returns a path with what it leads to: a file behind links, one that can be run.
+/// Returns a path with notes: the target of symlinks, and the mode of an executable.
 fn place(path: &Path) -> String {
     let mut place = trace_text::path(path);
-    // What is not there yet is made in its folder.
+    // A file that does not exist yet is created in its folder, so the folder is resolved.
     let real = path.canonicalize().ok().or_else(|| {
         let folder = path.parent()?.canonicalize().ok()?;
         Some(folder.join(path.file_name()?))
@@ -275,7 +276,7 @@ fn place(path: &Path) -> String {
     place
 }
 
-/// Returns the mode of a file that can be run.
+/// Returns the mode of an executable file; `None` for any other file.
 #[cfg(unix)]
 fn mode_of_program(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -290,7 +291,7 @@ fn mode_of_program(_: &Path) -> Option<u32> {
     None
 }
 
-/// Returns words as a shell would take them, each safe to show.
+/// Returns words quoted for a shell, each safe to show.
 fn words(words: &[String]) -> String {
     let joined = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
     trace_text::preview(&joined, Usage::Command, RULE_COLUMNS)

@@ -1,4 +1,4 @@
-//! What in a session a person should know of: what failed, never ended or never arrived.
+//! Finds what needs attention in a session: what failed, never ended or never arrived.
 
 use serde::{Serialize, Serializer};
 use trace_reducer::model::{
@@ -10,25 +10,25 @@ use super::tools::exit_code;
 use crate::ui::text;
 use trace_explain::label::{request_subject, tool_name, tool_subject};
 
-/// Most columns of a text; tool inputs and outputs can be megabytes.
+/// Most columns of a text. Inputs and outputs of tools can have megabytes.
 const MAX_TEXT_COLUMNS: usize = 2000;
 
-/// How something stands, worst first.
+/// The state of an operation, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
-    /// It ended by an error.
+    /// It ended with an error.
     Failed,
-    /// A command ended with an exit code.
+    /// It is a command that ended with a nonzero exit code.
     ExitCode,
     /// It was cancelled.
     Cancelled,
-    /// It was stopped together with what it belongs to.
+    /// It was ended together with the operation that contains it.
     Aborted,
-    /// It was sent and did not arrive.
+    /// It is a message that was sent and did not arrive.
     Undelivered,
-    /// It did not end, and the session did.
+    /// It did not end, although the session did.
     Unfinished,
-    /// It did not end, and neither did the session.
+    /// It did not end, and the session did not end either.
     Running,
 }
 
@@ -52,30 +52,30 @@ impl Serialize for State {
     }
 }
 
-/// One thing that a person should know of.
+/// An operation that needs attention.
 #[derive(Debug, Serialize)]
 pub(super) struct Attention<'t> {
-    /// What kind of object it is.
+    /// The type of the object.
     pub(super) what: &'static str,
     pub(super) state: State,
     /// Id of the object in `state.json`.
     id: Option<String>,
     thread_id: Option<&'t str>,
     pub(super) agent_path: Option<&'t str>,
-    /// Sequence number of the event that ended it, or began it if none did.
+    /// Sequence number of the event that ended it, or of the event that began it if none did.
     pub(super) seq: Option<u64>,
     at_unix_ms: Option<i64>,
     exit_code: Option<i64>,
-    /// What was tried.
+    /// The operation, such as the command.
     pub(super) subject: Option<String>,
-    /// What came of it.
+    /// Its result, such as the error.
     pub(super) detail: Option<String>,
-    /// Whether another entry says the same, and says it better.
+    /// Whether another entry describes the same failure in more detail.
     #[serde(skip)]
     pub(super) is_repeated: bool,
 }
 
-/// Finds what a person should know of, worst first and then in the order of the log.
+/// Finds what needs attention, worst first, and in the order of the log within a state.
 pub(super) fn find<'t>(trace: &'t Trace, diagnostics: &Diagnostics) -> Vec<Attention<'t>> {
     let mut finder = Finder { trace, found: Vec::new() };
     finder.threads();
@@ -109,7 +109,7 @@ struct Finder<'t> {
 }
 
 impl<'t> Finder<'t> {
-    /// Returns how something stands, if it is worth a person's attention.
+    /// Returns the state of an operation if it needs attention.
     fn state_of(&self, window: &Window) -> Option<State> {
         Some(match window.status {
             ExecutionStatus::Completed => return None,
@@ -148,7 +148,7 @@ impl<'t> Finder<'t> {
 
     fn threads(&mut self) {
         for (index, thread) in self.trace.threads.iter() {
-            // While the session runs, so do its threads.
+            // The root thread runs as long as the session, so a running thread is not reported.
             if let Some(state) = self.state_of(&thread.execution).filter(|state| *state != State::Running) {
                 self.push("thread", state, self.id(thread.id), index, last_moment(&thread.execution));
             }
@@ -195,7 +195,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// Finds operations that the entries of their tools do not stand for.
+    /// Finds operations that no entry of a tool call stands for.
     fn operations(&mut self) {
         let trace = self.trace;
         for (index, operation) in trace.operations.iter() {
@@ -254,7 +254,8 @@ fn command(text: &str) -> String {
     text::command(text, MAX_TEXT_COLUMNS)
 }
 
-/// A command with an exit code has ended, even if the tool that ran it was not there any more to say so.
+/// Returns the state of a command. An exit code means that the command has ended, even if no event of the tool call
+/// says so.
 fn or_exit_code(state: Option<State>, exit_code: Option<i64>) -> Option<State> {
     match (state, exit_code) {
         (None | Some(State::Unfinished | State::Running), Some(_)) => Some(State::ExitCode),
@@ -270,24 +271,24 @@ fn with_exit_code(exit_code: Option<i64>, detail: Option<String>) -> Option<Stri
     }
 }
 
-/// Returns what a tool was called for: its name, and the beginning of its input.
+/// Returns the name of the tool and the beginning of its input.
 fn subject_of(trace: &Trace, tool: &ToolCall) -> String {
     command(format!("{} {}", tool_name(trace, tool), tool_subject(trace, tool).unwrap_or_default()).trim_end())
 }
 
-/// Returns the line that a command ended with, which is where most commands say what went wrong.
+/// Returns the last line of a command's output, which usually has the error.
 fn operation_detail(trace: &Trace, operation: OperationIdx) -> Option<String> {
     let result = trace.operations[operation].result.as_ref()?;
     lines(&result.stderr).next_back().or_else(|| lines(&result.stdout).next_back()).map(preview)
 }
 
-/// Returns the error of a code cell, which its runtime announces, or else its last line of output.
+/// Returns the error of a code cell, which follows a fixed line of its output, or else its last line of output.
 fn cell_detail(trace: &Trace, items: &[ItemIdx]) -> Option<String> {
     let error = output_lines(trace, items).skip_while(|line| *line != "Script error:").nth(1);
     error.or_else(|| output_lines(trace, items).next_back()).map(preview)
 }
 
-/// Returns the lines that the model got as an output, without empty ones.
+/// Returns the lines of an output as the model got it, without empty ones.
 fn output_lines<'t>(trace: &'t Trace, items: &'t [ItemIdx]) -> impl DoubleEndedIterator<Item = &'t str> {
     let parts = items.iter().flat_map(|item| trace.items[*item].parts.iter());
     let texts = parts.filter_map(|part| match part {

@@ -1,4 +1,4 @@
-//! What `trace show` says about a session, as the object that `--json` writes.
+//! The overview of a session, as the object that `--json` writes.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::tools::exit_code;
 use crate::ui::diagnostics::count_of;
 use trace_explain::label::tool_name;
 
-/// Version of the object. Grows when a field changes its meaning.
+/// Version of the object. It is increased if a field changes its meaning.
 const FORMAT: u32 = 1;
 
 /// The object of `trace show --json`.
@@ -24,12 +24,12 @@ pub(super) struct Report<'t> {
     format: u32,
     pub(super) bundle: String,
     pub(super) session: Session<'t>,
-    /// Worst first.
+    /// What needs attention, worst first.
     pub(super) attention: Vec<Attention<'t>>,
     diagnostics: DiagnosticsReport<'t>,
-    /// Parents before their children, children in the order in which they began.
+    /// The threads. Parents come before their children, and children are in the order in which they began.
     pub(super) threads: Vec<ThreadReport<'t>>,
-    /// Most used first.
+    /// The tools, most used first.
     pub(super) tools: Vec<ToolReport>,
     pub(super) edges: Vec<EdgeReport>,
 }
@@ -41,11 +41,11 @@ pub(super) struct Session<'t> {
     pub(super) rollout_id: &'t str,
     root_thread_id: &'t str,
     pub(super) status: RolloutStatus,
-    /// Schema 1 does not tell.
+    /// Whether the recorder closed the log. `None` for schema 1, which does not record it.
     pub(super) recording_complete: Option<bool>,
     pub(super) started_at_unix_ms: i64,
     pub(super) ended_at_unix_ms: Option<i64>,
-    /// The latest moment that anything in the graph has.
+    /// The latest time in the graph.
     pub(super) last_activity_unix_ms: i64,
     pub(super) duration_ms: Option<i64>,
     pub(super) tokens: Tokens,
@@ -75,7 +75,7 @@ pub(super) struct ModelReport<'t> {
     pub(super) tokens: Tokens,
 }
 
-/// Sums of tokens. They come from a bundle and may be anything, so they stop at the largest number.
+/// Sums of tokens. The numbers of a bundle are not trusted, so the sums saturate.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(super) struct Tokens {
     pub(super) input: u64,
@@ -112,14 +112,14 @@ struct DiagnosticReport<'t> {
     message: &'t str,
 }
 
-/// One thread, and sums over what happened in it.
+/// A thread, with sums over its objects.
 #[derive(Debug, Serialize)]
 pub(super) struct ThreadReport<'t> {
     thread_id: &'t str,
     parent_thread_id: Option<&'t str>,
-    /// Threads above it.
+    /// Number of threads above it.
     pub(super) depth: usize,
-    /// Whether no thread with the same parent comes after it.
+    /// Whether it is the last child of its parent.
     #[serde(skip)]
     pub(super) is_last: bool,
     pub(super) agent_path: &'t str,
@@ -139,16 +139,16 @@ pub(super) struct ThreadReport<'t> {
     pub(super) tokens: Tokens,
 }
 
-/// Calls of one tool.
+/// Sums over the calls of a tool.
 #[derive(Debug, Serialize)]
 pub(super) struct ToolReport {
     pub(super) tool: String,
     pub(super) calls: u64,
-    /// Of these, those that ended in another way than they should, or with an exit code.
+    /// The number of calls that failed, or whose command had a nonzero exit code.
     pub(super) failed: u64,
-    /// Of these, those that did not end.
+    /// The number of calls that did not end.
     pub(super) unfinished: u64,
-    /// Sum over those that ended.
+    /// Total duration of the calls that ended.
     pub(super) duration_ms: i64,
 }
 
@@ -267,7 +267,7 @@ fn diagnostics_report(diagnostics: &Diagnostics) -> DiagnosticsReport<'_> {
     }
 }
 
-/// Returns the threads as a tree that is written down from its roots.
+/// Returns the threads in depth-first order.
 fn threads(trace: &Trace) -> Vec<ThreadReport<'_>> {
     let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
     let mut children: Vec<Vec<ThreadIdx>> = vec![Vec::new(); trace.threads.len()];
@@ -282,7 +282,8 @@ fn threads(trace: &Trace) -> Vec<ThreadReport<'_>> {
     let sums = sums(trace);
     let mut reports: Vec<ThreadReport<'_>> = Vec::with_capacity(trace.threads.len());
     let mut is_placed = vec![false; trace.threads.len()];
-    // A bundle can say that two threads spawned each other; then neither hangs on a root, and each may serve as one.
+    // In a damaged bundle, two threads can have spawned each other. They are not reachable from a root, so each thread
+    // is tried as a root.
     for root in roots.into_iter().chain(trace.threads.handles()) {
         let mut pending = vec![(root, 0, true)];
         while let Some((index, depth, is_last)) = pending.pop() {
@@ -298,7 +299,7 @@ fn threads(trace: &Trace) -> Vec<ThreadReport<'_>> {
     reports
 }
 
-/// Sums over what happened in one thread.
+/// Sums over the objects of one thread.
 #[derive(Clone, Default)]
 struct Sums {
     turns: u64,
@@ -309,7 +310,7 @@ struct Sums {
     tokens: Tokens,
 }
 
-/// Returns the sums of all threads, by one pass over each kind of object instead of one per thread.
+/// Returns the sums of all threads. Each kind of object is read once for all threads.
 fn sums(trace: &Trace) -> Vec<Sums> {
     let mut sums = vec![Sums::default(); trace.threads.len()];
     for turn in trace.turns.values() {
@@ -404,7 +405,7 @@ fn has_failed(trace: &Trace, tool: &ToolCall) -> bool {
     is_failure(tool.execution.status) || exit_code(trace, tool.operation).is_some()
 }
 
-/// Says whether something ended in another way than it should.
+/// Returns whether an operation failed, was cancelled or was aborted.
 fn is_failure(status: ExecutionStatus) -> bool {
     !matches!(status, ExecutionStatus::Completed | ExecutionStatus::Running)
 }

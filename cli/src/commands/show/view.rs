@@ -10,7 +10,7 @@ use crate::ui::diagnostics;
 use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
 use crate::ui::text::{self, count, number, preview};
 
-/// How many rows a list gets.
+/// How many rows a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     First,
@@ -30,12 +30,12 @@ const FIRST_ATTENTION: usize = 20;
 const FIRST_DIAGNOSTICS: usize = 10;
 const FIRST_THREADS: usize = 40;
 const FIRST_TOOLS: usize = 15;
-/// Threads deeper than this are not indented further.
+/// Deepest level of a thread that is indented further.
 const MAX_INDENT: usize = 12;
-/// Most columns of a text in a table that is not cut to a terminal.
+/// Most columns of a text in a table, if the width of the terminal is not known.
 const MAX_COLUMNS: usize = 100;
 
-/// Returns what a person looks at first.
+/// Formats the overview.
 pub(super) fn render(report: &Report<'_>, found: &Diagnostics, rows: Rows, terminal: &Terminal) -> String {
     let mut view = View { text: String::new(), paint: terminal.paint(), terminal, rows };
     view.session(&report.session, &report.bundle);
@@ -172,7 +172,7 @@ impl View<'_> {
     }
 
     fn damage(&mut self, found: &Diagnostics) {
-        // These are said above already.
+        // These are listed under "Needs attention" already.
         let elsewhere = [Code::MessageUndelivered, Code::NoEnd, Code::RecordingIncomplete];
         let mut list: Vec<_> = found.iter().filter(|diagnostic| !elsewhere.contains(&diagnostic.code)).collect();
         if list.is_empty() {
@@ -296,12 +296,12 @@ impl View<'_> {
     }
 }
 
-/// Draws the branches of the tree of threads, which come parents first.
+/// Draws the branches of the tree of threads. Threads come parents first.
 #[derive(Default)]
 struct Tree {
-    /// Per level below the root, whether the branch that was drawn there last has ended.
+    /// For each level below the root, whether the branch of that level has ended.
     ended: Vec<bool>,
-    /// Agent paths from the root to the thread before.
+    /// Agent paths from the root to the previous thread.
     paths: Vec<String>,
 }
 
@@ -318,7 +318,7 @@ impl Tree {
             label.push_str(if thread.is_last { "└─ " } else { "├─ " });
         }
         self.ended.push(thread.is_last);
-        // The path of an agent begins with that of its parent, which stands above.
+        // The path of an agent begins with that of its parent, which is already shown above.
         let path = thread.agent_path;
         let own = self.paths.last().and_then(|parent| path.strip_prefix(parent.as_str())?.strip_prefix('/'));
         label.push_str(&preview(own.unwrap_or(path), 48));
@@ -327,7 +327,7 @@ impl Tree {
     }
 }
 
-/// Makes a cell of a number, followed by those of its parts that mean trouble.
+/// Formats a number, with the parts of it that failed in parentheses.
 fn count_cell(n: u64, troubles: &[(u64, &str)]) -> Cell {
     let parts: Vec<String> =
         troubles.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number(*n))).collect();

@@ -1,4 +1,4 @@
-//! One happening as one line.
+//! Formats an event as one line.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use trace_explain::live::{Event, Happening, Tokens};
 use crate::ui::output::Paint;
 use crate::ui::text::{self, number, preview};
 
-/// Columns of what was said or asked for.
+/// Most columns of a text, such as a message or a command.
 const DETAIL_COLUMNS: usize = 100;
 
-/// Columns of an agent's path before lines are shifted by it.
+/// Most columns of an agent's path that are aligned. Lines with longer paths are shifted.
 const PATH_COLUMNS: usize = 32;
 
-/// Colours of agents, in the order in which the agents come.
+/// Colours of agents, in the order in which the agents appear.
 const COLORS: [AnsiColor; 6] = [
     AnsiColor::Cyan,
     AnsiColor::Magenta,
@@ -24,7 +24,7 @@ const COLORS: [AnsiColor; 6] = [
     AnsiColor::BrightMagenta,
 ];
 
-/// Makes lines, and remembers the colours of the agents.
+/// Formats lines, and remembers the colours of the agents.
 pub(super) struct Lines {
     paint: Paint,
     agents: HashMap<String, Style>,
@@ -37,7 +37,7 @@ impl Lines {
         Self { paint, agents: HashMap::new(), path_columns: "/root".len() }
     }
 
-    /// Returns the line of a happening, with its line feed.
+    /// Returns the line of an event, with a line feed.
     pub(super) fn line(&mut self, happening: &Happening) -> String {
         let dim = self.paint.dim;
         let time = happening.elapsed_ms.map(clock).unwrap_or_default();
@@ -54,7 +54,7 @@ impl Lines {
             Tone::Bad => self.paint.bad,
         };
         let preview = match happening.event {
-            // What runs is shown with both of its ends, and as it runs.
+            // A command or code is shown with its beginning and its end, and with visible escapes.
             Event::ToolStarted | Event::CellStarted => text::command,
             _ => preview,
         };
@@ -79,7 +79,7 @@ enum Tone {
     Bad,
 }
 
-/// What stands between what happened and what was said.
+/// Returns what separates the description of an event from its text.
 fn separator(event: Event) -> &'static str {
     match event {
         Event::ToolStarted | Event::CellStarted | Event::InferenceStarted => " ",
@@ -87,7 +87,7 @@ fn separator(event: Event) -> &'static str {
     }
 }
 
-/// Returns what happened in some words.
+/// Describes an event in a few words.
 fn describe(happening: &Happening) -> (Tone, String) {
     let subject = happening.subject.as_deref().map(|subject| preview(subject, DETAIL_COLUMNS)).unwrap_or_default();
     let to = happening.to_agent_path.as_deref().map(|path| preview(path, DETAIL_COLUMNS)).unwrap_or_default();
@@ -158,7 +158,7 @@ fn describe_tokens(tokens: Tokens) -> String {
     format!("{} in{cached}, {} out", number(tokens.input), number(tokens.output))
 }
 
-/// Returns a time since the start as a clock shows it.
+/// Formats a time since the start like a clock.
 fn clock(ms: i64) -> String {
     let sign = if ms < 0 { "-" } else { "" };
     let ms = ms.unsigned_abs();

@@ -1,4 +1,4 @@
-//! Which bundle of a folder is followed.
+//! Finds the bundle of a folder that is followed.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -13,10 +13,10 @@ use trace_recorder::format::EVENT_LOG_FILE;
 
 use crate::ui::failure::Failure;
 
-/// Time between two looks at the folder.
+/// Pause between two reads of the folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Returns the bundle at `path`, or the newest of those below it.
+/// Returns the bundle at `path`, or the newest bundle below it.
 pub(super) fn newest(path: &Path) -> Result<PathBuf, Failure> {
     if is_bundle(path) || !path.is_dir() {
         return Ok(path.to_owned());
@@ -24,11 +24,11 @@ pub(super) fn newest(path: &Path) -> Result<PathBuf, Failure> {
     let found = newest_of(find_bundles(path)?);
     found.ok_or_else(|| {
         Failure::data(BundleError::NotABundle { path: path.to_owned() })
-            .with_hint("nor is there any bundle below it; --wait waits for one")
+            .with_hint("there is no bundle below it either; --wait waits for one")
     })
 }
 
-/// Waits until a bundle begins below `root` that was not there before; nothing when the wait was interrupted.
+/// Waits until a new bundle is started below `root`; `None` if the wait was interrupted.
 pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Option<PathBuf>, Failure> {
     if is_bundle(root) {
         return Err(Failure::usage("--wait waits for a new bundle in a folder, and this is a bundle"));
@@ -40,7 +40,7 @@ pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Opti
     let before: HashSet<PathBuf> = found()?.into_iter().collect();
     tracing::info!(root = %root.display(), "waiting for a bundle");
     while !interrupted.load(Ordering::Relaxed) {
-        // A bundle begins with its manifest; until it has its log there is nothing to follow.
+        // A recorder creates the manifest first. Until there is a log, there is nothing to follow.
         let has_begun = |bundle: &PathBuf| bundle.is_file() || bundle.join(EVENT_LOG_FILE).is_file();
         let new = found()?.into_iter().filter(|bundle| !before.contains(bundle) && has_begun(bundle)).collect();
         if let Some(bundle) = newest_of(new) {

@@ -1,4 +1,4 @@
-//! The line at the bottom that says who is doing what.
+//! The status line at the bottom of the terminal, which shows what the agents are doing.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -8,16 +8,16 @@ use trace_explain::live::Status;
 use crate::ui::output::{Paint, Terminal};
 use crate::ui::text::{self, number, preview};
 
-/// Time between two changes of the line.
+/// Pause between two updates of the line.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// Agents whose doings are spelt out.
+/// Most agents whose activity is shown.
 const SHOWN_AGENTS: usize = 4;
 
-/// Columns of what an agent is doing.
+/// Most columns of an agent's activity.
 const DOING_COLUMNS: usize = 40;
 
-/// The line; hidden unless a person can see it.
+/// The status line. It is hidden if there is no terminal.
 pub(super) struct StatusLine {
     bar: ProgressBar,
     paint: Paint,
@@ -27,12 +27,12 @@ pub(super) struct StatusLine {
 impl StatusLine {
     pub(super) fn new(terminal: &Terminal, is_wanted: bool) -> Self {
         let bar = if is_wanted && terminal.shows_status() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        // Without a width, the message is cut where the terminal ends.
+        // If the width is not known, the message is cut at the edge of the terminal.
         let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
         Self { bar: bar.with_style(style), paint: terminal.paint_stderr(), shown: None }
     }
 
-    /// Shows how the session stands.
+    /// Shows the status of the session.
     pub(super) fn show(&mut self, status: &Status) {
         if self.bar.is_hidden() || self.shown.is_some_and(|shown| shown.elapsed() < REFRESH) {
             return;
@@ -45,18 +45,18 @@ impl StatusLine {
         self.bar.tick();
     }
 
-    /// Writes something above the line.
+    /// Writes something above the status line.
     pub(super) fn above<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }
 
-    /// Takes the line away.
+    /// Removes the status line.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Returns the line at a time.
+/// Formats the status line for a time.
 fn sentence(status: &Status, now_unix_ms: i64) -> String {
     let since = |then: i64| text::duration(now_unix_ms.saturating_sub(then).max(0));
     let mut parts = vec![

@@ -1,4 +1,4 @@
-//! What each agent did when, drawn with one character per moment.
+//! Draws what each agent did when, with one character per slice of time.
 
 use anstyle::{AnsiColor, Style};
 use trace_explain::activity::Work;
@@ -9,9 +9,9 @@ use super::names::distinct;
 use crate::ui::output::{INDENT, Terminal};
 use crate::ui::text::{self, number, preview};
 
-/// How many agents are drawn unless all are asked for.
+/// Most agents that are drawn without `--all`.
 pub(super) const FIRST_ROWS: usize = 30;
-/// Columns of a bar where the width of the terminal is not known.
+/// Columns of a bar, if the width of the terminal is not known.
 const COLUMNS: usize = 60;
 /// Fewest columns of a bar, even on a terminal that is too narrow for it.
 const MIN_COLUMNS: usize = 20;
@@ -20,7 +20,7 @@ const MAX_COLUMNS: usize = 200;
 /// Most columns of the name of an agent.
 const NAME_COLUMNS: usize = 32;
 
-/// What one character of a bar stands for, in the order of the legend.
+/// The meaning of a character of a bar, in the order of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mark {
     Model,
@@ -85,7 +85,7 @@ impl Mark {
     }
 }
 
-/// Appends a row per agent.
+/// Appends a row for each agent.
 pub(super) fn push(text: &mut String, timeline: &Timeline, limit: usize, terminal: &Terminal) {
     if timeline.agents.is_empty() {
         return;
@@ -134,7 +134,7 @@ pub(super) fn push(text: &mut String, timeline: &Timeline, limit: usize, termina
     text.push_str(&format!("{INDENT}{:name_columns$}   {}\n", "", legend.join("  ")));
 }
 
-/// Returns what an agent did most of the time that each of so many columns stands for.
+/// Returns what an agent did for most of the time of each column.
 fn marks(agent: &AgentLine, wall_ms: u64, columns: usize) -> Vec<Mark> {
     let mut columns_ms = vec![[0u64; Mark::ALL.len()]; columns];
     let mut add = |mark: Mark, start_ms: u64, end_ms: u64| {
@@ -153,7 +153,7 @@ fn marks(agent: &AgentLine, wall_ms: u64, columns: usize) -> Vec<Mark> {
         add(Mark::of(interval.work), interval.start_ms, interval.end_ms);
     }
     let mark = |sums: [u64; Mark::ALL.len()]| {
-        // Whatever is done is done in a turn, and code that waits runs in a tool: what says more wins.
+        // All work is done in a turn, and code that waits runs in a tool. The more specific mark is preferred.
         let rank = |mark: &Mark| match mark {
             Mark::Turn | Mark::Nothing => (0, 0),
             mark => (sums[*mark as usize], *mark as usize),

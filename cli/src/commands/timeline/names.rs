@@ -1,14 +1,16 @@
-//! Names of agents by which people tell them apart: some sessions give several agents the same path.
+//! Unique names of agents for people. In some sessions several agents have the same path.
 
 use std::collections::HashMap;
 
-/// How many of the last characters of a thread's id are shown; the first ones are a time that agents share.
+/// Number of last characters of a thread id that are shown. The first ones encode the time, and agents have them in
+/// common.
 const ID_CHARS: usize = 8;
 
-/// An agent as it is told of: id of its thread, path, nickname.
+/// The id of an agent's thread, its path and its nickname.
 pub(super) type Agent<'a> = (&'a str, &'a str, Option<&'a str>);
 
-/// Returns the paths of agents; where several have the same, with the nickname or the end of the thread's id behind it.
+/// Returns the paths of agents. If several agents have the same path, the nickname or the end of the thread id is
+/// appended.
 pub(super) fn distinct(agents: &[Agent<'_>]) -> Vec<String> {
     let (mut paths, mut nicknames) = (HashMap::new(), HashMap::new());
     for (_, path, nickname) in agents {

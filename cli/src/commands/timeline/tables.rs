@@ -8,10 +8,10 @@ use super::names::distinct;
 use crate::ui::output::{INDENT, Terminal, push_table, row};
 use crate::ui::text::{self, count, number, preview};
 
-/// How many rows a table has unless all are asked for.
+/// Most rows of a table without `--all`.
 pub(super) const FIRST_ROWS: usize = 20;
 
-/// Appends what each agent cost.
+/// Appends the table of costs by agent.
 pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &Terminal) {
     let has_trees = costs.agents.iter().any(|agent| agent.descendants > 0);
     let has_money = costs.currency.is_some();
@@ -60,7 +60,7 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
     list.push(text, costs.agents.len(), limit);
 }
 
-/// Appends what each model cost.
+/// Appends the table of costs by model.
 pub(super) fn models(text: &mut String, costs: &Costs, limit: usize, terminal: &Terminal) {
     let has_writes = costs.total.tokens.cache_write > 0;
     let header = [
@@ -90,7 +90,7 @@ pub(super) fn models(text: &mut String, costs: &Costs, limit: usize, terminal: &
     list.push(text, costs.models.len(), limit);
 }
 
-/// Appends what each tool cost.
+/// Appends the table of costs by tool.
 pub(super) fn tools(text: &mut String, costs: &Costs, limit: usize, terminal: &Terminal) {
     let header = ["TOOL", "CALLS", "TIME", "P50", "P95", "MAX"].map(Some);
     let mut list = List::new("Costs by tool", &header, 1, terminal);
@@ -102,7 +102,7 @@ pub(super) fn tools(text: &mut String, costs: &Costs, limit: usize, terminal: &T
     list.push(text, costs.tools.len(), limit);
 }
 
-/// Appends what each turn cost.
+/// Appends the table of costs by turn.
 pub(super) fn turns(text: &mut String, costs: &Costs, limit: usize, terminal: &Terminal) {
     let header = [
         Some("AGENT"),
@@ -143,7 +143,7 @@ pub(super) fn turns(text: &mut String, costs: &Costs, limit: usize, terminal: &T
     list.push(text, costs.turns.len(), limit);
 }
 
-/// Appends what the numbers leave out.
+/// Appends notes about what the sums leave out.
 pub(super) fn remarks(text: &mut String, costs: &Costs, terminal: &Terminal) {
     let dim = terminal.paint().dim;
     let mut remarks = Vec::new();
@@ -167,11 +167,11 @@ pub(super) fn remarks(text: &mut String, costs: &Costs, terminal: &Terminal) {
     }
 }
 
-/// A table below a heading.
+/// A table with a heading.
 struct List<'t> {
     heading: &'static str,
     table: Table,
-    /// Columns before those with numbers.
+    /// Number of text columns, which come before the numbers.
     texts: usize,
     terminal: &'t Terminal,
 }
