@@ -1,4 +1,4 @@
-//! Which bundles the command line means.
+//! Resolves the bundles that the command line names.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -11,19 +11,19 @@ use trace_recorder::pack::PACKED_EXTENSION;
 use crate::serving::recorded_at_home;
 use crate::ui::failure::Failure;
 
-/// Where the root folder stands when it is not on the command line.
+/// Variables that name the root folder if the command line does not. The first one that is set is used.
 const ROOT_VARIABLES: [&str; 2] = ["TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"];
 
-/// The bundles that arguments name.
+/// The result of resolving the bundle arguments.
 pub(crate) struct Found {
     pub(crate) bundles: Vec<PathBuf>,
-    /// Why an argument names none.
+    /// Why some arguments could not be resolved.
     pub(crate) failures: Vec<Failure>,
-    /// Whether there is one argument and it is not a folder with bundles below it.
+    /// Whether there was one argument, and it is a bundle and not a folder with bundles below it.
     pub(crate) is_one: bool,
 }
 
-/// Finds the bundles that arguments name, each once: bundles themselves, and folders with bundles below them.
+/// Resolves arguments, each of which is a bundle or a folder with bundles below it. Each bundle is returned once.
 pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
     let mut seen = HashSet::new();
@@ -37,7 +37,7 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
         match find_bundles(argument) {
             Ok(below) if below.is_empty() => {
                 let error = BundleError::NotABundle { path: argument.clone() };
-                found.failures.push(Failure::data(error).with_hint("nor is there any bundle below it"));
+                found.failures.push(Failure::data(error).with_hint("there is no bundle below it either"));
             }
             Ok(below) => {
                 found.is_one = false;
@@ -49,17 +49,17 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     found
 }
 
-/// Returns the folder of bundles that the environment names, or the one in which servers record, for `command`, which was
-/// given none.
+/// Returns the root folder of bundles for `command`, which was given none: the one that the environment names, or else
+/// the one in which servers record.
 ///
 /// # Errors
 ///
-/// Fails when the environment names none, and nothing was recorded.
+/// Returns an error if the environment names no folder and no server has recorded anything.
 pub(crate) fn root_from_environment(command: &str) -> Result<PathBuf, Failure> {
     let set = ROOT_VARIABLES.iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
     set.map(PathBuf::from).or_else(recorded_at_home).ok_or_else(|| {
         Failure::usage(
-            "no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded",
+            "no folder is given, TRACE_ROOT and CODEX_ROLLOUT_TRACE_ROOT are not set, and nothing was recorded in the server home",
         )
         .with_hint(format!("`trace {command} FOLDER`, or set TRACE_ROOT to the folder that holds your bundles"))
     })
@@ -78,11 +78,11 @@ pub(crate) fn shown(path: &Path) -> &Path {
     path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
 }
 
-/// Says whether `-o -` asks for stdout, which takes neither a file that is read back nor a directory.
+/// Refuses `-o -` for commands whose output is a directory or a file that is read again.
 ///
 /// # Errors
 ///
-/// Fails when it does.
+/// Returns an error if `output` is `-`.
 pub(crate) fn refuse_stdout(output: Option<&Path>) -> Result<(), Failure> {
     match output {
         Some(output) if output == Path::new("-") => {
@@ -92,21 +92,22 @@ pub(crate) fn refuse_stdout(output: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Returns the nearest directory at or above `path` that is there.
+/// Returns the nearest existing directory at or above `path`.
 pub(crate) fn nearest_directory(path: &Path) -> PathBuf {
     let above = path.ancestors().find(|path| path.is_dir());
     above.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// Returns a path with something appended to its last name.
+/// Appends `suffix` to the last component of a path.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Names each bundle after its directory; bundles whose directories have the same name get as much of their path as
-/// tells them apart, and all get the suffix. A bundle that is there by two paths is named once.
+/// Gives each bundle an output name: the name of its directory, followed by `suffix`. If several directories have the
+/// same name, as many parent components are added as are needed to tell them apart. A bundle that was given by two
+/// paths is named once.
 pub(crate) fn unique_names(bundles: Vec<PathBuf>, suffix: &str) -> Vec<(PathBuf, PathBuf)> {
     let mut seen = HashSet::new();
     let mut named: Vec<(PathBuf, PathBuf)> = bundles
@@ -124,7 +125,7 @@ pub(crate) fn unique_names(bundles: Vec<PathBuf>, suffix: &str) -> Vec<(PathBuf,
         let mut is_unique = true;
         for indices in holders.into_values().filter(|indices| indices.len() > 1) {
             for index in indices {
-                // A path that is named whole already can have no equal left.
+                // If the name already has all components of its path, no other path can be equal to it.
                 if parts[index] < named[index].1.components().count() {
                     parts[index] += 1;
                     is_unique = false;

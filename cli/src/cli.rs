@@ -1,4 +1,4 @@
-//! What can be said on the command line, and the help that explains it.
+//! The command line, and its help.
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
@@ -42,27 +42,27 @@ const STYLES: Styles = Styles::styled()
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace demo                       a session from prompt to pictures, without a key
-  trace run PROMPT                 one turn of an agent, recorded
-  trace serve --listen URL         agents for the clients of Codex, every session recorded
-  trace ls traces                  what is there, newest first
-  trace show traces/trace-1        what happened in one session
-  trace tail traces                what happens in the newest one right now
-  trace postmortem traces/trace-1  why turns failed, across agents
-  trace why B --text TEXT          where a text came from, and what followed from it
-  trace grep PATTERN traces        what models saw and tools printed
-  trace context B --last           what the model saw in its last request
-  trace timeline B                 who did what when, and what it cost
-  trace diff A B                   where two sessions of one task part
-  trace query B @slowest-tools     SQL over sessions, your own or one that has a name
-  trace view B --open              all of it as a page in the browser
-  trace graph B -o agents.svg      the session as a picture
-  trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
-  trace reduce traces              a state.json in every bundle below traces
-  trace redact B -o COPY           a copy of a bundle without its secrets
+  trace demo                       record and show a small session; needs no API key
+  trace run PROMPT                 run one turn of an agent, and record it
+  trace serve --listen URL         serve agents to Codex clients, and record every session
+  trace ls traces                  list bundles, newest first
+  trace show traces/trace-1        show what happened in a session
+  trace tail traces                follow the newest session while it runs
+  trace postmortem traces/trace-1  find out why turns failed, across agents
+  trace why B --text TEXT          find where a text came from, and what followed from it
+  trace grep PATTERN traces        search what models saw and tools printed
+  trace context B --last           show what the model saw in its last request
+  trace timeline B                 show who did what when, and what it cost
+  trace diff A B                   compare two sessions of the same task
+  trace query B @slowest-tools     run SQL over sessions: a named query, or your own
+  trace view B --open              open the session as a page in the browser
+  trace graph B -o agents.svg      draw the session
+  trace export B                   export it to ui.perfetto.dev, Chrome or OpenTelemetry
+  trace reduce traces              write state.json into every bundle below traces
+  trace redact B -o COPY           copy a bundle without its secrets
 
 Exit codes:
-  0  done; a damaged bundle that could be reduced counts as done
+  0  success, also for a damaged bundle that could be reduced
   1  a bundle could not be read, was refused by --strict, has errors (check), or its output could not be written
   2  the command line is wrong
   3  an internal error: a bug in trace";
@@ -71,9 +71,9 @@ Exit codes:
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
 /// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
-/// answers questions about them, reduces them to the graph in state.json and packs them into one small file each, which
-/// every command reads as it reads a directory. Nothing changes what was recorded but `check --repair`, `prune --delete` and
-/// `pack --delete-source`.
+/// answers questions about them, reduces them to the graph in state.json and packs each into one small file, which
+/// every command reads like a directory. Only `check --repair`, `prune --delete` and `pack --delete-source` change what
+/// was recorded.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -84,19 +84,18 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What every command understands.
+/// Options that every command has.
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
     /// Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     #[arg(hide_default_value = true, display_order = 900)]
     pub(crate) color: ColorWhen,
-    /// Say on stderr what is being done; -vv says more
+    /// Print progress messages to stderr; -vv prints more
     #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 901)]
     pub(crate) verbose: u8,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(DemoArgs),

@@ -1,4 +1,4 @@
-//! The subcommands, one file each: arguments, what it does, and its view.
+//! The subcommands. Each file has the arguments of one subcommand and runs it; its view is beside it.
 
 pub(crate) mod check;
 pub(crate) mod completions;

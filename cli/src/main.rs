@@ -1,4 +1,4 @@
-//! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
+//! The command line of `trace`: parses the arguments, runs the command, and maps its result to an exit code.
 
 mod bundles;
 mod cli;

@@ -1,4 +1,4 @@
-//! Reads the price table that the user names.
+//! Reads the price table of `--prices`.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,15 +8,15 @@ use trace_explain::prices::{MAX_TABLE_BYTES, Prices};
 
 use crate::ui::failure::Failure;
 
-/// Reads a price table, if one is named.
+/// Reads the price table at `path`. Without a path, there is none.
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be read, or is not a price table.
+/// Returns an error if the file cannot be read or is not a price table.
 pub(crate) fn read(path: Option<&Path>) -> Result<Option<Prices>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let mut text = String::new();
-    // One byte more than is allowed, so that a table that is too large is told from one that just fits.
+    // Reading one byte more than the limit tells a table that is too large from one of exactly the largest size.
     let limit = MAX_TABLE_BYTES as u64 + 1;
     File::open(path)
         .and_then(|file| file.take(limit).read_to_string(&mut text))

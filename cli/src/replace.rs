@@ -1,4 +1,4 @@
-//! Replaces or creates a file in one step.
+//! Creates or replaces a file atomically.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -7,24 +7,24 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// Writes the file at `path` anew. Whoever reads it meanwhile finds the old content or the new one, never a part; when
-/// anything fails, the old content stays and nothing else is left behind.
+/// Creates or replaces the file at `path` atomically: a reader finds either the old content or the new one. If writing
+/// fails, the old content stays, and no temporary file is left behind.
 ///
-/// The new file is readable by its owner alone: a reduction holds whatever the session saw. A symbolic link at `path`
-/// is replaced, not followed, since the directory may come from a stranger.
+/// Only the owner can read the new file, since a reduction holds what the session saw. If `path` is a symlink, the
+/// symlink is replaced and not followed, because the directory may come from an untrusted source.
 ///
 /// # Errors
 ///
 /// Returns the error of `write` or of the file system.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-    // Not synchronised to the disk: the file can be made again at any time, and waiting would cost more than making it.
+    // The file is not synced to the disk: it can be made again at any time, and a sync would take longer than that.
     let temporary = beside(path)?;
     write(temporary.as_file())?;
     temporary.persist(path)?;
     Ok(())
 }
 
-/// Makes a private file beside `path` that goes away unless it is persisted.
+/// Creates a private temporary file beside `path`. It is removed when it is dropped, unless it is persisted.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     builder(&prefix(path)).make_in(directory(path), create_private)
 }
 
-/// Makes a private directory beside `path` that goes away unless it is kept.
+/// Creates a private temporary directory beside `path`. It is removed when it is dropped, unless it is kept.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn directory_beside(path: &Path) -> io::Result<TempDir> {
     builder.tempdir_in(directory(path))
 }
 
-/// Returns the directory that a path lies in.
+/// Returns the parent directory of a path, which is `.` for a single name.
 pub(crate) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

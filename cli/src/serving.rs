@@ -1,4 +1,5 @@
-//! What every command needs that runs agents: home, configuration, providers, tools, recording.
+//! Puts together what every command needs that runs agents: the server home, configuration, providers, tools and
+//! recording.
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -29,71 +30,71 @@ use trace_server::{Server, ServerOptions};
 use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
 
-/// Folder of threads and configuration below the user's.
+/// Name of the server home in the user's home directory.
 const HOME_FOLDER: &str = ".trace";
-/// Folder of recorded sessions below the home folder.
+/// Folder of recorded sessions in the server home.
 const TRACES_FOLDER: &str = "traces";
 
-/// Folder below the home folder that says what repositories were like before the commands that run.
+/// Folder in the server home that holds the state of repositories before the commands that run now.
 const WATCHED_FOLDER: &str = "watched";
 
-/// What runs agents.
+/// Options of commands that run agents.
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
-    /// Set a key of the configuration for this run: `-c model=NAME`, `-c sandbox_mode=read-only`; the value is TOML, or
-    /// else text
+    /// Set a key of the configuration for this run, as in `-c model=NAME` or `-c sandbox_mode=read-only`. The value is
+    /// TOML, or a text if it is not valid TOML
     #[arg(short = 'c', long = "config", value_name = "KEY=VALUE")]
     config: Vec<String>,
-    /// The model to ask
+    /// The model to use
     #[arg(short, long)]
     model: Option<String>,
-    /// Who has the model: `openai`, `scripted`, or a provider of the configuration
+    /// The provider of the model: `openai`, `scripted`, or one from the configuration
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// With the scripted provider: the script that is played when a message has none
+    /// With the scripted provider: the script for messages that contain none
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// The folder of threads and configuration [default: $TRACE_HOME, or ~/.trace]
+    /// The server home, with threads and configuration [default: $TRACE_HOME, or ~/.trace]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
-    /// The folder of recorded sessions [default: $TRACE_ROOT, or traces in the home folder]
+    /// The folder of recorded sessions [default: $TRACE_ROOT, or traces in the server home]
     #[arg(long, value_name = "DIR")]
     trace_root: Option<PathBuf>,
-    /// Record nothing
+    /// Do not record sessions
     #[arg(long, conflicts_with = "trace_root")]
     no_trace: bool,
 }
 
-/// Returns the folder in which servers record when nobody says where, if one has been at work there.
+/// Returns the folder in which servers record by default, if it exists.
 pub(crate) fn recorded_at_home() -> Option<PathBuf> {
     let home = ServingArgs::of_home(None).home().ok()?;
     Some(home.join(TRACES_FOLDER)).filter(|folder| folder.is_dir())
 }
 
-/// What was put together, and not started yet.
+/// A server that was configured and not started yet.
 pub(crate) struct Serving {
-    /// Where sessions are recorded, if they are.
+    /// The folder of recorded sessions; `None` if nothing is recorded.
     pub(crate) traces: Option<PathBuf>,
     options: ServerOptions,
 }
 
 impl ServingArgs {
-    /// Returns arguments that name a home folder, or leave it to the environment.
+    /// Returns arguments with this server home. If it is `None`, the environment names the home.
     pub(crate) fn of_home(home: Option<PathBuf>) -> Self {
         Self { config: Vec::new(), model: None, provider: None, script: None, home, trace_root: None, no_trace: false }
     }
 
-    /// Returns arguments of a session that plays scripts and leaves nothing outside of a folder.
+    /// Returns arguments for a session that plays scripts and writes only below `home`.
     pub(crate) fn scripted(home: PathBuf) -> Self {
         let traces = home.join(TRACES_FOLDER);
         Self { provider: Some("scripted".to_owned()), trace_root: Some(traces), ..Self::of_home(Some(home)) }
     }
 
-    /// Returns the folder of threads and configuration.
+    /// Returns the server home.
     ///
     /// # Errors
     ///
-    /// Nothing says where it is.
+    /// Returns an error if neither the arguments nor the environment name one.
     pub(crate) fn home(&self) -> Result<PathBuf, Failure> {
         let home = match &self.home {
             Some(home) => home.clone(),
@@ -107,20 +108,20 @@ impl ServingArgs {
         std::path::absolute(&home).map_err(|error| Failure::data(error).context("the home folder has no path"))
     }
 
-    /// Puts a server together.
+    /// Configures a server.
     ///
     /// # Errors
     ///
-    /// The configuration cannot be used.
+    /// Returns an error if the configuration is not valid.
     pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
         self.prepare_replay(cwd, None, &[])
     }
 
-    /// Puts a server together that plays a recording, if one is given. Commands must not read the secret files.
+    /// Configures a server that plays a recording, if one is given. Commands cannot read the `secret_files`.
     ///
     /// # Errors
     ///
-    /// The configuration cannot be used.
+    /// Returns an error if the configuration is not valid.
     pub(crate) fn prepare_replay(
         &self,
         cwd: &Path,
@@ -128,7 +129,7 @@ impl ServingArgs {
         secret_files: &[PathBuf],
     ) -> Result<Serving, Failure> {
         if replay.is_some() && (self.model.is_some() || self.provider.is_some()) {
-            return Err(Failure::usage("a replay has the model and the provider of the recording")
+            return Err(Failure::usage("a replay uses the model and the provider of the recording")
                 .with_hint("leave out --model and --provider"));
         }
         keep_secrets();
@@ -148,13 +149,13 @@ impl ServingArgs {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let startup_folders = std::env::home_dir().into_iter().chain(std::env::var_os("ZDOTDIR").map(PathBuf::from));
         let environment = Arc::new(CommandEnvironment::new(config.variables.clone(), names, startup_folders.collect()));
-        // Links are followed now, when no command of this server has run yet.
+        // Symlinks are resolved before the first command of this server runs, which could change them.
         let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
         let folders = Arc::new(OpenFolders::new(tmpdir.clone()));
         let surroundings = Surroundings {
             tmpdir,
             hidden: hidden_places(&home, traces.as_deref(), secret_files)?,
-            // What commands of a killed server left running ends here.
+            // Finding the groups also ends commands that a killed server left running.
             groups: Arc::new(ControlGroups::find()),
             repositories: repositories(&home),
         };
@@ -171,7 +172,8 @@ impl ServingArgs {
             max_depth: config.agents.max_depth,
         };
         if let Some(replay) = replay {
-            // What another program allowed its agents is not refused to them here.
+            // The replayed program may have had higher limits. A replay gets the higher ones, so that it does not fail
+            // at them.
             limits = replay.limits(limits);
         }
         let mut tools = tool::standard(tools);
@@ -222,7 +224,7 @@ impl ServingArgs {
         root.map(Some).map_err(|error| Failure::data(error).context("the folder of recorded sessions has no path"))
     }
 
-    /// Returns the built-in providers, and those of the configuration.
+    /// Returns the built-in providers and those of the configuration.
     fn providers(&self, config: &Config) -> Result<Vec<Arc<dyn Provider>>, Failure> {
         let environment = |name: &str| variable(name);
         let scripted = match &self.script {
@@ -244,16 +246,16 @@ impl ServingArgs {
 }
 
 impl Serving {
-    /// Tells whether the configuration says when people are asked.
+    /// Returns whether the configuration sets an approval policy.
     pub(crate) fn has_approval_policy(&self) -> bool {
         self.options.services.configuration.last_good().has_approval_policy()
     }
 
-    /// Starts the server, inside a tokio runtime.
+    /// Starts the server. Must be called inside a tokio runtime.
     ///
     /// # Errors
     ///
-    /// The home folder cannot be used.
+    /// Returns an error if the server home cannot be used.
     pub(crate) fn start(self) -> Result<Server, Failure> {
         keep_descendants();
         Server::start(self.options)
@@ -261,32 +263,32 @@ impl Serving {
     }
 }
 
-/// Returns a runtime for a server.
+/// Returns a tokio runtime for a server.
 ///
 /// # Errors
 ///
-/// The system gives no threads.
+/// Returns an error if the system provides no threads.
 pub(crate) fn tokio_runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::internal)
 }
 
-/// Says something on stderr that is no error.
+/// Prints a note to stderr.
 pub(crate) fn note(terminal: &Terminal, text: &str) {
     let _ = std::io::stderr().write_all(terminal.note_line(text).as_bytes());
 }
 
-/// Returns a variable of the environment that is set to something.
+/// Returns the value of an environment variable, if it is set and not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns the shell that runs commands: bash where it is, since models write for it.
+/// Returns the shell that runs commands. It is bash if it is installed, since models write commands for bash.
 fn shell() -> PathBuf {
     let known = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].map(PathBuf::from);
     known.into_iter().find(|shell| shell.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
-/// Commands are shut in by this program itself, in a process of its own.
+/// Returns the launcher of sandboxed commands. It starts this program again as `trace sandbox-exec`.
 fn launcher(bubblewrap: Bubblewrap) -> Result<SandboxLauncher, Failure> {
     let program = running_program()?;
     let bubblewrap = bubblewrap.find().map_err(|error| {
@@ -300,8 +302,8 @@ fn launcher(bubblewrap: Bubblewrap) -> Result<SandboxLauncher, Failure> {
     Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap, environment })
 }
 
-/// Returns a path to this program for those that the server starts. It leads there also when something else is put at the
-/// program's own path, which may lie where commands write.
+/// Returns a path to the running program for processes that the server starts. The path stays valid if the program's
+/// own file is replaced, which a command may be able to do.
 fn running_program() -> Result<PathBuf, Failure> {
     #[cfg(target_os = "linux")]
     {
@@ -309,37 +311,39 @@ fn running_program() -> Result<PathBuf, Failure> {
 
         use rustix::fs::{Mode, OFlags};
 
-        // Who may run a program may not always read it.
+        // `O_PATH` is enough to run the program, and works if the user may execute but not read it.
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let program = rustix::fs::open("/proc/self/exe", flags, Mode::empty()).map_err(Failure::internal)?;
-        // It stays open until the server ends, and closes in what is started when that begins.
+        // The descriptor stays open until the server ends. `O_CLOEXEC` closes it in a started process at its `exec`.
         Ok(PathBuf::from(format!("/proc/self/fd/{}", program.into_raw_fd())))
     }
     #[cfg(not(target_os = "linux"))]
     std::env::current_exe().map_err(Failure::internal)
 }
 
-/// Keeps other processes of the user, such as commands that are not confined, from reading this one's memory and environment,
-/// where keys are. Debuggers and core dumps are kept out with them.
+/// Prevents other processes of the user, such as commands outside the sandbox, from reading the memory and environment
+/// of this process, which hold keys. This also disables debuggers and core dumps.
 fn keep_secrets() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-        // Where it is refused, nothing is worse than before.
+        // If the system refuses, the process is as readable as before.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
 
-/// Keeps what commands leave behind below this process, so that it is still known for theirs when it connects.
+/// Makes this process the subreaper of its descendants, so that an orphan of a command is still recognised as one when
+/// it connects.
 fn keep_descendants() {
     #[cfg(target_os = "linux")]
     if let Err(error) = trace_server::transport::keep_descendants() {
-        tracing::warn!(%error, "processes that commands leave behind are not known for theirs");
+        tracing::warn!(%error, "processes that commands leave behind cannot be recognised");
     }
 }
 
-/// Ends everything that commands left running, so that nothing of it meets the next server. To be called when the server has ended.
+/// Kills all processes that commands left running, so that the next server does not meet them. To be called after the
+/// server has ended.
 pub(crate) fn end_descendants() {
     #[cfg(target_os = "linux")]
     {
@@ -350,7 +354,7 @@ pub(crate) fn end_descendants() {
     }
 }
 
-/// Returns the command line that runs a command as a policy wants it.
+/// Returns the command line that runs a command under a sandbox policy.
 fn confined(
     launcher: &SandboxLauncher,
     command: &[String],
@@ -359,7 +363,7 @@ fn confined(
     (folders, surroundings): (&OpenFolders, &Surroundings),
     environment: &mut Environment,
 ) -> Confined {
-    // Each of these commands is a client's own: it names the folders, and links are followed.
+    // A client starts each of these commands itself and names its folders, so symlinks are resolved for each command.
     let (cwd, policy) = folders.resolved_policy(cwd, policy);
     match surroundings.confinement(&policy, &cwd) {
         None => command.to_vec().into(),
@@ -375,7 +379,7 @@ fn confined(
     }
 }
 
-/// Ends what a command left behind, and puts aside what it left in repositories.
+/// Ends the processes that a command left behind, and quarantines what it left in repositories.
 fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
     if let Some(group) = group {
         group.kill();
@@ -389,7 +393,8 @@ fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
     }
 }
 
-/// Returns the repositories that commands may reach, once those are looked at that a killed server left to its commands.
+/// Returns the repositories that commands can reach. Repositories that were watched by a killed server are checked
+/// first.
 fn repositories(home: &Path) -> Arc<Repositories> {
     let repositories = Repositories::new(user_git(), &home.join(WATCHED_FOLDER));
     let report = repositories.recover();
@@ -401,7 +406,8 @@ fn repositories(home: &Path) -> Arc<Repositories> {
     Arc::new(repositories)
 }
 
-/// Returns where the user's Git finds its configuration. Variables of the server may not be set where the user works, so they only add places.
+/// Returns the places in which the user's Git finds its configuration. Variables of the server may differ from those of
+/// the user's shell, so they only add places.
 fn user_git() -> UserGit {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let shared = named("XDG_CONFIG_HOME").map(|folder| folder.join("git/config"));
@@ -410,7 +416,8 @@ fn user_git() -> UserGit {
     UserGit::usual(std::env::home_dir()).with(of_variables.filter(|path| path.is_absolute()))
 }
 
-/// Returns the launcher with what a client's command has for loaders, which is taken from the launcher's own environment.
+/// Returns the launcher for a client's command. The variables that affect the dynamic loader are moved from the
+/// command's environment to the launcher, so that they do not apply to the launcher itself.
 fn with_environment(launcher: &SandboxLauncher, environment: &mut Environment) -> SandboxLauncher {
     let mut variables: BTreeMap<String, String> = launcher.environment.iter().cloned().collect();
     for (name, value) in environment.iter_mut().filter(|(name, _)| sandbox::is_for_loaders(name)) {
@@ -423,22 +430,24 @@ fn with_environment(launcher: &SandboxLauncher, environment: &mut Environment) -
     SandboxLauncher { environment: variables.into_iter().collect(), ..launcher.clone() }
 }
 
-/// Folders of the home that are hidden by themselves too: a person who works in one of them by mistake opens nothing of it.
+/// Folders of the server home that are also hidden one by one. They stay hidden if a user works in one of them by
+/// mistake.
 const HOME_FOLDERS: [&str; 3] = [TRACES_FOLDER, "sessions", "archived_sessions"];
 
-/// Returns the links in the home. What they lead to belongs to the home, such as a `config.toml` that is kept elsewhere: who could
-/// write to it would decide what the next thread may do.
+/// Returns the symlinks in the server home. Their targets belong to the home, such as a `config.toml` that is kept
+/// elsewhere: a command that could write to it would decide what the next thread may do.
 fn links_in(home: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path()).collect()
 }
 
-/// Returns what commands must not read: the home with keys and threads, the one that servers have where nobody names another,
-/// recordings, and secret files.
+/// Returns the paths that commands cannot read: this server home, the default server home, recordings, and secret
+/// files.
 ///
 /// # Errors
 ///
-/// The folders cannot be made. They have to be there before the first command, which could read one that is moved otherwise.
+/// Returns an error if the folders cannot be created. They must exist before the first command runs, since a command
+/// could read a folder that is created or moved there later.
 fn hidden_places(home: &Path, traces: Option<&Path>, secret_files: &[PathBuf]) -> Result<Vec<HiddenPlace>, Failure> {
     for folder in [Some(home), traces].into_iter().flatten() {
         if folder.parent().is_none() {

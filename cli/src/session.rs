@@ -1,4 +1,4 @@
-//! Opens a session that a command asks.
+//! Opens the session of a bundle for commands that read its graph.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::ui::failure::Failure;
 ///
 /// # Errors
 ///
-/// Fails when the bundle cannot be opened.
+/// Returns an error if the bundle cannot be opened.
 pub(crate) fn open(path: &Path) -> Result<Session, Failure> {
     Session::open(path).map_err(|error| match error {
         SessionError::Bundle(error) => error.into(),
-        // Only a strict reduction refuses.
+        // Only a strict reduction returns this error.
         SessionError::Reduce(ReduceError::Refused(diagnostic)) => {
             Failure::internal(anyhow::anyhow!("refused: {diagnostic}"))
         }

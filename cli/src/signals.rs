@@ -1,4 +1,5 @@
-//! The signals that ask the program to end. It then ends its commands and looks at what they left, instead of leaving them alone.
+//! The signals that ask the program to end. They are caught so that the program can end its commands and check what
+//! these left.
 
 use crate::ui::failure::Failure;
 
@@ -14,7 +15,7 @@ pub(crate) enum Caught {
 }
 
 impl Caught {
-    /// Returns the exit code of a process that this signal ended, as shells have it.
+    /// Returns the exit code that a shell reports for a process that this signal ended.
     pub(crate) fn exit_code(self) -> u8 {
         128 + match self {
             Self::HangUp => 1,
@@ -24,7 +25,7 @@ impl Caught {
     }
 }
 
-/// The signals that ask the program to end, caught from now on until it ends.
+/// Receives the signals that ask the program to end. They stay caught until the program ends.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Signals {
@@ -35,7 +36,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Catches the signals, in a tokio runtime.
+    /// Starts to catch the signals. Must be called inside a tokio runtime.
     ///
     /// # Errors
     ///
@@ -64,34 +65,35 @@ impl Signals {
     }
 }
 
-/// Tells whether a closed terminal ends the program. `nohup` says that it does not, and catching the signal would undo that.
+/// Returns whether SIGHUP ends the program. It does not under `nohup`, which ignores the signal; catching it would undo
+/// that.
 #[cfg(target_os = "linux")]
 fn may_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // It is the first signal. Who catches it already, in this process, may do so again.
+    // SIGHUP is signal 1, so it is the lowest bit. If this process already catches it, it is not ignored.
     ignored.is_some_and(|mask| mask & 1 == 0)
 }
 
-/// Nobody can ask here whether the signal is ignored.
+/// On other systems the program cannot find out whether SIGHUP is ignored.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn may_hang_up() -> bool {
     false
 }
 
-/// Ctrl-C, the only such signal here.
+/// Receives Ctrl-C, the only such signal on this system.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Catches the signals, in a tokio runtime.
+    /// Starts to catch the signals. Must be called inside a tokio runtime.
     ///
     /// # Errors
     ///
-    /// Never; elsewhere a system may refuse.
+    /// Never returns an error on this system; the signature is that of other systems.
     pub(crate) fn catch() -> Result<Self, Failure> {
         Ok(Self)
     }

@@ -1,4 +1,4 @@
-//! What people see: tables and colours, texts, numbers, diagnostics, errors and exit codes.
+//! Output for people: tables, colours, texts, numbers, diagnostics, errors and exit codes.
 
 pub(crate) mod amount;
 pub(crate) mod diagnostics;

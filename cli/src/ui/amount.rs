@@ -1,11 +1,11 @@
-//! Ages and sizes as people write them.
+//! Parses ages and sizes.
 
 use std::time::Duration;
 
-const SIZE_FORMS: &str = "a size such as 500M, 2G or 1.5GiB is expected";
-const AGE_FORMS: &str = "days such as 30, or an age such as 30d, 12h or 2w, are expected";
+const SIZE_FORMS: &str = "expected a size such as 500M, 2G or 1.5GiB";
+const AGE_FORMS: &str = "expected an age such as 30d, 12h or 2w; a plain number is days";
 
-/// Reads a number of bytes: `500M` is decimal, `500Mi` or `500MiB` binary, and `500` is bytes.
+/// Parses a number of bytes: `500M` is decimal, `500Mi` and `500MiB` are binary, and `500` is bytes.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text).ok_or(SIZE_FORMS)?;
     let unit = unit.to_ascii_lowercase();
@@ -16,11 +16,11 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         None => (unit, 1000.0),
     };
     let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == prefix).ok_or(SIZE_FORMS)?;
-    // What does not fit is more than any disk has.
+    // The cast saturates. No disk has more than `u64::MAX` bytes.
     Ok((number * base.powi(power as i32)) as u64)
 }
 
-/// Reads an age: days, or a number with `h`, `d` or `w`.
+/// Parses an age: a number of days, or a number with `h`, `d` or `w`.
 pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text).ok_or(AGE_FORMS)?;
     let hours = match unit {
@@ -32,7 +32,7 @@ pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * hours * 3600.0).map_err(|_| AGE_FORMS.to_owned())
 }
 
-/// Splits a text into a number that is not negative and what follows it.
+/// Splits a text into a leading number that is not negative, and the rest.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

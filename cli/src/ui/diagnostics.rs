@@ -1,4 +1,4 @@
-//! Diagnostics of a reduction as lines for people.
+//! Formats diagnostics of a reduction for people.
 
 use anstyle::Style;
 use trace_reducer::{Diagnostic, Diagnostics, Severity};
@@ -6,10 +6,10 @@ use trace_reducer::{Diagnostic, Diagnostics, Severity};
 use crate::ui::output::Paint;
 use crate::ui::text;
 
-/// Most columns that the message of a diagnostic takes; it can quote what a bundle says.
+/// Most columns of the message of a diagnostic. A message can quote long texts of the bundle.
 const MAX_MESSAGE_COLUMNS: usize = 400;
 
-/// Returns a diagnostic as one line.
+/// Formats a diagnostic as one line.
 pub(crate) fn line(diagnostic: &Diagnostic, paint: Paint) -> String {
     let plain = text::preview(&diagnostic.to_string(), MAX_MESSAGE_COLUMNS);
     let severity = diagnostic.severity().as_str();
@@ -20,7 +20,7 @@ pub(crate) fn line(diagnostic: &Diagnostic, paint: Paint) -> String {
     }
 }
 
-/// Returns how many diagnostics have exactly this severity.
+/// Returns the number of diagnostics with exactly this severity.
 pub(crate) fn count_of(diagnostics: &Diagnostics, severity: Severity) -> u64 {
     let above = match severity {
         Severity::Note => diagnostics.count_at_least(Severity::Warning),

@@ -1,4 +1,4 @@
-//! How a run ends: what is said last, and the exit code.
+//! Ends a run: prints the last message and returns the exit code.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -6,17 +6,17 @@ use std::process::ExitCode;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 
-/// Exit code of what the user stopped: that of a process that Ctrl-C ended, as shells have it.
+/// Exit code after an interrupt. It is the one that shells report for a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// Prints what the command line parser has to say, which is help or an error.
+/// Prints the help or the error of the command line parser.
 pub(crate) fn answer(answer: &clap::Error) -> ExitCode {
-    // When nobody reads the help there is nobody to tell about it either.
+    // If stdout or stderr cannot be written to, this error cannot be reported either.
     let _ = answer.print();
     if answer.use_stderr() { ExitCode::from(Kind::Usage.exit_code()) } else { ExitCode::SUCCESS }
 }
 
-/// Prints the failure that ended a run, if one did, and returns the exit code.
+/// Prints the failure that ended the run, if there is one, and returns the exit code.
 pub(crate) fn finish(ending: Result<Ending, Failure>, terminal: &Terminal) -> ExitCode {
     match ending {
         Ok(Ending::Done) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Failures of a command that goes on with the rest.
+//! Collects the failures of a command that continues with the next bundle.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 use crate::ui::text;
 
-/// Says on stderr what could not be done while the rest goes on, each hint once.
+/// Prints failures to stderr while the command continues. Each hint is printed once.
 #[derive(Debug)]
 pub(crate) struct Failed<'t> {
     terminal: &'t Terminal,
@@ -21,7 +21,7 @@ impl<'t> Failed<'t> {
         Self { terminal, worst: None, hints: HashSet::new() }
     }
 
-    /// Says why something was not done, and of which bundle if the message does not name it.
+    /// Prints a failure, with the path of the bundle if the message does not contain it.
     pub(crate) fn say(&mut self, failure: &Failure, bundle: Option<&Path>) {
         self.worst = self.worst.max(Some(failure.kind()));
         let mut message = failure.message();
@@ -38,7 +38,7 @@ impl<'t> Failed<'t> {
         let _ = io::stderr().write_all(lines.as_bytes());
     }
 
-    /// Returns how the command came out.
+    /// Returns how the command ended.
     pub(crate) fn ending(self) -> Ending {
         self.worst.map_or(Ending::Done, Ending::Failed)
     }

@@ -1,4 +1,4 @@
-//! Errors on their way to the person who reads them.
+//! Errors as they are shown to the user, with hints and exit codes.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -9,7 +9,7 @@ use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE};
 
 use crate::ui::text;
 
-/// Whose fault a failure is. The exit codes are stable.
+/// The cause of a failure. It determines the exit code, which is stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A bundle cannot be read or was refused, or its output cannot be written.
@@ -30,24 +30,24 @@ impl Kind {
     }
 }
 
-/// How a command that ran to its end came out. What went wrong has been said already.
+/// How a command ended that did not fail as a whole. Failures of single bundles were already printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// All was done.
+    /// Everything was done.
     Done,
-    /// Some of it was not.
+    /// Some bundles failed; the exit code is that of the given kind.
     Failed(Kind),
-    /// Nothing matches, of a command with the exit codes of `grep`.
+    /// Nothing matched. For commands with the exit codes of `grep`.
     NothingFound,
-    /// Some of it was not, of a command with the exit codes of `grep`.
+    /// Some bundles failed. For commands with the exit codes of `grep`.
     Incomplete,
-    /// The user stopped it.
+    /// The user interrupted the command.
     Interrupted,
-    /// A signal ended it, which has this exit code.
+    /// A signal ended the command; its exit code is given.
     Stopped(u8),
 }
 
-/// Why something was not done, and what the user can do about it.
+/// Why something failed, and what the user can do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
@@ -57,23 +57,23 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Blames a bundle, or the place where its output goes.
+    /// Returns a failure of a bundle, or of the place that its output goes to.
     pub(crate) fn data(error: impl Into<anyhow::Error>) -> Self {
         Self { kind: Kind::Data, error: error.into(), excerpt: None, hint: None }
     }
 
-    /// Blames the command line.
+    /// Returns a failure of the command line.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self { kind: Kind::Usage, error: anyhow::Error::msg(message.to_string()), excerpt: None, hint: None }
     }
 
-    /// Blames this program.
+    /// Returns a failure that is a bug in this program.
     pub(crate) fn internal(error: impl Into<anyhow::Error>) -> Self {
         let hint = "this is a bug in trace; please report it with the lines above".to_owned();
         Self { kind: Kind::Internal, error: error.into(), excerpt: None, hint: Some(hint) }
     }
 
-    /// Makes a failure of what a panic left. The panic itself was printed where it happened.
+    /// Returns the failure for the payload of a panic. The panic itself was already printed.
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
         let message = payload
             .downcast_ref::<&str>()
@@ -83,19 +83,19 @@ impl Failure {
         Self::internal(anyhow::anyhow!("internal error: {message}"))
     }
 
-    /// Says what the user can do.
+    /// Adds a hint: what the user can do.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Shows what the failure is about: whole lines that are safe to print.
+    /// Adds an excerpt of what the failure is about. It consists of whole lines that are safe to print.
     pub(crate) fn with_excerpt(mut self, lines: impl Into<String>) -> Self {
         self.excerpt = Some(lines.into());
         self
     }
 
-    /// Says what the failure is about.
+    /// Adds context: what was being done when it failed.
     pub(crate) fn context(mut self, context: impl Display + Send + Sync + 'static) -> Self {
         self.error = self.error.context(context);
         self
@@ -118,7 +118,7 @@ impl Failure {
         text::clean(&format!("{:#}", self.error)).into_owned()
     }
 
-    /// Says whether the reader of the output went away, as `head` does.
+    /// Returns whether the reader of the output closed it, as `head` does.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.error
             .chain()

@@ -1,4 +1,4 @@
-//! The terminal: colours, tables, and writing to stdout so that a reader may leave at any time.
+//! The terminal: colours, tables, and writing to stdout, whose reader may close it at any time.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,20 +14,20 @@ use crate::ui::failure::Failure;
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// Use them on a terminal, unless `NO_COLOR` is set.
     Auto,
-    /// Even into a pipe.
+    /// Use them even if the output is a pipe.
     Always,
-    /// Not at all.
+    /// Do not use them.
     Never,
 }
 
-/// What stdout and stderr can show.
+/// Which colours stdout and stderr show, and how wide the terminal is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
     stdout: ColorChoice,
     stderr: ColorChoice,
-    /// Columns of the terminal, if stdout is one.
+    /// Columns of the terminal; `None` if stdout is not a terminal.
     columns: Option<u16>,
 }
 
@@ -46,22 +46,22 @@ impl Terminal {
         }
     }
 
-    /// Returns the columns of the terminal, if stdout is one.
+    /// Returns the columns of the terminal; `None` if stdout is not a terminal.
     pub(crate) fn columns(&self) -> Option<u16> {
         self.columns
     }
 
-    /// Says whether stdout is a terminal.
+    /// Returns whether stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.columns.is_some()
     }
 
-    /// Returns the styles of what goes to stdout.
+    /// Returns the styles for stdout.
     pub(crate) fn paint(&self) -> Paint {
         Paint::new(self.stdout)
     }
 
-    /// Returns the styles of what goes to stderr.
+    /// Returns the styles for stderr.
     pub(crate) fn paint_stderr(&self) -> Paint {
         Paint::new(self.stderr)
     }
@@ -72,19 +72,19 @@ impl Terminal {
         format!("{error}error:{error:#} {message}\n")
     }
 
-    /// Formats what the user can do, for stderr.
+    /// Formats a hint for stderr.
     pub(crate) fn hint_line(&self, hint: &str) -> String {
         let style = self.paint_stderr().accent;
         format!("{style}hint:{style:#} {hint}\n")
     }
 
-    /// Formats what the output lacks, for stderr.
+    /// Formats a note for stderr, such as what the output lacks.
     pub(crate) fn note_line(&self, note: &str) -> String {
         let style = self.paint_stderr().accent;
         format!("{style}note:{style:#} {note}\n")
     }
 
-    /// Begins a table, with a header unless it is empty.
+    /// Creates a table. An empty header is left out.
     pub(crate) fn table(&self, header: &[&str]) -> Table {
         let mut table = Table::new();
         table.load_style(TableStyle::new());
@@ -100,7 +100,8 @@ impl Terminal {
         table
     }
 
-    /// Begins a table without a header whose last column is cut where the terminal ends. Others keep their width.
+    /// Creates a table without a header. Its last column is cut at the width of the terminal; the other columns keep
+    /// their width.
     pub(crate) fn list(&self) -> Table {
         let mut table = self.table(&[]);
         if let Some(columns) = self.columns {
@@ -114,9 +115,9 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// Fails when stdout cannot be written to, also because its reader left.
+    /// Returns an error if stdout cannot be written to, also if its reader closed it.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
-        // Without colour the stream drops escape sequences, also those that would have got past `text::clean`.
+        // Without colour, the stream removes all escape sequences, also ones that `text::clean` might have missed.
         let mut stdout = AutoStream::new(io::stdout().lock(), self.stdout);
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(stdout_failure)
     }
@@ -125,7 +126,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// Fails when stdout cannot be written to, also because its reader left.
+    /// Returns an error if stdout cannot be written to, also if its reader closed it.
     pub(crate) fn print_json_line<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
         let mut text = serde_json::to_vec(value).map_err(Failure::internal)?;
         text.push(b'\n');
@@ -133,7 +134,7 @@ impl Terminal {
         stdout.write_all(&text).and_then(|()| stdout.flush()).map_err(stdout_failure)
     }
 
-    /// Says whether a line that changes can be shown below what is written to stdout.
+    /// Returns whether a status line can be shown below the output. Both streams must be terminals.
     pub(crate) fn shows_status(&self) -> bool {
         io::stdout().is_terminal() && io::stderr().is_terminal()
     }
@@ -142,7 +143,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// Fails when stdout cannot be written to, also because its reader left.
+    /// Returns an error if stdout cannot be written to, also if its reader closed it.
     pub(crate) fn print_json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
         let mut text = serde_json::to_vec_pretty(value).map_err(Failure::internal)?;
         text.push(b'\n');
@@ -151,18 +152,18 @@ impl Terminal {
     }
 }
 
-/// Makes a failure of an error of stdout.
+/// Returns the failure for an error of stdout.
 pub(crate) fn stdout_failure(error: io::Error) -> Failure {
     Failure::data(error).context("cannot write to stdout")
 }
 
-/// What tables below a heading are indented by.
+/// Indentation of tables below a heading.
 pub(crate) const INDENT: &str = "  ";
 
-/// Fewest columns that the last one of a list gets, even on a terminal that is too narrow for it.
+/// Fewest columns of the last column of a list, even if the terminal is too narrow for it.
 const MIN_LAST_COLUMNS: u16 = 24;
 
-/// Appends a table to a text, each line after `indent`.
+/// Appends a table to a text, with `indent` before each line.
 pub(crate) fn push_table(text: &mut String, indent: &str, mut table: Table) {
     let last = table.column_count().saturating_sub(1);
     let table_is_cut = matches!(table.content_arrangement(), ContentArrangement::Dynamic);
@@ -184,31 +185,31 @@ pub(crate) fn push_table(text: &mut String, indent: &str, mut table: Table) {
     }
 }
 
-/// Makes a row of one line.
+/// Returns a table row with the height of one line.
 pub(crate) fn row(cells: Vec<Cell>) -> Row {
     let mut row = Row::from(cells);
     row.max_height(1);
     row
 }
 
-/// Styles by meaning; all of them plain where colour is off.
+/// Styles, named by their meaning. All are plain if colour is off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint {
-    /// What ends a run.
+    /// An error that ends the run.
     pub(crate) error: Style,
-    /// What failed or is lost.
+    /// A failure or a loss.
     pub(crate) bad: Style,
-    /// What is odd.
+    /// A warning or something unusual.
     pub(crate) odd: Style,
-    /// What is well.
+    /// A success.
     pub(crate) good: Style,
-    /// What leads on.
+    /// A hint, or a name to look up.
     pub(crate) accent: Style,
-    /// What can be passed over.
+    /// Something of little importance.
     pub(crate) dim: Style,
     /// Headings.
     pub(crate) strong: Style,
-    /// What stands for a character that is not shown as it is.
+    /// The escaped form of a character that is not safe to print.
     pub(crate) escape: Style,
 }
 
@@ -240,18 +241,19 @@ impl Paint {
     }
 }
 
-/// Returns stdout for JSON. On a terminal, control characters that JSON allows in strings are written as escapes.
+/// Returns stdout for JSON. On a terminal, control characters in strings are written as JSON escapes.
 pub(crate) fn json_stdout() -> Box<dyn Write> {
     let stdout = io::stdout().lock();
     if stdout.is_terminal() { Box::new(TerminalJson { out: stdout, pending: Vec::new() }) } else { Box::new(stdout) }
 }
 
-/// Writes JSON so that a terminal shows every control character instead of obeying it.
+/// Writes JSON so that a terminal does not interpret any control character.
 ///
-/// JSON itself escapes only those below U+0020. The others can stand in strings alone, where an escape means the same.
+/// JSON requires escapes only for characters below U+0020. All other control characters can occur only inside strings,
+/// where an escape has the same meaning.
 struct TerminalJson<W> {
     out: W,
-    /// Beginning of a character whose end has not come yet.
+    /// The first bytes of an incomplete UTF-8 character.
     pending: Vec<u8>,
 }
 
@@ -284,7 +286,7 @@ impl<W: Write> Write for TerminalJson<W> {
     }
 }
 
-/// Starts to show what the libraries and commands log, on stderr: warnings, and more per `--verbose`.
+/// Starts to print log messages of the libraries and commands to stderr: warnings, and more with `--verbose`.
 pub(crate) fn start_logging(verbose: u8, terminal: &Terminal) {
     let level = match verbose {
         0 => LevelFilter::WARN,

@@ -1,4 +1,4 @@
-//! Texts for people: untrusted ones made safe and short, numbers, sizes and times made readable.
+//! Formats texts, numbers, sizes and times for people. Untrusted texts are made safe to print and short.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ pub(crate) use trace_explain::words::{count, number};
 use trace_text::Usage;
 pub(crate) use trace_text::is_hostile;
 
-/// Returns a text as one line that does nothing and hides nothing; see [`trace_text`].
+/// Returns a text as one line without characters that act on the terminal or hide something; see [`trace_text`].
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     trace_text::line(text, Usage::Prose)
 }
 
-/// Returns the beginning of a text as one line of at most so many columns. What is cut off is shown as `…`; nothing beyond
-/// the cut is looked at.
+/// Returns the beginning of a text as one line of at most `max_columns`. If something is cut off, the line ends with
+/// `…`. The rest of the text is not read.
 pub(crate) fn preview(text: &str, max_columns: usize) -> String {
     trace_text::preview(text, Usage::Prose, max_columns)
 }
 
-/// Returns a command, or what else is run or opened, as one line of at most so many columns. It has both of its ends, and
-/// every character of it can be told from those that look like it.
+/// Returns a command, or another text that is executed or opened, as one line of at most `max_columns`. The line shows
+/// the beginning and the end of the text, and look-alike characters are distinguishable.
 pub(crate) fn command(text: &str, max_columns: usize) -> String {
     trace_text::preview(text, Usage::Command, max_columns)
 }
 
-/// Returns a number of bytes with three digits.
+/// Formats a number of bytes with at most three digits.
 pub(crate) fn bytes(n: u64) -> String {
     let mut value = n as f64;
     for unit in ["B", "kB", "MB", "GB", "TB"] {
@@ -39,23 +39,23 @@ pub(crate) fn bytes(n: u64) -> String {
     unreachable!("the last unit takes everything")
 }
 
-/// Returns a span of milliseconds in its two largest units.
+/// Formats a duration in milliseconds by its two largest units.
 pub(crate) fn duration(ms: i64) -> String {
     let sign = if ms < 0 { "-" } else { "" };
     format!("{sign}{}", words::duration(ms.unsigned_abs()))
 }
 
-/// Returns a moment in local time, with its offset from UTC.
+/// Formats a time in the local time zone, with its offset from UTC.
 pub(crate) fn moment(unix_ms: i64) -> String {
     format_moment(unix_ms, "%Y-%m-%d %H:%M:%S %:z")
 }
 
-/// Returns a moment in local time, without the offset.
+/// Formats a time in the local time zone, without the offset.
 pub(crate) fn short_moment(unix_ms: i64) -> String {
     format_moment(unix_ms, "%Y-%m-%d %H:%M:%S")
 }
 
-/// Returns a moment in universal time.
+/// Formats a time in UTC.
 pub(crate) fn utc_moment(unix_ms: i64) -> String {
     match Timestamp::from_millisecond(unix_ms) {
         Ok(timestamp) => timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -66,7 +66,7 @@ pub(crate) fn utc_moment(unix_ms: i64) -> String {
 fn format_moment(unix_ms: i64, format: &str) -> String {
     match Timestamp::from_millisecond(unix_ms) {
         Ok(timestamp) => timestamp.to_zoned(TimeZone::system()).strftime(format).to_string(),
-        // A clock that is wrong by ten thousand years still has a reading.
+        // Times outside the range of the calendar are shown as a plain number.
         Err(_) => format!("{unix_ms} ms"),
     }
 }
