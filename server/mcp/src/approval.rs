@@ -1,26 +1,26 @@
-//! Whether a tool is called, a person is asked before, or it is refused.
+//! Decides whether a tool call is made, needs an approval, or is refused.
 
 use rmcp::model::ToolAnnotations;
 use trace_runtime::settings::{ApprovalPolicy, SandboxPolicy};
 
 use crate::config::Approval;
 
-/// What is to become of a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is made.
+    /// The call is made.
     Call,
-    /// A person decides.
+    /// The user is asked for an approval.
     Ask,
-    /// It is not made, and nobody is asked.
+    /// The call is refused without a question.
     Refuse,
 }
 
-/// What the model is told of a call that is refused.
+/// The output of a refused call, for the model.
 pub(crate) const REFUSED: &str =
     "this call needs somebody's approval, and nobody may be asked (approval policy `never`)";
 
-/// Judges a call.
+/// Decides about a call.
 pub(crate) fn judge(
     mode: Approval,
     annotations: Option<&ToolAnnotations>,
@@ -37,7 +37,7 @@ pub(crate) fn judge(
     match (is_asked, policy) {
         (false, _) => Verdict::Call,
         (true, ApprovalPolicy::Untrusted | ApprovalPolicy::OnRequest) => Verdict::Ask,
-        // Who lets commands do everything and wants no questions lets tools do everything, too.
+        // A user who allows every command without questions also allows every tool.
         (true, ApprovalPolicy::Never) if is_free => Verdict::Call,
         (true, ApprovalPolicy::Never) => Verdict::Refuse,
     }
@@ -47,8 +47,8 @@ fn is_read_only(annotations: Option<&ToolAnnotations>) -> bool {
     annotations.is_some_and(|hints| hints.read_only_hint == Some(true))
 }
 
-/// Tells whether a tool may destroy something or reach the world outside. What a server does not say it may do: that is what
-/// the protocol wants.
+/// Returns whether a tool may destroy something or reach the outside world. If the server sends no annotation, the
+/// protocol says that the tool may.
 fn may_do_harm(annotations: Option<&ToolAnnotations>) -> bool {
     let Some(hints) = annotations else { return true };
     match hints.destructive_hint {

@@ -1,4 +1,5 @@
-//! One call of a tool, from the model's words to what it gets: shown, approved, recorded, carried out, and stopped if need be.
+//! One tool call, from the model's arguments to the output: it is approved, made, shown, recorded, and cancelled if
+//! needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,44 +31,45 @@ use crate::outcome::failed;
 use crate::output;
 use crate::slot::Slot;
 
-/// How long it may take to tell a server that a call is given up.
-pub const CANCEL_PATIENCE: Duration = Duration::from_secs(1);
+/// How long sending a cancellation to a server may take.
+pub const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Most reports of progress of one call that are shown within a [`PROGRESS_PERIOD`]. When it is over the newest of the others is.
+/// Most progress reports of one call that are shown within a [`PROGRESS_PERIOD`]. At the end of the period, the newest
+/// of the others is shown.
 pub const PROGRESS_AT_ONCE: usize = 10;
 
-/// How long [`PROGRESS_AT_ONCE`] reports have to do.
+/// The period for which [`PROGRESS_AT_ONCE`] is counted.
 pub const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 
-/// Most tools that a wrong name is answered with.
+/// Most tools that are listed in the answer to an unknown name.
 const MAX_NAMED_TOOLS: usize = 20;
 
 /// How a call ended.
 enum End {
-    /// The server answered.
+    /// The server returned a result.
     Answered(Value),
-    /// There is no answer.
+    /// The call failed; the text says why.
     Failed(String),
-    /// A person did not want the call.
+    /// The user declined the call.
     Declined { why: &'static str, then: Then },
-    /// The turn was stopped.
+    /// The turn was interrupted.
     Stopped,
 }
 
-/// Most characters of a tool's name and title in a question to a person.
+/// Most characters of a tool's name and title in an approval request.
 pub const MAX_ASKED_NAME_CHARS: usize = 120;
 
-/// Most characters of what a server says about a tool in a question to a person.
+/// Most characters of a tool's description in an approval request.
 pub const MAX_ASKED_DESCRIPTION_CHARS: usize = 2000;
 
-/// What people agreed to in a thread: servers and the identities of their tools.
+/// The approvals of a thread that last: pairs of a server and the identity of a tool.
 #[derive(Debug, Default)]
 struct Agreed(std::sync::Mutex<std::collections::BTreeSet<(String, String)>>);
 
-/// Most tools that one thread remembers to be agreed to. Beyond it people are asked again.
+/// Most approvals that one thread remembers. Beyond it, the user is asked again.
 const MAX_AGREED: usize = 1000;
 
-/// Carries a call out.
+/// Makes a call and returns its outcome.
 pub(crate) async fn call(slot: &Slot, context: &ToolContext, call: ToolCall) -> ToolOutcome {
     let connection = match slot.connection() {
         Ok(connection) => connection,
@@ -91,14 +93,15 @@ fn unknown(slot: &Slot, name: &str, tools: &[OfferedTool]) -> String {
     format!("unsupported call: {}.{name}; there are {}{more}", slot.namespace, known.join(", "))
 }
 
-/// Returns what a tool is when a person agrees to it: not just its name, which a server could give to something else later.
+/// Returns what an approval of a tool applies to. It covers the whole description and not only the name, since a server
+/// could give the same name to another tool later.
 fn identity(tool: &RemoteTool) -> String {
     let described = json!([tool.name, tool.title, tool.description, tool.input_schema, tool.annotations]);
     let digest = Sha256::digest(described.to_string().as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns what a server says as one line that cannot pass for more, cut if it is long.
+/// Returns a text of a server as a single line that is safe to show. A long text is cut.
 fn one_line(text: &str, limit: usize) -> String {
     let flat = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let flat = flat.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -146,7 +149,7 @@ impl Call<'_> {
         self.finish(open, end)
     }
 
-    /// Shows, records and returns how the call ended.
+    /// Shows and records how the call ended, and returns its outcome.
     fn finish(&self, open: OpenItem, end: End) -> ToolOutcome {
         let wall = self.begun.elapsed();
         let (recorded, result, error, status, then) = match end {
@@ -212,7 +215,7 @@ impl Call<'_> {
         }
     }
 
-    /// Asks a person, if one has to be asked.
+    /// Asks the user for an approval, if the call needs one.
     async fn approve(&self) -> Result<(), End> {
         let (config, settings) = (&self.slot.config, &self.context.settings);
         let mode = config.approval_of(self.remote_name());
@@ -225,7 +228,7 @@ impl Call<'_> {
         }
         let agreed = self.context.agent.extension::<Agreed>();
         let remote = &self.tool.remote;
-        // Who wants to be asked about each call is asked about each call.
+        // With `Prompt`, the user wants to be asked about every call, so the approval does not last.
         let lasts = if mode == Approval::Prompt { Lasts::Once } else { Lasts::Thread };
         let name = (config.name.clone(), identity(remote));
         if lasts == Lasts::Thread && agreed.has(&name) {
@@ -265,7 +268,7 @@ impl Call<'_> {
         }
     }
 
-    /// Makes the call.
+    /// Sends the call to the server and waits for its result.
     async fn make(&self, id: &str, open: &mut OpenItem) -> End {
         let running = Arc::new(RunningCall {
             agent: self.context.agent.clone(),
@@ -293,8 +296,8 @@ impl Call<'_> {
                 ("it took too long", End::Failed(format!("timed out awaiting tools/call after {seconds} s")))
             }
         };
-        // The server is told, but not waited for.
-        let _ = timeout(CANCEL_PATIENCE, handle.cancel(Some(reason.to_owned()))).await;
+        // The server is told that the call is cancelled. Its confirmation is not awaited.
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(reason.to_owned()))).await;
         end
     }
 
@@ -304,7 +307,7 @@ impl Call<'_> {
         ClientRequest::CallToolRequest(Request::new(params))
     }
 
-    /// Returns what goes along with the request: by which names its call is known here.
+    /// Returns the metadata of the request, which contains the ids of the call.
     fn options(&self, id: &str) -> PeerRequestOptions {
         let mut meta = Map::new();
         meta.insert("callId".to_owned(), json!(self.call.id));
@@ -314,7 +317,7 @@ impl Call<'_> {
         PeerRequestOptions::no_options().with_meta(RequestMetaObject::from(meta))
     }
 
-    /// Waits for the answer and shows progress. The time in which the user is asked does not count.
+    /// Waits for the result and shows progress. The time in which a question to the user is open does not count.
     async fn wait(
         &self,
         handle: &mut RequestHandle<RoleClient>,
@@ -329,7 +332,8 @@ impl Call<'_> {
             tokio::select! {
                 biased;
                 () = self.context.cancelled.cancelled() => return Waited::Stopped,
-                // Before progress: a server may tell so much of it that nothing else has its turn.
+                // The timeout comes before progress: otherwise a server that reports progress all the time would never
+                // reach it.
                 () = &mut too_long => return Waited::TooLong,
                 Some(text) = throttle.next(progress) => open.grow(Delta::Progress(text)),
                 answer = &mut handle.rx => {
@@ -340,16 +344,16 @@ impl Call<'_> {
     }
 }
 
-/// How much progress may be shown.
+/// Limits how much progress is shown.
 #[derive(Debug, Default)]
 struct Throttle {
     shown: usize,
-    /// When as much may be shown again.
+    /// The end of the current period.
     period_ends: Option<Instant>,
 }
 
 impl Throttle {
-    /// Returns the next report that is shown. Who stops waiting loses none.
+    /// Returns the next report to show. It is cancel-safe: no report is lost if the future is dropped.
     async fn next(&mut self, progress: &mut mpsc::Receiver<String>) -> Option<String> {
         if let Some(end) = self.period_ends
             && self.shown >= PROGRESS_AT_ONCE
@@ -371,11 +375,11 @@ impl Throttle {
     }
 }
 
-/// Returns when so much time has passed in which no question was open.
+/// Returns when `limit` has passed, without the time in which a question was open.
 async fn run_out(limit: Duration, mut questions: watch::Receiver<usize>) {
     let mut left = limit;
     loop {
-        // Who asks keeps the other end; without it no question is open any more.
+        // The call holds the sender. If it was dropped, no question is open any more.
         let _ = questions.wait_for(|open| *open == 0).await.map(drop);
         let begun = Instant::now();
         let asked = async {
@@ -390,7 +394,7 @@ async fn run_out(limit: Duration, mut questions: watch::Receiver<usize>) {
     }
 }
 
-/// How waiting for an answer ended.
+/// How the wait for a result ended.
 enum Waited {
     Answered(Box<Result<ServerResult, ServiceError>>),
     Stopped,
@@ -400,7 +404,7 @@ enum Waited {
 fn answered(answer: Result<ServerResult, ServiceError>) -> End {
     let result = match answer {
         Ok(ServerResult::CallToolResult(result)) => serde_json::to_value(result).unwrap_or_default(),
-        // A part of a kind that the protocol's library does not know is told as it is.
+        // The result has a part that the protocol library does not know. It is passed on unchanged.
         Ok(ServerResult::CustomResult(result)) if result.0.get("content").is_some() => result.0,
         Ok(ServerResult::EmptyResult(_)) => json!({ "content": [] }),
         Ok(_) => return End::Failed("the server answered with something that is no result of a tool".to_owned()),

@@ -1,4 +1,4 @@
-//! What a server may ask of us while it carries out calls: the user, and news of its tools.
+//! The client side of the protocol: questions of a server to the user during calls, and notifications about its tools.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,50 +22,51 @@ use crate::progress::Progress;
 
 pub use crate::progress::MAX_EARLY_PROGRESS;
 
-/// Most questions of one server that the user may be asked at the same time. Others are declined.
+/// Most questions of one server that are open at the same time. Further ones are declined.
 pub const MAX_OPEN_QUESTIONS: usize = 4;
 
-/// Most bytes of what a server says with a question. A longer one is refused.
+/// Most bytes of the message of a question. A question with a longer one is refused.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
-/// Most bytes of a form, and of what else comes with a question, as JSON.
+/// Most bytes of a form and of the metadata of a question, as JSON.
 pub const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// Most bytes of an address that a user is sent to.
+/// Most bytes of a URL that the user is asked to open.
 pub const MAX_VISIT_BYTES: usize = 4 * 1024;
 
-/// What keys begin with by which clients know our own questions. A server has none.
+/// Prefix of the metadata keys by which clients recognise the questions of this program. Questions of servers must not
+/// have such keys.
 const OWN_KEYS: &str = "codex_";
 
-/// What of the protocol's own comes with a question, which is nothing to clients.
+/// Metadata keys of the protocol itself. They are not passed on to clients.
 const PROTOCOL_KEYS: [&str; 2] = ["progressToken", "io.modelcontextprotocol/"];
 
-/// Our name, as servers hear it.
+/// The client name that servers see.
 const CLIENT_NAME: &str = "trace";
 
-/// Where calls that run and what their server asks meanwhile find each other.
+/// Connects the running calls of a server with its questions and its progress.
 #[derive(Debug)]
 pub(crate) struct Desk {
     server: String,
     calls: Mutex<Vec<Arc<RunningCall>>>,
-    /// How many questions the user may be asked more.
+    /// Has one permit for each further question that may be open.
     room: Semaphore,
-    /// Who hears of progress.
+    /// Delivers progress reports to the calls.
     pub(crate) progress: Arc<Progress>,
-    /// Tells that the server has other tools now.
+    /// Is notified when the server says that its tools have changed.
     pub(crate) changed: Notify,
 }
 
-/// A call that runs.
+/// A running call.
 #[derive(Debug)]
 pub(crate) struct RunningCall {
     pub(crate) agent: Agent,
     pub(crate) turn: TurnId,
     pub(crate) item: ItemId,
     pub(crate) policy: ApprovalPolicy,
-    /// Tells that the call is over, however it ended.
+    /// Is cancelled when the call has ended.
     pub(crate) cancelled: CancellationToken,
-    /// How many questions of the server the user has not answered yet.
+    /// Number of questions of the server that the user has not answered yet.
     pub(crate) questions: watch::Sender<usize>,
 }
 
@@ -80,14 +81,14 @@ impl Desk {
         })
     }
 
-    /// Notes that a call runs, until the guard is dropped.
+    /// Registers a running call until the returned guard is dropped.
     pub(crate) fn enter(self: &Arc<Self>, call: &Arc<RunningCall>) -> Entry {
         self.lock().push(Arc::clone(call));
         Entry { desk: Arc::clone(self), call: Arc::clone(call) }
     }
 
-    /// Returns the call that began last. The protocol does not say which call a question belongs to; with one call at a time
-    /// there is no doubt.
+    /// Returns the call that started last. The protocol does not say which call a question belongs to. With one call at
+    /// a time, it is always this one.
     fn newest(&self) -> Option<Arc<RunningCall>> {
         self.lock().last().cloned()
     }
@@ -96,17 +97,17 @@ impl Desk {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the user what a server wants of them. Nobody is asked without a call, or if the policy says so.
+    /// Asks the user a server's question. It is declined if no call is running, or if the approval policy says so.
     async fn elicit(&self, request: Elicitation, taken_back: CancellationToken) -> ElicitResult {
         let Some(call) = self.newest() else {
-            tracing::info!(server = %self.server, "the server asks the user for something, but no call runs");
+            tracing::info!(server = %self.server, "the server sent a question, but no call is running");
             return ElicitResult::new(ElicitationAction::Cancel);
         };
         if call.policy == ApprovalPolicy::Never {
             return ElicitResult::new(ElicitationAction::Decline);
         }
         let Ok(_room) = self.room.try_acquire() else {
-            tracing::warn!(server = %self.server, "the server asks the user for too much at the same time");
+            tracing::warn!(server = %self.server, "the server has too many open questions");
             return ElicitResult::new(ElicitationAction::Decline);
         };
         let question = Question::Elicitation {
@@ -137,7 +138,7 @@ impl Desk {
     }
 }
 
-/// That a call runs.
+/// A guard that keeps a call registered.
 pub(crate) struct Entry {
     desk: Arc<Desk>,
     call: Arc<RunningCall>,
@@ -146,12 +147,12 @@ pub(crate) struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.desk.lock().retain(|call| !Arc::ptr_eq(call, &self.call));
-        // Nobody waits for what its server asked.
+        // The answers to the questions of this call are no longer needed.
         self.call.cancelled.cancel();
     }
 }
 
-/// Our end of a connection.
+/// The client end of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Client(pub(crate) Arc<Desk>);
 
@@ -176,7 +177,7 @@ impl ClientHandler for Client {
         Ok(self.0.elicit(request, context.ct).await)
     }
 
-    /// Forms that the protocol's library does not understand come here. A client may understand them all the same.
+    /// Handles forms that the protocol library cannot parse. A client may still understand them.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -195,14 +196,15 @@ impl ClientHandler for Client {
     }
 }
 
-/// Reads what a server wants of the user. The protocol's library may have taken out what came along.
+/// Parses a question of a server. `along` has the metadata, which the protocol library may have taken out of the
+/// parameters.
 fn elicitation(params: &Value, along: &JsonObject) -> Result<Elicitation, ErrorData> {
     let refused = |why: &'static str| ErrorData::invalid_params(why, None);
     let text = |name: &str, most: usize| match params.get(name).and_then(Value::as_str) {
         Some(text) if text.len() > most => Err(refused("the question is too long")),
         text => Ok(text.map(str::to_owned)),
     };
-    let no_question = || refused("this is no elicitation");
+    let no_question = || refused("the parameters are not an elicitation");
     let message = text("message", MAX_MESSAGE_BYTES)?.ok_or_else(no_question)?;
     let meta = meta(params.get("_meta"), along);
     let is_large = |value: Option<&Value>| value.is_some_and(|value| value.to_string().len() > MAX_FORM_BYTES);
@@ -216,7 +218,7 @@ fn elicitation(params: &Value, along: &JsonObject) -> Result<Elicitation, ErrorD
             let url = text("url", MAX_VISIT_BYTES)?.ok_or_else(no_question)?;
             let is_of_the_web = Url::parse(&url).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
             if !is_of_the_web {
-                return Err(refused("an address to visit begins with http:// or https://"));
+                return Err(refused("the URL of an elicitation must begin with http:// or https://"));
             }
             let id = text("elicitationId", MAX_VISIT_BYTES)?.unwrap_or_default();
             Ok(Elicitation::Visit { message, url, id, meta })
@@ -225,7 +227,8 @@ fn elicitation(params: &Value, along: &JsonObject) -> Result<Elicitation, ErrorD
     }
 }
 
-/// Returns what came along with a question, as far as it is for clients. A server must not pass its questions off as ours.
+/// Returns the metadata of a question for clients. Keys by which clients recognise this program's own questions are
+/// removed, so that a server cannot imitate these.
 fn meta(own: Option<&Value>, along: &JsonObject) -> Option<Value> {
     let own = own.and_then(Value::as_object);
     let both = along.iter().chain(own.into_iter().flatten());

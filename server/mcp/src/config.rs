@@ -1,4 +1,4 @@
-//! How a server is reached and what is wanted of it, as the tables `mcp_servers` of a configuration say.
+//! The configuration of a server: how it is reached and how it is used. It is read from the tables `mcp_servers`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use reqwest::Url;
 use serde::Deserialize;
 
-/// How long a server has to start, unless it is configured.
+/// Default time limit for the start of a server.
 pub const STARTUP_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 
-/// How long a call may take, unless it is configured. The time in which a person is asked does not count.
+/// Default time limit of a call. The time in which the user is asked does not count.
 pub const TOOL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// The longest time limit that a configuration may name, in seconds: a day.
+/// Largest configurable time limit, in seconds: a day.
 pub const MAX_TIMEOUT_SECONDS: f64 = 86_400.0;
 
 /// Longest name of a server, in characters.
@@ -25,46 +25,49 @@ pub const MAX_SERVER_NAME_CHARS: usize = 128;
 pub struct ServerConfig {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// How the server is reached.
     pub transport: Transport,
-    /// Whether it is used.
+    /// Whether the server is started.
     pub enabled: bool,
-    /// Whether a thread cannot start without it.
+    /// Whether a thread fails to start without the server.
     pub required: bool,
-    /// Whether calls of its tools by one answer of a model are independent, also of those that do not say that they only read.
+    /// Whether several calls of its tools from one answer of the model may run in parallel, even if the tools are not
+    /// marked as read-only.
     pub supports_parallel_tool_calls: bool,
-    /// How long it has to start.
+    /// Time limit for its start.
     pub startup_timeout: Duration,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub tool_timeout: Duration,
-    /// The tools that are offered; all if nothing is said.
+    /// Tools that are offered; `None` offers all of them.
     pub enabled_tools: Option<BTreeSet<String>>,
     /// Tools that are not offered.
     pub disabled_tools: BTreeSet<String>,
-    /// When a person is asked before a tool is called.
+    /// When the user is asked before a tool is called.
     pub approval: Approval,
-    /// Folders that commands of agents may write to and that the server is started from all the same.
+    /// Folders that commands of agents can write to, and that code of the server may still be loaded from.
     pub trusted_writable_folders: Vec<PathBuf>,
-    /// Folders that the server works on and takes no code from. Its words may name them although commands may write to them.
+    /// Folders with data that the server works on, and from which it loads no code. Its arguments may name them even if
+    /// commands can write to them.
     pub data_folders: Vec<PathBuf>,
-    /// When a person is asked before one of these tools is called.
+    /// Overrides of `approval` for single tools, by tool name.
     pub tool_approvals: BTreeMap<String, Approval>,
 }
 
-/// How a server is reached. Of what may be secret, its `Debug` shows only that it is there.
+/// How a server is reached. Its `Debug` output hides values that may be secret.
 #[derive(Clone, PartialEq)]
 pub enum Transport {
-    /// A process that speaks on its standard streams.
+    /// A process that communicates over its standard streams.
     Process {
         /// The program.
         command: String,
-        /// Its words.
+        /// Arguments of the program.
         args: Vec<String>,
-        /// Variables that it gets.
+        /// Environment variables that are set for the server.
         env: BTreeMap<String, String>,
-        /// Variables that it gets from the environment, beside those that every server gets.
+        /// Names of variables that are passed on from the environment, in addition to those that every server gets.
         env_vars: Vec<String>,
-        /// Folder that it runs in; an empty folder of its own if nothing is said. A relative one is taken from the folder of the thread.
+        /// Working folder. A relative path is resolved against the folder of the thread. With `None`, it is a new,
+        /// empty folder.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
@@ -73,14 +76,14 @@ pub enum Transport {
         url: Url,
         /// Variable of the environment that holds a bearer token.
         bearer_token_env_var: Option<String>,
-        /// Headers.
+        /// HTTP headers.
         headers: BTreeMap<String, String>,
-        /// Headers whose values are in variables of the environment.
+        /// HTTP headers whose values are in the named variables of the environment.
         env_headers: BTreeMap<String, String>,
     },
 }
 
-/// What a configuration says about the process of a server.
+/// The part of a configuration that describes the process of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a str,
@@ -92,68 +95,68 @@ pub(crate) struct Program<'a> {
     pub(crate) data: &'a [PathBuf],
 }
 
-/// When a person is asked before a tool is called.
+/// When the user is asked before a tool is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
-    /// When the tool may destroy something or reach the world outside, by what its server says.
+    /// If the tool may destroy something or reach the outside world, according to its annotations.
     #[default]
     Auto,
     /// Always.
     Prompt,
-    /// When the tool may change something, by what its server says.
+    /// If the tool may change something, according to its annotations.
     Writes,
     /// Never.
     Approve,
 }
 
-/// Why a server cannot be used as it is configured.
+/// Why the configuration of a server is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The name is none.
-    #[error("`{name}` is no name for a server; use 1 to {MAX_SERVER_NAME_CHARS} of the characters A-Z a-z 0-9 _ -")]
+    /// The name is not valid.
+    #[error("`{name}` is not a valid server name; use 1 to {MAX_SERVER_NAME_CHARS} of the characters A-Z a-z 0-9 _ -")]
     Name {
         /// The name.
         name: String,
     },
-    /// A key has a value that it cannot have.
+    /// A key has a value that is not valid.
     #[error("{message}")]
     Key {
         /// What is wrong.
         message: String,
     },
-    /// Nothing says how it is reached, or two things do.
+    /// There is neither a command nor a URL, or there are both.
     #[error("a server has either a `command` or a `url`")]
     Transport,
-    /// A key that goes with the other way to reach a server.
-    #[error("`{key}` does not go with `{transport}`")]
+    /// A key belongs to the other kind of transport.
+    #[error("`{key}` cannot be combined with `{transport}`")]
     OtherTransport {
         /// The key.
         key: &'static str,
-        /// The way that was chosen: `command` or `url`.
+        /// The transport that is configured: `command` or `url`.
         transport: &'static str,
     },
-    /// The address is none.
-    #[error("`url` is no address of a server: {reason}")]
+    /// The URL is not valid.
+    #[error("`url` is not a valid address: {reason}")]
     Url {
-        /// Why.
+        /// Why it is not valid.
         reason: String,
     },
-    /// A time limit is none.
-    #[error("`{key}` is no time limit: use a number of seconds above 0, up to {MAX_TIMEOUT_SECONDS}")]
+    /// A time limit is not valid.
+    #[error("`{key}` is not a valid time limit: use a number of seconds above 0, up to {MAX_TIMEOUT_SECONDS}")]
     Timeout {
         /// The key.
         key: &'static str,
     },
 }
 
-/// What was read of a configured server.
+/// A parsed configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
     /// The server.
     pub server: ServerConfig,
-    /// Keys that nobody read.
+    /// Keys that are not known.
     pub unknown: Vec<String>,
 }
 
@@ -191,11 +194,11 @@ struct ToolTable {
 }
 
 impl ServerConfig {
-    /// Reads the table of a server.
+    /// Parses the table of a server.
     ///
     /// # Errors
     ///
-    /// The name is none, a key has a value that it cannot have, or keys do not go together.
+    /// Returns an error if the name or a value is not valid, or if keys exclude each other.
     pub fn read(name: &str, table: &toml::Value) -> Result<Read, ConfigError> {
         let is_name = (1..=MAX_SERVER_NAME_CHARS).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -233,20 +236,20 @@ impl ServerConfig {
         })
     }
 
-    /// Tells whether a tool of the server is offered.
+    /// Returns whether a tool of the server is offered to agents.
     #[must_use]
     pub fn offers(&self, tool: &str) -> bool {
         self.enabled_tools.as_ref().is_none_or(|tools| tools.contains(tool)) && !self.disabled_tools.contains(tool)
     }
 
-    /// Returns what is said about the server's process, if it is one.
+    /// Returns the process of the server; `None` if it is reached over HTTP.
     pub(crate) fn program(&self) -> Option<Program<'_>> {
         let Transport::Process { command, args, env, env_vars, cwd } = &self.transport else { return None };
         let (trusted, data) = (&self.trusted_writable_folders, &self.data_folders);
         Some(Program { command, args, env, env_vars, cwd: cwd.as_deref(), trusted, data })
     }
 
-    /// Returns when a person is asked before a tool is called.
+    /// Returns when the user is asked before this tool is called.
     #[must_use]
     pub fn approval_of(&self, tool: &str) -> Approval {
         self.tool_approvals.get(tool).copied().unwrap_or(self.approval)
@@ -332,14 +335,14 @@ fn timeout(key: &'static str, seconds: Option<f64>) -> Result<Option<Duration>, 
     }
 }
 
-/// Says which key has a wrong value, and what would be a right one. The value may be a key to something else: it is not told.
+/// Names the key that has a wrong value, and what would be valid. The value itself may be a secret, so it is left out.
 fn without_value(error: &toml::de::Error) -> String {
     let whole = error.to_string();
     let key = whole.lines().rev().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
     let key = key.map_or("a key".to_owned(), |key| format!("`{key}`"));
     match error.message().rsplit_once(", expected ") {
-        Some((_, expected)) => format!("{key} has a value that it cannot have: it takes {expected}"),
-        None => format!("{key} has a value that it cannot have"),
+        Some((_, expected)) => format!("{key} has an invalid value: expected {expected}"),
+        None => format!("{key} has an invalid value"),
     }
 }
 
@@ -395,7 +398,7 @@ mod tests {
     fn secrets_are_not_told() {
         for text in ["command = 'x'\nenv = 'KEY=hush, expected x'", "url = 'http://a'\nhttp_headers = ['hush']"] {
             let error = read(text).expect_err(text).to_string();
-            assert!(!error.contains("hush") && error.ends_with("it takes a map"), "{error}");
+            assert!(!error.contains("hush") && error.ends_with("expected a map"), "{error}");
         }
         for text in [
             "command = 'x'\nargs = ['hush']\nenv = { KEY = 'hush' }",
@@ -411,17 +414,17 @@ mod tests {
         for (text, expected) in [
             ("args = []", "a server has either a `command` or a `url`"),
             ("command = 'x'\nurl = 'http://a'", "a server has either a `command` or a `url`"),
-            ("command = 'x'\nhttp_headers = {}", "`http_headers` does not go with `command`"),
-            ("url = 'http://a'\ncwd = '/'", "`cwd` does not go with `url`"),
-            ("url = 'ftp://a'", "`url` is no address of a server: it begins neither"),
-            ("url = 'a'", "`url` is no address of a server: relative URL without a base"),
-            ("command = 'x'\ntool_timeout_sec = 0", "`tool_timeout_sec` is no time limit"),
-            ("command = 'x'\nstartup_timeout_sec = 1e9", "`startup_timeout_sec` is no time limit"),
-            ("command = 'x'\nstartup_timeout_sec = nan", "`startup_timeout_sec` is no time limit"),
-            ("command = 1", "`command` has a value that it cannot have: it takes a string"),
+            ("command = 'x'\nhttp_headers = {}", "`http_headers` cannot be combined with `command`"),
+            ("url = 'http://a'\ncwd = '/'", "`cwd` cannot be combined with `url`"),
+            ("url = 'ftp://a'", "`url` is not a valid address: it begins neither"),
+            ("url = 'a'", "`url` is not a valid address: relative URL without a base"),
+            ("command = 'x'\ntool_timeout_sec = 0", "`tool_timeout_sec` is not a valid time limit"),
+            ("command = 'x'\nstartup_timeout_sec = 1e9", "`startup_timeout_sec` is not a valid time limit"),
+            ("command = 'x'\nstartup_timeout_sec = nan", "`startup_timeout_sec` is not a valid time limit"),
+            ("command = 1", "`command` has an invalid value: expected a string"),
             (
                 "command = 'x'\ndefault_tools_approval_mode = 'zz'",
-                "`default_tools_approval_mode` has a value that it cannot have: it takes one of `auto`",
+                "`default_tools_approval_mode` has an invalid value: expected one of `auto`",
             ),
         ] {
             let error = read(text).expect_err(text).to_string();

@@ -1,4 +1,4 @@
-//! A connection to a server: how it begins, and what the server has.
+//! A connection to a server: its start, its tools and its resources.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -28,13 +28,13 @@ use crate::schema::{self, MAX_SCHEMA_BYTES, MAX_SCHEMAS_BYTES};
 /// Most tools of one server that are offered.
 pub const MAX_TOOLS: usize = 512;
 
-/// Most resources, and most templates of resources, of one server that are listed.
+/// Most resources, and most resource templates, of one server that are listed.
 pub const MAX_RESOURCES: usize = 2048;
 
-/// Most pages of one list that are asked for.
+/// Most pages of one list that are requested.
 pub const MAX_LIST_PAGES: usize = 64;
 
-/// A server that can be asked.
+/// A server that is connected.
 pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) desk: Arc<Desk>,
@@ -42,27 +42,27 @@ pub(crate) struct Connection {
     tools: RwLock<Arc<Vec<OfferedTool>>>,
 }
 
-/// A tool that models are offered.
+/// A tool that is offered to models.
 #[derive(Debug, Clone)]
 pub(crate) struct OfferedTool {
-    /// What models call it.
+    /// The name of the tool for models.
     pub(crate) name: String,
-    /// What the server says about it.
+    /// The tool as the server describes it.
     pub(crate) remote: RemoteTool,
-    /// Schema of its arguments, as providers take it.
+    /// The schema of its arguments, in a form that all providers accept.
     pub(crate) parameters: Value,
 }
 
-/// What has to be looked after while there is a connection.
+/// The tasks behind a connection.
 pub(crate) struct Running {
     pub(crate) service: RunningService<RoleClient, Client>,
     pub(crate) keeper: Option<Keeper>,
     pub(crate) last_words: LastWords,
-    /// Ends the requests of a server on the network, and with them their connections, when it is dropped.
+    /// Cancels the requests to a server over HTTP when it is dropped, which closes their connections.
     pub(crate) requests: Option<DropGuard>,
 }
 
-/// Connects to a server and asks for its tools. Whoever stops waiting leaves nothing behind.
+/// Connects to a server and requests its tools. If the future is dropped, the process and its folder are removed.
 pub(crate) async fn open(
     config: &ServerConfig,
     namespace: &str,
@@ -111,7 +111,7 @@ pub(crate) async fn open(
     }
 }
 
-/// Looks at what a server is started from, on a thread that may wait for file systems.
+/// Checks what a server is started from. The check runs on a blocking thread, since file systems may be slow.
 async fn planned(config: &ServerConfig, variables: &Variables, ground: &Ground) -> Result<Plan, StartFailure> {
     let (config, variables, ground) = (config.clone(), variables.clone(), ground.clone());
     let plan = tokio::task::spawn_blocking(move || {
@@ -124,7 +124,7 @@ async fn planned(config: &ServerConfig, variables: &Variables, ground: &Ground) 
     }
 }
 
-/// Adds what a server said last to why it is not there.
+/// Appends the last line of the server's error stream to a failure.
 pub(crate) fn with_last_words(failure: StartFailure, last_words: &LastWords) -> StartFailure {
     match last_words.get() {
         Some(words) => {
@@ -155,12 +155,12 @@ async fn greet(
 }
 
 impl Connection {
-    /// Returns the tools that models are offered.
+    /// Returns the tools that are offered to models.
     pub(crate) fn tools(&self) -> Arc<Vec<OfferedTool>> {
         Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Asks the server for its tools.
+    /// Requests the list of tools again.
     pub(crate) async fn refresh_tools(&self, config: &ServerConfig, namespace: &str) -> Result<(), ServiceError> {
         let has_tools = self.info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
         let mut listed: Vec<RemoteTool> = Vec::new();
@@ -180,24 +180,24 @@ impl Connection {
             }
         }
         let mut names = name::tools(namespace, listed.iter().map(|tool| &*tool.name));
-        // A name that comes twice counts once: the first time.
+        // If a name occurs twice, the first tool is used.
         let named = listed.into_iter().filter_map(|remote| Some((names.remove(&*remote.name)?, remote)));
         let offered = within_bounds(&config.name, named);
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
         Ok(())
     }
 
-    /// Tells whether the server has resources.
+    /// Returns whether the server has resources.
     pub(crate) fn has_resources(&self) -> bool {
         self.info.as_ref().is_some_and(|info| info.capabilities.resources.is_some())
     }
 
-    /// Returns what the server says that it wants models to know.
+    /// Returns the instructions of the server for models.
     pub(crate) fn instructions(&self) -> Option<&str> {
         self.info.as_ref()?.instructions.as_deref().map(str::trim).filter(|instructions| !instructions.is_empty())
     }
 
-    /// Returns a page of the server's resources, and where the next one begins.
+    /// Returns a page of the server's resources, and the cursor of the next one.
     pub(crate) async fn resources_page(
         &self,
         cursor: Option<String>,
@@ -206,7 +206,7 @@ impl Connection {
         Ok((page.resources, page.next_cursor))
     }
 
-    /// Returns a page of the server's templates of resources, and where the next one begins.
+    /// Returns a page of the server's resource templates, and the cursor of the next one.
     pub(crate) async fn templates_page(
         &self,
         cursor: Option<String>,
@@ -215,7 +215,7 @@ impl Connection {
         Ok((page.resource_templates, page.next_cursor))
     }
 
-    /// Returns what a resource holds.
+    /// Reads a resource.
     pub(crate) async fn read_resource(&self, uri: &str) -> Result<Value, ServiceError> {
         match self.peer.read_resource_once(ReadResourceRequestParams::new(uri)).await? {
             ReadResourceResponse::Complete(result) => Ok(serde_json::to_value(result.contents).unwrap_or_default()),
@@ -224,7 +224,7 @@ impl Connection {
     }
 }
 
-/// Returns tools with their schemas. Those that would make requests too large are left out.
+/// Returns the tools with their schemas. Tools whose schemas exceed the limits are left out.
 fn within_bounds(server: &str, tools: impl Iterator<Item = (String, RemoteTool)>) -> Vec<OfferedTool> {
     let mut room = MAX_SCHEMAS_BYTES;
     let offered = tools.filter_map(|(name, remote)| {
@@ -240,7 +240,7 @@ fn within_bounds(server: &str, tools: impl Iterator<Item = (String, RemoteTool)>
     offered.collect()
 }
 
-/// Gathers the pages of a list, up to [`MAX_RESOURCES`] and [`MAX_LIST_PAGES`].
+/// Requests all pages of a list, up to [`MAX_RESOURCES`] entries and [`MAX_LIST_PAGES`] pages.
 pub(crate) async fn all<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, ServiceError>
 where
     F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
@@ -262,7 +262,7 @@ fn from(cursor: Option<String>) -> Option<PaginatedRequestParams> {
     cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
 }
 
-/// How long a server has to answer when its lists are asked for again.
+/// Time limit for requesting the lists of a server again.
 pub(crate) const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! What a server may have of the environment.
+//! The environment variables of servers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
-/// Variables that every server gets if they are set: where programs and folders are, the language, and whom connections
-/// trust. Everything else a server gets only if it is configured, since environments are full of keys.
+/// Variables that every server gets if they are set: paths of programs and folders, the language, and certificates. A
+/// server gets any other variable only if it is configured, since environments often contain keys.
 pub const INHERITED_VARIABLES: &[&str] = &[
     "CURL_CA_BUNDLE",
     "HOME",
@@ -29,24 +29,24 @@ pub const INHERITED_VARIABLES: &[&str] = &[
 
 type Lookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
-/// Looks variables of the environment up.
+/// Looks up environment variables.
 #[derive(Clone)]
 pub struct Variables(Arc<Lookup>);
 
 impl Variables {
-    /// Returns variables that a function looks up.
+    /// Creates it from a lookup function.
     pub fn new(lookup: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static) -> Self {
         Self(Arc::new(lookup))
     }
 
-    /// Returns a variable, if it is set to something.
+    /// Returns a variable, if it is set and not empty.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<OsString> {
         (self.0)(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the environment of a server: what every server gets, what is configured to be passed on, and what is
-    /// configured. The later counts.
+    /// Returns the environment of a server: the inherited variables, those that are passed on, and those that are set.
+    /// Later ones override earlier ones.
     #[must_use]
     pub fn of_server(&self, passed_on: &[String], set: &BTreeMap<String, String>) -> BTreeMap<OsString, OsString> {
         let inherited = INHERITED_VARIABLES.iter().copied().chain(passed_on.iter().map(String::as_str));

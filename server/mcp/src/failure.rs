@@ -1,25 +1,25 @@
-//! Why a server cannot be used.
+//! The reason why a server cannot be used.
 
 use std::error::Error;
 
-/// Most characters of a failure that are told.
+/// Most characters of a failure that are shown.
 pub const MAX_FAILURE_CHARS: usize = 600;
 
-/// Why a server did not start, or is not there any more.
+/// Why a server did not start, or has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartFailure {
-    /// What happened.
+    /// The error message.
     pub message: String,
-    /// What can be done about it.
+    /// What the user can do about it.
     pub need: Need,
 }
 
-/// What can be done about a failure.
+/// What the user can do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing that is known.
+    /// Nothing is known.
     Unknown,
-    /// The server wants to know who is there: a token.
+    /// The server requires authentication, such as a token.
     Login,
 }
 
@@ -29,13 +29,13 @@ impl StartFailure {
     }
 }
 
-/// Returns an error with all its causes, as one line.
+/// Formats an error with all its causes as one line.
 pub(crate) fn shown(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         let more = cause.to_string();
-        // Many errors repeat their cause.
+        // Many errors already contain the text of their cause.
         if !text.contains(&more) {
             text = format!("{text}: {more}");
         }
@@ -44,7 +44,7 @@ pub(crate) fn shown(error: &(dyn Error + 'static)) -> String {
     bounded(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Cuts a text that is too long to be told.
+/// Cuts a text that is too long to be shown.
 pub(crate) fn bounded(text: String) -> String {
     match text.char_indices().nth(MAX_FAILURE_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -1,8 +1,9 @@
-//! Where the processes of servers are started: each in an empty folder of its own, below the server's home.
+//! The working folders of server processes. Each process starts in a new, empty folder below the server home.
 //!
-//! Package runners, interpreters and version managers look for code and settings in their working folder and in all folders above
-//! it. So this is never a folder that commands may write to, and nothing is in it that an earlier start left. It is removed when the
-//! server has ended; what a killed program left is removed with the next start.
+//! Package runners, interpreters and version managers look for code and settings in their working folder and in all
+//! folders above it. So this must not be a folder that commands can write to, and it must not contain anything from an
+//! earlier start. The folder is removed when the server has ended. Folders of a program that was killed are removed at
+//! the next start.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -13,27 +14,27 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use trace_runtime::sandbox::WritableFolders;
 
-/// Folder of the folders below a home.
+/// Name of the folder in the server home that contains these folders.
 pub const FOLDER_NAME: &str = "mcp";
 
-/// What keeps a folder from being taken for one that a killed program left.
+/// A lock file. While it is locked, the folder is in use and is not removed.
 const LOCK_NAME: &str = "lock";
 
-/// Folders that are looked at to remove what was left.
+/// Most folders that are checked when leftovers are removed.
 const MAX_LEFT: usize = 256;
 
-/// Where servers are started, and what commands may write to.
+/// Where servers are started, and what commands can write to.
 #[derive(Debug, Clone)]
 pub struct Ground {
-    /// The home of whoever starts servers; absolute.
+    /// The server home, as an absolute path.
     pub home: PathBuf,
-    /// The folder that the agents work in; relative paths of a configuration are taken from it.
+    /// The working folder of the agents. Relative paths of a configuration are resolved against it.
     pub cwd: PathBuf,
-    /// The folders in which commands may have left something.
+    /// The folders that commands may have changed.
     pub writable: Arc<WritableFolders>,
 }
 
-/// The folder of one server, which is removed when this is dropped.
+/// The folder of one server. It is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OwnFolder {
     folder: TempDir,
@@ -41,12 +42,12 @@ pub(crate) struct OwnFolder {
 }
 
 impl OwnFolder {
-    /// Makes a folder for a server below a home.
+    /// Creates the folder for a server.
     pub(crate) fn new(home: &Path, server: &str) -> io::Result<Self> {
         let all = home.join(FOLDER_NAME);
         DirBuilder::new().recursive(true).mode(0o700).create(&all)?;
         fs::set_permissions(&all, fs::Permissions::from_mode(0o700))?;
-        // What the system says of the folder has no links, and neither has what servers see.
+        // The working folder that the system reports has no symlinks, so the path that the server gets has none either.
         let all = all.canonicalize()?;
         remove_left(&all);
         loop {
@@ -56,7 +57,7 @@ impl OwnFolder {
                 .tempdir_in(&all)?;
             let lock = File::create_new(folder.path().join(LOCK_NAME))?;
             match lock.try_lock() {
-                // Another program may have taken it for one that was left, and removed it, before the lock was held.
+                // Before the lock was taken, another program may have removed the folder as a leftover.
                 Ok(()) if is_at(&lock, &folder.path().join(LOCK_NAME)) => {
                     let folder = Self { folder, _lock: lock };
                     for part in [folder.cwd(), folder.temporary(), folder.user_home()] {
@@ -70,39 +71,39 @@ impl OwnFolder {
         }
     }
 
-    /// The working folder.
+    /// Returns the working folder.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
-    /// The folder for temporary files.
+    /// Returns the folder for temporary files.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 
-    /// A home folder, for where the environment names none.
+    /// Returns a home folder, for an environment that names none.
     pub(crate) fn user_home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 }
 
-/// Tells whether a path still leads to an open file.
+/// Returns whether a path still refers to an open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let named = path.symlink_metadata().map(identity);
     named.is_ok_and(|named| file.metadata().map(identity).is_ok_and(|open| open == named))
 }
 
-/// Removes the folders of servers whose program is gone.
+/// Removes the folders of servers whose program has ended.
 fn remove_left(all: &Path) {
     let Ok(entries) = fs::read_dir(all) else { return };
     for folder in entries.take(MAX_LEFT).flatten().map(|entry| entry.path()) {
-        // Without a lock it is being made.
+        // A folder without a lock file is being created.
         let Ok(lock) = File::open(folder.join(LOCK_NAME)) else { continue };
         if lock.try_lock().is_ok()
             && let Err(error) = fs::remove_dir_all(&folder)
         {
-            tracing::debug!(folder = %folder.display(), %error, "the folder of an ended MCP server stays");
+            tracing::debug!(folder = %folder.display(), %error, "cannot remove the folder of an ended MCP server");
         }
     }
 }

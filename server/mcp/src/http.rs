@@ -1,4 +1,4 @@
-//! A server that is reached over HTTP.
+//! The HTTP transport.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::environment::Variables;
 use crate::failure::{StartFailure, shown};
 use crate::messenger::Messenger;
 
-/// How long a connection may take.
+/// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Most redirections that are followed, all within the server's origin: its headers may hold keys.
+/// Most redirects that are followed. All must stay within the origin of the server, since its headers may contain keys.
 const MAX_REDIRECTIONS: usize = 5;
 
-/// How a server is reached.
+/// How a server is reached over HTTP.
 #[derive(Debug)]
 pub(crate) struct Address<'a> {
     pub(crate) url: &'a Url,
@@ -31,7 +31,7 @@ pub(crate) struct Address<'a> {
     pub(crate) env_headers: &'a BTreeMap<String, String>,
 }
 
-/// Returns what carries messages to and from a server, until `end` is cancelled.
+/// Returns the transport to a server. It works until `end` is cancelled.
 pub(crate) fn transport(
     address: &Address<'_>,
     variables: &Variables,
@@ -74,7 +74,7 @@ fn client(url: &Url) -> Result<Client, StartFailure> {
     builder.build().map_err(|error| StartFailure::new(shown(&error)))
 }
 
-/// Returns whom connections trust: those whom the machine trusts, if the connection is encrypted at all.
+/// Returns the TLS configuration. It trusts the certificates of the system; an unencrypted connection needs none.
 fn cryptography(url: &Url) -> Result<ClientConfig, StartFailure> {
     let failed = |error: rustls::Error| StartFailure::new(shown(&error));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -1,7 +1,7 @@
-//! Requests to a server that is reached over HTTP, which end when nobody wants their answers any more.
+//! HTTP requests to a server that can be cancelled.
 //!
-//! The protocol's library waits for some answers as long as the server likes, also when nobody waits for the library. So each
-//! request here ends with a token. Errors lose the address: it may hold a key.
+//! The protocol library waits for some answers without a limit, even after its user has dropped it. So each request
+//! here ends when a token is cancelled. Errors do not contain the URL, which may contain a key.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 type Failure = StreamableHttpError<Error>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// Sends requests, until its token is cancelled.
+/// Sends requests until its token is cancelled.
 #[derive(Debug, Clone)]
 pub(crate) struct Messenger {
     client: Client,

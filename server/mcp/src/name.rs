@@ -1,38 +1,39 @@
-//! How servers and tools are called for models: short, of harmless characters, and each name only once.
+//! The names of servers and tools for models. They are short, contain only harmless characters, and are unique.
 //!
-//! A model calls a tool by the namespace of its server, `mcp__SERVER`, and its name in there. Providers that know no namespaces
-//! join the two by `__`, and allow [`MAX_JOINED_CHARS`]. Everything that is no letter, digit or underscore becomes an
-//! underscore. A name that would be too long, or that two would share, ends in a digest of what it was before, so that a name
-//! does not depend on what else there is, or on its order, more than it has to.
+//! A model calls a tool by the namespace of its server, `mcp__SERVER`, and a name in this namespace. For providers
+//! without namespaces, the two are joined by `__`, and the result has at most [`MAX_JOINED_CHARS`] characters. Every
+//! character that is not an ASCII letter, digit or underscore becomes an underscore. If a name would be too long, or
+//! equal to another one, it ends with a digest of the original name. So a name depends as little as possible on the
+//! other names and their order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-/// Longest name of a tool together with its namespace and what joins them, in characters.
+/// Longest name of a tool with its namespace and the separator, in characters.
 pub const MAX_JOINED_CHARS: usize = 64;
 
 /// Longest namespace, in characters.
 pub const MAX_NAMESPACE_CHARS: usize = 40;
 
-/// What every namespace begins with.
+/// Prefix of every namespace.
 pub const NAMESPACE_PREFIX: &str = "mcp__";
 
-/// What joins a namespace and a name.
+/// Separator of a namespace and a name.
 pub const JOINT: &str = "__";
 
-/// Characters of a digest.
+/// Length of a digest, in characters.
 const DIGEST_CHARS: usize = 8;
 
-/// Returns the namespaces of servers, by their names.
+/// Returns the namespaces of servers, by server name.
 pub fn namespaces<'a>(servers: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     let room = MAX_NAMESPACE_CHARS - NAMESPACE_PREFIX.len();
     let names = unique(servers, room);
     names.into_iter().map(|(server, name)| (server, format!("{NAMESPACE_PREFIX}{name}"))).collect()
 }
 
-/// Returns what the tools in a namespace are called, by their own names. A tool whose name collides in spite of everything is
-/// left out.
+/// Returns the names of the tools in a namespace, by their original names. A tool whose name still collides is left
+/// out.
 pub fn tools<'a>(namespace: &str, tools: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     unique(tools, MAX_JOINED_CHARS.saturating_sub(namespace.len() + JOINT.len()))
 }
@@ -45,7 +46,7 @@ fn unique<'a>(raw: impl IntoIterator<Item = &'a str>, room: usize) -> BTreeMap<S
     }
     let mut names = BTreeMap::new();
     let mut taken = BTreeSet::new();
-    // Names that can stay as they are come first: no other may take them.
+    // Names that need no change are assigned first, so that no other tool can take them.
     let (good, others): (Vec<&str>, Vec<&str>) =
         raw.iter().partition(|name| harmless(name) == **name && name.len() <= room);
     for name in good {
@@ -62,13 +63,13 @@ fn unique<'a>(raw: impl IntoIterator<Item = &'a str>, room: usize) -> BTreeMap<S
     names
 }
 
-/// Makes all characters harmless.
+/// Replaces all characters that are not harmless.
 fn harmless(name: &str) -> String {
     let made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if made.is_empty() { "_".to_owned() } else { made }
 }
 
-/// Returns the beginning of a name with a digest of what it was before.
+/// Returns the beginning of a name, followed by a digest of the original name.
 fn digested(made: &str, raw: &str, room: usize) -> String {
     let digest = Sha256::digest(raw.as_bytes());
     let digest: String = digest.iter().take(DIGEST_CHARS / 2).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! What all tools of servers say of a call.
+//! Outcomes that all tools of servers have in common.
 
 use serde_json::Value;
 use trace_runtime::tool::{CallDescription, MAX_PREVIEW_CHARS, Then, ToolCall, ToolInput, ToolOutcome};
@@ -14,7 +14,7 @@ pub(crate) fn describe(call: &ToolCall) -> CallDescription {
     CallDescription { kind: "other".to_owned(), label, input_preview: Some(preview) }
 }
 
-/// Returns the outcome of a call that did not work.
+/// Returns the outcome of a failed call.
 pub(crate) fn failed(output: impl Into<Value>) -> ToolOutcome {
     ToolOutcome { output: output.into(), success: false, then: Then::Continue }
 }

@@ -1,4 +1,5 @@
-//! What a model gets of the answer of a tool: what it can read, in bounds, and in numbers what was left out.
+//! Converts the result of a tool call for the model. Parts that a model can read are kept up to a limit, and the rest
+//! is counted.
 
 use std::time::Duration;
 
@@ -9,19 +10,19 @@ use trace_runtime::tool::exec::DEFAULT_OUTPUT_TOKENS;
 use trace_runtime::tool::exec::output::{BYTES_PER_TOKEN, Kept};
 use trace_runtime::tool::view_image::media_type;
 
-/// Most bytes of text of one answer that a model gets.
+/// Most bytes of text of one result that the model gets.
 pub const MAX_TEXT_BYTES: usize = DEFAULT_OUTPUT_TOKENS * BYTES_PER_TOKEN;
 
-/// Most bytes of pictures of one answer that a model gets, as they are written in base64.
+/// Most bytes of images of one result that the model gets, in base64.
 pub const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Most parts of one answer that a model gets.
+/// Most parts of one result that the model gets.
 pub const MAX_PARTS: usize = 256;
 
-/// Most characters of what a server says that a picture is.
+/// Most characters of the media type that a server names for an image.
 const MAX_KIND_CHARS: usize = 60;
 
-/// Returns what a model gets of an answer: one text for structured content, and else a part for each part.
+/// Converts a result. Structured content becomes one text; otherwise each part becomes a part.
 pub(crate) fn output(result: &Value, wall: Duration) -> Value {
     let head = format!("Wall time: {:.4} seconds\nOutput:", wall.as_secs_f64());
     let structured = result.get("structuredContent").filter(|structured| !structured.is_null());
@@ -64,13 +65,13 @@ pub(crate) fn output(result: &Value, wall: Duration) -> Value {
     Value::Array(parts)
 }
 
-/// Returns what a model gets in the place of an answer.
+/// Returns the output of a failed call.
 pub(crate) fn failure(message: &str, wall: Duration) -> Value {
     let head = format!("Wall time: {:.4} seconds\nOutput:", wall.as_secs_f64());
     json!([text_part(&head), text_part(message)])
 }
 
-/// Returns a text within the bounds of what a model gets of one answer.
+/// Cuts a text to the limit for one result.
 pub(crate) fn bounded(text: &str) -> String {
     within(text, &mut { MAX_TEXT_BYTES })
 }
@@ -83,12 +84,12 @@ fn left_out(parts: usize) -> Value {
     text_part(&format!("[... {parts} more parts left out ...]"))
 }
 
-/// Tells whether a part says nothing. Some providers refuse such ones.
+/// Returns whether a part is empty. Some providers refuse empty parts.
 fn is_blank(part: &Value) -> bool {
     part["type"] == "text" && part["text"].as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Returns the picture that a part is: what the server says that it is, and its bytes in base64.
+/// Returns the image in a part: the media type that the server names, and the bytes in base64.
 fn image(part: &Value) -> Option<(String, &str)> {
     let member = |name: &str| part.get(name).and_then(Value::as_str);
     (member("type")? == "image").then_some(())?;
@@ -96,13 +97,13 @@ fn image(part: &Value) -> Option<(String, &str)> {
     Some((said.take(MAX_KIND_CHARS).collect(), member("data")?))
 }
 
-/// Returns what a picture really is, if models can see it. Any other one would make the provider refuse the whole request, and
-/// each later one.
+/// Returns the real media type of an image, if models accept it. With any other image, the provider would refuse this
+/// request and all later ones of the thread.
 fn kind(data: &str) -> Option<&'static str> {
     media_type(&STANDARD.decode(data).ok()?)
 }
 
-/// Returns a part as text: a text as it is, everything else as JSON.
+/// Returns a part as text. A text stays as it is, and everything else is formatted as JSON.
 fn text(part: &Value) -> String {
     match (part["type"].as_str(), part["text"].as_str()) {
         (Some("text"), Some(text)) => text.to_owned(),
@@ -110,7 +111,7 @@ fn text(part: &Value) -> String {
     }
 }
 
-/// Returns a text within what room there is, and takes what it needs. A text that does not fit loses its middle.
+/// Cuts a text to the remaining `room`, and subtracts its length from it. A text that is too long loses its middle.
 fn within(text: &str, room: &mut usize) -> String {
     let limit = *room;
     if text.len() <= limit {
@@ -160,7 +161,7 @@ mod tests {
             "{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}",
         ];
         let shown = shown(&content);
-        // The order of members follows from how the whole program is built.
+        // The order of members depends on features of `serde_json` that other crates enable.
         assert_eq!(shown[..5], expected[..5]);
         assert_eq!(serde_json::from_str::<Value>(&shown[5]).expect("JSON"), content[5]);
     }

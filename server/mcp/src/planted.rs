@@ -1,12 +1,13 @@
-//! Nothing that a server is started from may lie where commands can write.
+//! Checks that nothing a server is started from lies where commands of agents can write.
 //!
-//! The program, its words, its variables, its working folder and the places where runners and interpreters keep code are looked at
-//! right before a start. A path that leads through a folder in which a command could have replaced something refuses the start and
-//! says which key names it, and so does one that holds such a folder: a program loads what lies beside it and below it. Folders that a
-//! person [trusts](crate::config::ServerConfig::trusted_writable_folders) are passed over.
+//! The check covers the program, its arguments, its variables, its working folder, and the places where package runners
+//! and interpreters keep code. It runs right before a start. A path is refused if it leads through a folder in which a
+//! command could have replaced something, or if it contains such a folder, since a program loads files beside it and
+//! below it. The error says which key names the path. Folders that the user
+//! [trusts](crate::config::ServerConfig::trusted_writable_folders) are exempt.
 //!
-//! The configuration is a person's own, so words are read as people write them: this is no defence against a configuration that
-//! hides its paths.
+//! The configuration is written by the user, so arguments are parsed as people usually write them. The check does not
+//! find paths that a configuration hides on purpose.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -25,10 +26,10 @@ use crate::ground::{Ground, OwnFolder};
 use self::places::{ABOVE, CODE_VARIABLES, DATA_ENDINGS, HOME_PLACES, PROJECT_FILES, SOCKET_ENDINGS};
 use self::words::{Bases, paths_in, plain};
 
-/// Programs that name others by their first line, at most so many after another.
+/// Most scripts whose first lines name each other that are followed.
 const MAX_SHEBANGS: usize = 4;
 
-/// Bytes of a program that are looked at for its interpreter.
+/// Bytes at the beginning of a program that are searched for its interpreter.
 const SHEBANG_BYTES: u64 = 256;
 
 /// How a server is started.
@@ -37,7 +38,7 @@ pub(crate) struct Plan {
     pub(crate) program: PathBuf,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     pub(crate) cwd: PathBuf,
-    /// What people would have to know if it does not start.
+    /// A hint for the user in case the server does not start.
     pub(crate) hint: Option<String>,
     pub(crate) folder: OwnFolder,
 }
@@ -45,44 +46,44 @@ pub(crate) struct Plan {
 /// Why a server is not started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// Something lies where commands can write.
+    /// A path lies where commands can write.
     #[error(
-        "it is not started: {key} names {}, which commands of agents could have changed, since {} is open to them; move it \
+        "it is not started: {key} names {}, which commands of agents could have changed, since {} is writable for them; move it \
          elsewhere, list a folder that the server only works on in `mcp_servers.{server}.data_folders`, or one with code that you \
          trust in `mcp_servers.{server}.trusted_writable_folders` (docs/mcp.md)",
         path.display(), folder.display()
     )]
     Planted { server: String, key: String, path: PathBuf, folder: PathBuf },
-    /// What a program loads code from holds something that is open, or a link to it.
+    /// A folder of code contains a folder that commands can write to, or a symlink to one.
     #[error(
         "it is not started: {key} names {}, and it may load code of {} from there, which commands of agents could have changed, since that \
-         is open to them; list that folder in `mcp_servers.{server}.data_folders` if the server takes no code from it, or in \
-         `mcp_servers.{server}.trusted_writable_folders` if you trust what is in it (docs/mcp.md)",
+         is writable for them; list that folder in `mcp_servers.{server}.data_folders` if the server loads no code from it, or in \
+         `mcp_servers.{server}.trusted_writable_folders` if you trust its content (docs/mcp.md)",
         path.display(), folder.display()
     )]
     Holds { server: String, key: String, path: PathBuf, folder: PathBuf },
-    /// There is no place to start it in.
+    /// The server home itself lies where commands can write.
     #[error(
-        "it is not started: the home folder {} of this program lies in {}, which is open to commands of agents, so its configuration \
-         could be theirs too; use another home (`--home`, TRACE_HOME), work in another folder, or close {} to commands \
+        "it is not started: the home folder {} of this program lies in {}, which is writable for commands of agents, so they could have \
+         changed its configuration; use another home (`--home`, TRACE_HOME), work in another folder, or exclude {} \
          (`sandbox_workspace_write.exclude_slash_tmp`, `exclude_tmpdir_env_var`)",
         home.display(), folder.display(), folder.display()
     )]
     Home { home: PathBuf, folder: PathBuf },
-    /// A relative path that could be anywhere.
+    /// A relative path that cannot be resolved.
     #[error(
-        "it is not started: {key} has the relative path `{path}`, and it starts in a folder of its own; write the whole path, or set `cwd`"
+        "it is not started: {key} has the relative path `{path}`, and it starts in a folder of its own; write the absolute path, or set `cwd`"
     )]
     Relative { key: &'static str, path: String },
-    /// No folder can be made.
-    #[error("it is not started: no folder can be made for it in {}: {source}", home.display())]
+    /// The folder of the server cannot be created.
+    #[error("it is not started: cannot create a folder for it in {}: {source}", home.display())]
     Folder { home: PathBuf, source: std::io::Error },
-    /// There is no such program.
+    /// The program does not exist.
     #[error("cannot start `{command}`: there is no such program{hint}")]
     NotFound { command: String, hint: String },
 }
 
-/// Looks at everything that a server is started from and returns how it is started.
+/// Checks everything that a server is started from, and returns how it is started.
 pub(crate) fn plan(
     server: &str,
     program: &Program<'_>,
@@ -114,7 +115,7 @@ pub(crate) fn plan(
         }
         None => folder.cwd(),
     };
-    // Whoever passes these on means the folder that the program is in, and that is another one here.
+    // These variables name the working folder of this program, and the server runs in another one.
     for name in ["PWD", "OLDPWD"].into_iter().filter(|name| !program.env.contains_key(*name)) {
         if environment.remove(OsStr::new(name)).is_some() && name == "PWD" {
             environment.insert(name.into(), cwd.clone().into());
@@ -130,7 +131,7 @@ pub(crate) fn plan(
             environment.insert(name.into(), folder.temporary().into());
         }
     }
-    // Nothing is run from there, and where it is open (`/tmp/runtime-me`) a server does without.
+    // No code is run from this folder. If commands can write to it (`/tmp/runtime-me`), the variable is left out.
     let runtime = OsStr::new("XDG_RUNTIME_DIR");
     let is_asked_for =
         program.env.contains_key("XDG_RUNTIME_DIR") || program.env_vars.iter().any(|name| name == "XDG_RUNTIME_DIR");
@@ -148,16 +149,16 @@ pub(crate) fn plan(
     Ok(Plan { program: command, environment, cwd, hint, folder })
 }
 
-/// What a start is held against.
+/// What the paths of a start are checked against.
 struct Look<'a> {
     server: &'a str,
     ground: &'a Ground,
     trusted: Vec<PathBuf>,
-    /// Folders with data, from which it takes no code.
+    /// Folders with data, from which the server loads no code.
     data: Vec<PathBuf>,
-    /// The user's home, by its name and by where that leads.
+    /// The user's home directory, as it is named and with symlinks resolved.
     homes: Vec<PathBuf>,
-    /// The folders in which programs are looked for.
+    /// The folders of the search path.
     search: Vec<PathBuf>,
 }
 
@@ -174,7 +175,7 @@ impl Look<'_> {
         }
     }
 
-    /// Refuses a place that commands could have replaced, or in which they could have left something.
+    /// Refuses a place that commands could have replaced, or in which they could have created something.
     fn place(&self, key: &str, place: &Path) -> Result<(), Refusal> {
         match self.ground.writable.touching(place, &self.trusted) {
             Some(folder) => Err(self.refusal(key, place, folder)),
@@ -182,12 +183,13 @@ impl Look<'_> {
         }
     }
 
-    /// Refuses what lies at a path and above it, where interpreters look for code.
+    /// Refuses a path if, in its folder or in a folder above it, there is a place where interpreters look for code and
+    /// commands can write.
     fn places_above(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(());
         }
-        // A virtual environment has links to a Python elsewhere, and its own packages beside them.
+        // A virtual environment has symlinks to a Python elsewhere, and its own packages beside them.
         let real = path.canonicalize().ok().filter(|real| real != path);
         for above in path.ancestors().chain(real.iter().flat_map(|real| real.ancestors())) {
             for place in ABOVE {
@@ -203,7 +205,8 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Refuses a folder of code from which a link, or a file that names folders, leads to where commands can write.
+    /// Refuses a folder of code if a symlink in it, or a file that lists folders, leads to a place that commands can
+    /// write to.
     fn links_in(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(());
@@ -211,10 +214,10 @@ impl Look<'_> {
         links::leading_out(folder).iter().try_for_each(|path| self.path(key, path))
     }
 
-    /// Refuses a folder of code in which something is open, or a link in it that leads to where something is. What the server takes no
-    /// code from is passed over.
+    /// Refuses a folder of code if it contains a writable folder, or a symlink that leads to one. Folders with data are
+    /// exempt.
     fn inside(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
-        // What `/` holds nobody takes for code of a program that is told to be there.
+        // `/` contains every writable folder. No program is expected to load code from all of it.
         if self.ground.writable.is_empty() || folder == Path::new("/") {
             return Ok(());
         }
@@ -230,19 +233,19 @@ impl Look<'_> {
         }
     }
 
-    /// Tells whether a folder is the user's home or `/`. Projects lie there that a server has nothing to do with, so they are no
-    /// reason to refuse what is named there.
+    /// Returns whether a folder is the user's home directory or `/`. They contain projects that the server does not
+    /// use, so writable folders in them are no reason to refuse a path.
     fn is_for_everything(&self, folder: &Path) -> bool {
         folder == Path::new("/") || self.homes.iter().any(|home| home == folder)
     }
 
-    /// Refuses what may be loaded by what is named: the folder itself, or what lies beside a file, and what else is in its project.
-    /// Programs in a folder of PATH are found by their names, and load nothing that lies beside them.
+    /// Refuses a path if code that its program may load is writable: the folder itself, or the folder and the project
+    /// of a file. Programs in a folder of PATH are found by name and load nothing from beside them.
     fn code_at(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(());
         }
-        // Runtimes look beside the file that a link leads to.
+        // Runtimes look for code beside the target of a symlink.
         let real = path.canonicalize().ok().filter(|real| real != path);
         for path in [Some(path.to_owned()), real].into_iter().flatten() {
             let beside = if path.is_file() { path.parent() } else { Some(&*path).filter(|path| path.is_dir()) };
@@ -255,16 +258,17 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Refuses the projects that a path belongs to if something in them is open: scripts, workspaces and imports reach all of a project.
+    /// Refuses a path if the projects that contain it have writable folders, since scripts, workspaces and imports can
+    /// reach all of a project.
     fn projects(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         let is_project = |folder: &&Path| PROJECT_FILES.iter().any(|name| folder.join(name).is_file());
-        // What is above the home is no project of a user.
+        // Folders above the home directory are not projects of the user.
         let is_outside = |folder: &&Path| !self.homes.iter().any(|home| home.starts_with(folder));
         let folders = path.ancestors().filter(|folder| folder.parent().is_some()).filter(is_outside);
         folders.filter(is_project).try_for_each(|project| self.inside(key, project))
     }
 
-    /// Refuses words that name something which commands could have replaced. What names data is passed over.
+    /// Refuses arguments that name something which commands could have replaced. Paths of data are exempt.
     fn args(&self, args: &[String], bases: Bases<'_>) -> Result<(), Refusal> {
         let mut before = "";
         for word in args {
@@ -281,7 +285,7 @@ impl Look<'_> {
                 self.places_above("`args`", &path)?;
             }
             self.spelled_out("`args`", word, is_data, bases)?;
-            // Programs such as `env` and lines for a shell name others.
+            // Arguments of programs such as `env`, and lines for a shell, can name further programs.
             for name in words::names_in(word) {
                 if let Some(found) = self.find_program(&name) {
                     self.started("`args`", &found)?;
@@ -292,7 +296,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Refuses a path with signs for which a shell puts others, if it can become one of an open folder.
+    /// Refuses a path with wildcards or variables if a shell could expand it to a writable folder.
     fn patterns(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         let is_passed =
             |folder: &PathBuf| self.trusted.iter().chain(&self.data).any(|passed| folder.starts_with(passed));
@@ -303,8 +307,8 @@ impl Look<'_> {
         }
     }
 
-    /// Refuses a text in which the path of an open folder stands, whatever stands around it: names of folders may have blanks, quotes and
-    /// signs in them that part words.
+    /// Refuses a text that contains the path of a writable folder anywhere, since names of folders may contain blanks,
+    /// quotes and characters that separate words.
     fn spelled_out(
         &self,
         key: &str,
@@ -322,8 +326,8 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Returns the folders in which programs are looked for. Those of the server's own environment that are doubtful are left
-    /// out; those that are configured are refused.
+    /// Returns the search path for programs. Writable folders of the server's own environment are left out; writable
+    /// folders that are configured are refused.
     fn search_path(&self, path: &OsStr, program: &Program<'_>, dropped: &mut usize) -> Result<OsString, Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(path.to_owned());
@@ -344,7 +348,7 @@ impl Look<'_> {
                 }
             }
         }
-        // Folders that were joined before can be joined again.
+        // The folders were joined before, so they can be joined again.
         Ok(std::env::join_paths(kept).unwrap_or_default())
     }
 
@@ -356,7 +360,7 @@ impl Look<'_> {
     ) -> Result<(), Refusal> {
         for (name, value) in environment.iter().filter(|(name, _)| *name != "PATH") {
             let name = name.to_string_lossy();
-            // It was set to the working folder, which has been looked at.
+            // It was set to the working folder, which has already been checked.
             if name == "PWD" && !program.env.contains_key("PWD") {
                 continue;
             }
@@ -367,7 +371,7 @@ impl Look<'_> {
             let capitals = name.to_ascii_uppercase();
             let value = value.to_string_lossy();
             let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
-            // A program connects to it, whatever a command put there.
+            // A program connects to a socket and loads no code from it, so the socket may lie anywhere.
             if !is_code && (value.starts_with("unix:") || SOCKET_ENDINGS.iter().any(|end| capitals.ends_with(end))) {
                 continue;
             }
@@ -388,7 +392,8 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Refuses links in a folder of code, and in the folders for packages and programs that it has if it is one to install into.
+    /// Refuses symlinks in a folder of code, and in its folders of packages and programs if packages are installed into
+    /// it.
     fn packages_below(&self, key: &str, base: &Path) -> Result<(), Refusal> {
         let below = links::packages_below(base);
         std::iter::once(base)
@@ -396,7 +401,7 @@ impl Look<'_> {
             .try_for_each(|folder| self.links_in(key, folder))
     }
 
-    /// Refuses what lies below the home folder of the user, where runners, interpreters and shells keep code.
+    /// Refuses places below the user's home directory in which package runners, interpreters and shells keep code.
     fn packages_of_the_user(&self, program: &Program<'_>, bases: Bases<'_>) -> Result<(), Refusal> {
         let key = "the variable HOME";
         let mut prefixes: Vec<PathBuf> =
@@ -417,7 +422,8 @@ impl Look<'_> {
                 self.path("a line of the user's configuration of Git", &path)?;
             }
         }
-        // Packages that all users of a runner share: one that is linked to a project counts for the server that names it.
+        // Packages that are shared by all users of a runner. One that is linked to a project counts only for a server
+        // whose arguments name it.
         let words: Vec<&str> =
             std::iter::once(program.command).chain(program.args.iter().map(String::as_str)).collect();
         for prefix in prefixes {
@@ -431,7 +437,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Returns the program by its whole path.
+    /// Returns the program as an absolute path.
     fn program(&self, program: &Program<'_>, cwd: &Path, dropped: usize) -> Result<PathBuf, Refusal> {
         let command = Path::new(program.command);
         let found = if command.is_absolute() {
@@ -456,7 +462,7 @@ impl Look<'_> {
         Ok(found)
     }
 
-    /// Refuses a program that commands could have replaced, its interpreter, and what they load.
+    /// Refuses a program that commands could have replaced, its interpreter, and the code that they load.
     fn started(&self, key: &str, program: &Path) -> Result<(), Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(());
@@ -486,7 +492,7 @@ impl Look<'_> {
     }
 }
 
-/// Returns the folders with data by whole paths.
+/// Returns the folders with data as absolute paths.
 fn data_folders(program: &Program<'_>, ground: &Ground, user_home: Option<&Path>) -> Vec<PathBuf> {
     let whole = |folder: &PathBuf| match (folder.strip_prefix("~"), user_home) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -495,8 +501,8 @@ fn data_folders(program: &Program<'_>, ground: &Ground, user_home: Option<&Path>
     program.data.iter().map(whole).collect()
 }
 
-/// Tells whether a path names data: a folder with data or one in it, something there that is not made yet, or a file of a kind that
-/// is never run. `words` are those in which the path stands, and the one before.
+/// Returns whether a path is data: a folder with data or a folder inside it, a path inside it that does not exist yet,
+/// or a file inside it of a type that is never executed. `words` are the argument with the path, and the one before it.
 fn is_data(path: &Path, data: &[PathBuf], words: &[&str]) -> bool {
     let path = plain(path);
     let is_inside = data.iter().any(|folder| path.starts_with(folder)) && !path.iter().any(|part| part == "..");
@@ -508,8 +514,8 @@ fn has_data_ending(path: &Path) -> bool {
     path.extension().is_some_and(has_ending)
 }
 
-/// Tells whether a file of JSON is data. Runners and servers keep settings in such files as well, which say what is run: those have known
-/// names, or are said to be settings where they are named.
+/// Returns whether a JSON file is data. Runners and servers also keep settings in JSON files, which can name programs.
+/// Such files have well-known names, or the argument says that they are settings.
 fn is_data_in_json(path: &Path, words: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
@@ -518,12 +524,12 @@ fn is_data_in_json(path: &Path, words: &[&str]) -> bool {
         || ["package", "mcp"].iter().any(|part| name.contains(part))
         || ABOVE.contains(&name.as_str());
     let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
-    // The folder of the file may have any name.
+    // The folder of the file may have any name, so it is removed before the search.
     let is_named = |word: &&str| *word == "-c" || says_settings(&word.replace(&folder, "").to_ascii_lowercase());
     is_json && !is_known && !says_settings(&name) && !words.iter().any(is_named)
 }
 
-/// Tells whether the last name of a path begins with a dot.
+/// Returns whether the last component of a path begins with a dot.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
 }
@@ -532,22 +538,22 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// What the first line of a script names.
+/// The programs and paths in the first line of a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Interpreter {
-    /// Its interpreter, and what that is told.
+    /// The interpreter and its arguments.
     paths: Vec<PathBuf>,
-    /// The name that `env` looks up.
+    /// The name that `env` looks up in PATH.
     looked_up: Option<String>,
 }
 
 fn interpreter(program: &Path) -> Interpreter {
     let mut begin = Vec::new();
-    // A pipe would hold whoever opens it.
+    // Opening a named pipe would block.
     if is_executable(program)
         && let Ok(file) = File::open(program)
     {
-        // What cannot be read is no script that could be started.
+        // A file that cannot be read is not a script that could be started.
         let _ = file.take(SHEBANG_BYTES).read_to_end(&mut begin);
     }
     let Some(line) = begin.strip_prefix(b"#!").and_then(|rest| rest.split(|byte| *byte == b'\n').next()) else {
@@ -561,7 +567,7 @@ fn interpreter(program: &Path) -> Interpreter {
     Interpreter { paths: paths.collect(), looked_up: looked_up.map(|name| String::from_utf8_lossy(name).into_owned()) }
 }
 
-/// Says that a word names something in the folder in which servers were started once.
+/// Returns a hint if an argument names a file in the folder that earlier versions started servers in.
 fn moved(program: &Program<'_>, cwd: &Path) -> Option<String> {
     let is_there = |word: &&String| {
         let path = Path::new(word.as_str());

@@ -1,5 +1,5 @@
-//! A server as a process: it leads a group of its own, so that nothing of it is left at the end, and what it says on its error
-//! stream goes to the log.
+//! A server as a process. It leads its own process group, so that all of its children can be killed with it. Its error
+//! stream is logged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,16 +17,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ground::OwnFolder;
 
-/// How long a server has to end once its input has ended.
-pub const EXIT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a server may take to exit after its input was closed.
+pub const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server has to end once it was told to.
-pub const KILL_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a server may take to exit after SIGTERM.
+pub const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Most bytes of one line of a server's error stream that go to the log. The rest of it becomes another line.
+/// Most bytes of one line of the error stream in the log. The rest of a longer line is logged as another line.
 pub const MAX_STDERR_LINE_BYTES: usize = 4096;
 
-/// Bytes of the newest line of the error stream that a failure shows.
+/// Bytes of the last line of the error stream that are shown with a failure.
 const SHOWN_STDERR_BYTES: usize = 300;
 
 /// How a server is started.
@@ -44,7 +44,7 @@ pub(crate) struct Launch<'a> {
 pub(crate) struct Started {
     pub(crate) output: ChildStdout,
     pub(crate) input: ChildStdin,
-    /// What it said last on its error stream.
+    /// The last line of its error stream.
     pub(crate) last_words: LastWords,
     pub(crate) keeper: Keeper,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Started {
 pub(crate) struct LastWords(Arc<Mutex<String>>);
 
 impl LastWords {
-    /// Returns the line, as far as it is shown.
+    /// Returns the line, cut to a limit.
     pub(crate) fn get(&self) -> Option<String> {
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (!line.is_empty()).then_some(line)
@@ -66,7 +66,7 @@ impl LastWords {
     }
 }
 
-/// Starts a server. It ends when its keeper is dropped, if not before.
+/// Starts a server. Dropping its keeper kills it.
 pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
     let mut command = Command::new(launch.program);
     command
@@ -91,46 +91,47 @@ pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
     Ok(Started { output, input, last_words, keeper: Keeper { child, group, folder: None } })
 }
 
-/// Keeps a server until its end.
+/// Watches a server until its end.
 pub(crate) struct Keeper {
     child: Child,
     group: Group,
-    /// Its folder, which goes when nothing of its group is left.
+    /// The folder of the server. It is removed after all processes of the group have ended.
     folder: Option<OwnFolder>,
 }
 
 impl Keeper {
-    /// Keeps the folder that the server was started in.
+    /// Keeps the folder of the server until the server has ended.
     pub(crate) fn holds(&mut self, folder: OwnFolder) {
         self.folder = Some(folder);
     }
 
-    /// Waits until the server has ended, by itself or because it is to end. Then nothing of its group is left.
+    /// Waits until the server has exited by itself, or ends it after `end` is cancelled. All processes of its group are
+    /// then killed.
     ///
-    /// Whoever wants it to end closes its input too: that is how a server of this kind is told.
+    /// To end it, the caller must also close its input, which is how the protocol asks a server to exit.
     pub(crate) async fn keep(mut self, end: CancellationToken) {
         tokio::select! {
             _ = self.child.wait() => return,
             () = end.cancelled() => {}
         }
-        if timeout(EXIT_PATIENCE, self.child.wait()).await.is_err() {
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_err() {
             self.group.signal(Signal::TERM);
-            if timeout(KILL_PATIENCE, self.child.wait()).await.is_err() {
-                // Who waits for the end finds nothing of it, not even what nobody has taken note of.
+            if timeout(KILL_TIMEOUT, self.child.wait()).await.is_err() {
+                // When this function returns, no process of the group is left, including orphans.
                 self.group.signal(Signal::KILL);
-                let _ = timeout(KILL_PATIENCE, self.child.wait()).await;
+                let _ = timeout(KILL_TIMEOUT, self.child.wait()).await;
             }
         }
     }
 }
 
-/// A group of processes, which ends when this is dropped.
+/// A process group that is killed when this is dropped.
 struct Group(Pid);
 
 impl Group {
     fn signal(&self, signal: Signal) {
         if let Err(error) = kill_process_group(self.0, signal) {
-            tracing::debug!(group = ?self.0, ?signal, %error, "the process group is gone");
+            tracing::debug!(group = ?self.0, ?signal, %error, "the process group has already ended");
         }
     }
 }
@@ -141,7 +142,7 @@ impl Drop for Group {
     }
 }
 
-/// Takes what a server writes to its error stream to the log, line by line.
+/// Writes the error stream of a server to the log, line by line.
 async fn log(server: String, mut errors: impl AsyncRead + Unpin, last_words: LastWords) {
     let mut line = Vec::new();
     let mut buffer = [0; 1024];
@@ -194,7 +195,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_of_a_server_is_left() {
         let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        // The child of the shell holds the shell's output: it ends only when both have ended.
+        // The child of the shell inherits the output, so the output ends only when both have ended.
         let script = line("trap '' TERM HUP; sleep 1000 & echo started; exec sleep 1000");
         let mut started = start(&launch(&script, &environment)).expect("a shell");
         let mut begun = [0; 8];
@@ -220,7 +221,7 @@ mod tests {
         let started = start(&launch(&script, &environment)).expect("a shell");
         let words = started.last_words.clone();
         started.keeper.keep(CancellationToken::new()).await;
-        // The log has its own task: it has read all when it has let the words go.
+        // The log task drops its reference when it has read everything.
         while Arc::strong_count(&words.0) > 2 {
             tokio::task::yield_now().await;
         }

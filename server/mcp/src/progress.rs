@@ -1,7 +1,8 @@
-//! Progress of calls, told in the order in which it came: before the answer of the call, if it came before it.
+//! Delivers progress reports to calls in the order in which they arrived, and before the result of the call if they
+//! arrived before it.
 //!
-//! The protocol's library hands notifications to tasks of their own, which may run in any order. So progress is taken on its
-//! way in, where messages come one after the other.
+//! The protocol library handles each notification in a task of its own, and these tasks can run in any order. So
+//! progress reports are taken out of the transport, where the messages are still in order.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +17,14 @@ use tokio::sync::mpsc;
 
 use crate::failure::bounded;
 
-/// Most reports of progress that are kept for calls that nobody listens to yet. A server may be quicker than the one who called
-/// it.
+/// Most progress reports that are kept for calls that are not registered yet. A server can be faster than the task that
+/// made the call.
 pub const MAX_EARLY_PROGRESS: usize = 32;
 
-/// Most reports of progress that wait for one call. More are dropped: the next one says more anyway.
+/// Most progress reports that wait for one call. Further ones are dropped, since a later report makes them obsolete.
 const MAX_WAITING_PROGRESS: usize = 64;
 
-/// Who hears of progress.
+/// The calls that receive progress reports.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Mutex<Listeners>);
 
@@ -34,7 +35,7 @@ struct Listeners {
 }
 
 impl Progress {
-    /// Listens to a call. What came already is there.
+    /// Registers a call. Reports that have already arrived are delivered too.
     pub(crate) fn listen(&self, token: &ProgressToken) -> mpsc::Receiver<String> {
         let (sender, receiver) = mpsc::channel(MAX_WAITING_PROGRESS);
         let mut listeners = self.lock();
@@ -50,7 +51,7 @@ impl Progress {
         receiver
     }
 
-    /// Listens no more.
+    /// Removes a call.
     pub(crate) fn forget(&self, token: &ProgressToken) {
         self.lock().calls.remove(token);
     }
@@ -76,7 +77,7 @@ impl Progress {
     }
 }
 
-/// Returns progress as people read it.
+/// Formats a progress report for people.
 fn shown(progress: &ProgressNotificationParam) -> String {
     let amount = match progress.total {
         Some(total) => format!("{}/{total}", progress.progress),
@@ -88,19 +89,19 @@ fn shown(progress: &ProgressNotificationParam) -> String {
     }
 }
 
-/// A transport from which progress is taken on its way in. The transport behind it can be any: its type is erased, so that the
-/// protocol's library is compiled for one type of transport instead of for each.
+/// A transport from which progress reports are taken. The type of the inner transport is erased, so that the code of
+/// the protocol library is compiled only once.
 pub(crate) struct Tapped {
     transport: Box<dyn AnyTransport>,
     progress: Arc<Progress>,
 }
 
-/// An error of a transport of any type.
+/// An error of any transport.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct TransportError(Box<dyn std::error::Error + Send + Sync>);
 
-/// [`Transport`] in a form that can be called through a pointer.
+/// An object-safe form of [`Transport`].
 trait AnyTransport: Send {
     fn send(&mut self, item: TxJsonRpcMessage<RoleClient>) -> BoxFuture<'static, Result<(), TransportError>>;
 

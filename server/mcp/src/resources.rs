@@ -1,4 +1,4 @@
-//! The tools with which models find and read the resources of all servers.
+//! The tools with which models list and read the resources of all servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::outcome::{describe, failed};
 use crate::output;
 use crate::slot::{Set, Slot};
 
-/// Name under which calls are shown that concern all servers.
+/// The server name under which calls to all servers are shown.
 const EVERY_SERVER: &str = "trace";
 
 /// One of the tools.
@@ -31,7 +31,6 @@ pub(crate) enum Operation {
     Read,
 }
 
-/// All of them.
 pub(crate) const ALL: [Operation; 3] = [Operation::List, Operation::ListTemplates, Operation::Read];
 
 impl Operation {
@@ -192,7 +191,7 @@ fn read(operation: Operation, call: &ToolCall) -> Result<(Arguments, Value), Str
     }
 }
 
-/// Returns what the model gets, or why there is nothing.
+/// Returns the output for the model, or an error message.
 async fn answer(operation: Operation, slots: &[&Arc<Slot>], arguments: &Arguments) -> Result<Value, String> {
     let member = if operation == Operation::List { "resources" } else { "resourceTemplates" };
     let Some(server) = &arguments.server else {
@@ -242,7 +241,7 @@ async fn page(
     }
 }
 
-/// Returns what all servers have. Those that do not answer have nothing.
+/// Returns the entries of all servers. A server that does not answer is treated as empty.
 async fn of_all(operation: Operation, slots: &[&Arc<Slot>]) -> Vec<Value> {
     let mut found = BTreeMap::new();
     for slot in slots {
@@ -276,7 +275,7 @@ async fn of_all(operation: Operation, slots: &[&Arc<Slot>]) -> Vec<Value> {
     found.into_iter().flat_map(|(server, items)| marked(&server, items)).collect()
 }
 
-/// Says of each item whose it is.
+/// Adds the name of the server to each entry.
 fn marked(server: &str, items: Vec<Value>) -> Vec<Value> {
     let mark = |mut item: Value| {
         if let Some(members) = item.as_object_mut() {

@@ -1,30 +1,32 @@
-//! Schemas of tools as every provider takes them.
+//! Converts the schemas of tools to a form that every provider accepts.
 //!
-//! One schema that a provider refuses makes it refuse the whole request, and with it every request of the thread. So a
-//! schema loses what providers refuse, and a tool whose schema is too large is not offered. What is lost makes a schema only
-//! wider: the server itself judges the arguments.
+//! If a provider does not accept one schema, it refuses the whole request, and every later request of the thread. So
+//! keywords that providers refuse are removed, and a tool whose schema is too large is not offered. Removing keywords
+//! only makes a schema accept more; the server itself validates the arguments.
 
 use serde_json::{Map, Value, json};
 
-/// Most bytes of the schema of one tool, as JSON. A tool with a larger one is left out.
+/// Most bytes of the schema of one tool, as JSON. A tool with a larger schema is left out.
 pub const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 
-/// Most bytes of all schemas of one server, as JSON. Tools beyond it are left out.
+/// Most bytes of all schemas of one server, as JSON. Further tools are left out.
 pub const MAX_SCHEMAS_BYTES: usize = 512 * 1024;
 
-/// Most levels of a schema; what lies deeper may be anything.
+/// Most levels of a schema. A deeper schema is replaced by one that accepts everything.
 pub const MAX_SCHEMA_DEPTH: usize = 32;
 
-/// The types of values.
+/// The JSON types.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// What providers refuse at the top, where a schema has to be one of an object.
+/// Keywords that providers refuse at the top level, where the schema must describe an object.
 const NOT_AT_THE_TOP: [&str; 9] = ["oneOf", "anyOf", "allOf", "not", "enum", "const", "if", "then", "else"];
 
-/// Returns the schema of a tool's arguments: of an object with properties, and nothing that providers refuse.
+/// Returns the schema of a tool's arguments. It describes an object with properties, and has no keywords that providers
+/// refuse.
 pub(crate) fn parameters(schema: &Map<String, Value>) -> Value {
     let mut properties = Map::new();
-    // Alternatives have no place; what arguments there are is worth knowing all the same.
+    // Alternatives at the top level are not allowed. Their properties are merged, so that the model still knows the
+    // arguments.
     for branch in ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| schema.get(*name)?.as_array()).flatten() {
         for (name, property) in branch.get("properties").and_then(Value::as_object).into_iter().flatten() {
             properties.entry(name.as_str()).or_insert_with(|| property.clone());
@@ -80,7 +82,7 @@ fn cleaned(mut schema: Map<String, Value>, depth: usize) -> Map<String, Value> {
     schema
 }
 
-/// Returns a schema inside another one. What is none may be anything.
+/// Returns a nested schema. Anything that is not a schema is replaced by one that accepts everything.
 fn inner(schema: Value, depth: usize) -> Value {
     match schema {
         Value::Object(members) => Value::Object(cleaned(members, depth + 1)),
@@ -88,7 +90,7 @@ fn inner(schema: Value, depth: usize) -> Value {
     }
 }
 
-/// Tells whether a word of a schema has a value that it can have. Older drafts had other ones.
+/// Returns whether a keyword has a valid value. Older drafts of JSON Schema allowed other values.
 fn makes_sense(name: &str, value: &Value) -> bool {
     let is_type = |value: &Value| value.as_str().is_some_and(|kind| TYPES.contains(&kind));
     let is_full = |value: &Value| value.as_array().is_some_and(|values| !values.is_empty());

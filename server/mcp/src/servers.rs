@@ -1,7 +1,7 @@
-//! The servers that the agents of one tree share.
+//! The servers of one tree of agents.
 //!
-//! They start beside each other; none waits for another. As long as somebody has a tool of theirs, they run; then, or when they
-//! are told to, they end with all that belongs to them.
+//! They start in parallel and independently. They run as long as an agent holds one of their tools. After that, or when
+//! they are told to, they end with all their processes.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Weak};
@@ -20,24 +20,25 @@ use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
 use crate::ground::Ground;
 use crate::name;
-use crate::process::EXIT_PATIENCE;
+use crate::process::EXIT_TIMEOUT;
 use crate::resources::{self, ResourceTool};
 use crate::slot::{Board, Details, Ending, Listener, ServerReport, Set, Slot, Startup, State};
 use crate::tool::ServerTool;
 
-/// How long a server's list of tools holds before the server is asked for it again, however often it says that it changed.
+/// Pause between two requests for a server's list of tools, however often the server says that it has changed.
 pub const REFRESH_PAUSE: Duration = Duration::from_secs(1);
 
-/// The servers that the agents of one tree share. Clones are the same servers.
+/// The servers of one tree of agents. Clones refer to the same servers.
 #[derive(Clone)]
 pub struct Servers(Arc<Set>);
 
-/// Servers that may have ended.
+/// A weak reference to servers, which may have ended.
 #[derive(Clone)]
 pub struct WeakServers(Weak<Set>);
 
 impl Servers {
-    /// Starts servers inside a tokio runtime. Processes run in folders of their own, unless they are configured to run elsewhere.
+    /// Starts servers. Must be called inside a tokio runtime. Each process runs in a folder of its own, unless another
+    /// one is configured.
     #[must_use]
     pub fn start(configs: Vec<ServerConfig>, variables: &Variables, ground: &Ground) -> Self {
         let board = Arc::new(Board::default());
@@ -45,7 +46,7 @@ impl Servers {
         let mut namespaces = name::namespaces(enabled.iter().map(|config| config.name.as_str()));
         let slots: Vec<_> = enabled
             .into_iter()
-            // A name that comes twice counts once.
+            // If a name occurs twice, the first server is used.
             .filter_map(|config| {
                 let namespace = namespaces.remove(&config.name)?;
                 let state = watch::Sender::new(State::Starting);
@@ -60,7 +61,7 @@ impl Servers {
         Self(Arc::new(Set { slots, disabled, board, ending }))
     }
 
-    /// Tells somebody how far the servers are, and whatever changes from now on.
+    /// Sets a listener. It is called with the current status of each server, and at every change.
     pub fn listen(&self, listener: Listener) {
         let mut board = self.0.board.lock();
         for slot in &self.0.slots {
@@ -74,12 +75,12 @@ impl Servers {
         *board = Some(listener);
     }
 
-    /// Waits until no server starts any more.
+    /// Waits until no server is starting any more.
     pub async fn settled(&self) {
         join_all(self.0.slots.iter().map(|slot| slot.settled())).await;
     }
 
-    /// Waits for the servers without which nothing goes, and returns those that are not there, with what happened.
+    /// Waits for the servers that are required, and returns those that are not available, with the reasons.
     pub async fn missing(&self) -> Vec<(String, StartFailure)> {
         let required = self.0.slots.iter().filter(|slot| slot.config.required);
         let states = join_all(required.map(async |slot| (slot.config.name.clone(), slot.settled().await))).await;
@@ -91,7 +92,7 @@ impl Servers {
         missing.collect()
     }
 
-    /// Returns the tools for agents: those of each server, and those that read resources.
+    /// Returns the tools for agents: those of each server, and those for resources.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let set = &self.0;
@@ -105,7 +106,7 @@ impl Servers {
         of_servers.chain(for_resources).collect()
     }
 
-    /// Tells what there is, sorted by name. Servers that do not answer have nothing.
+    /// Returns reports on all servers, sorted by name. For a server that does not answer, the lists are empty.
     pub async fn report(&self, details: Details) -> Vec<ServerReport> {
         let mut reports = join_all(self.0.slots.iter().map(|slot| slot.report(details))).await;
         reports.extend(self.0.disabled.iter().map(|config| ServerReport::empty(config, None)));
@@ -113,23 +114,23 @@ impl Servers {
         reports
     }
 
-    /// Ends all servers, without waiting for their ends.
+    /// Starts to end all servers, and does not wait.
     pub fn stop(&self) {
         self.0.ending.end.cancel();
     }
 
-    /// Ends all servers and waits until they have ended.
+    /// Ends all servers, and waits until they have ended.
     pub async fn shutdown(&self) {
         self.0.ending.shutdown().await;
     }
 
-    /// Returns what ends them, and tells when nothing of them is left.
+    /// Returns a handle that ends the servers and waits for their end.
     #[must_use]
     pub fn ending(&self) -> Ending {
         self.0.ending.clone()
     }
 
-    /// Returns what does not keep the servers.
+    /// Returns a weak reference.
     #[must_use]
     pub fn downgrade(&self) -> WeakServers {
         WeakServers(Arc::downgrade(&self.0))
@@ -137,14 +138,14 @@ impl Servers {
 }
 
 impl WeakServers {
-    /// Returns the servers, if somebody has tools of theirs still.
+    /// Returns the servers, if an agent still holds tools of them.
     #[must_use]
     pub fn upgrade(&self) -> Option<Servers> {
         self.0.upgrade().map(Servers)
     }
 }
 
-/// Looks after a server from its start to its end.
+/// Runs a server from its start to its end.
 async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: CancellationToken) {
     let config = &slot.config;
     let opened = tokio::select! {
@@ -157,7 +158,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
         Ok(Err(failure)) => return slot.set(failed(config, failure)),
         Err(_) => {
             let message = format!(
-                "it did not answer within {} s; `startup_timeout_sec` can give it longer",
+                "it did not answer within {} s; `startup_timeout_sec` sets the limit",
                 config.startup_timeout.as_secs_f64()
             );
             return slot.set(failed(config, StartFailure::new(message)));
@@ -173,7 +174,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
         biased;
         () = end.cancelled() => {
             close.cancel();
-            let _ = timeout(EXIT_PATIENCE, &mut ended).await;
+            let _ = timeout(EXIT_TIMEOUT, &mut ended).await;
         }
         _ = &mut ended => {
             let failure = with_last_words(StartFailure::new("it has ended"), &last_words);
@@ -188,7 +189,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
     }
 }
 
-/// Asks for a server's tools whenever it says that they changed, but not more often than is of use.
+/// Requests a server's tools whenever it says that they have changed, with a pause between requests.
 async fn keep_tools(slot: &Slot, connection: &Connection) -> Infallible {
     let config = &slot.config;
     loop {
@@ -209,9 +210,9 @@ fn failed(config: &ServerConfig, failure: StartFailure) -> State {
     let has_token = matches!(&config.transport, Transport::Http { bearer_token_env_var: Some(_), .. });
     let message = match (failure.need, has_token) {
         (Need::Login, false) => {
-            format!("{}; it wants a token: name its variable in `bearer_token_env_var`", failure.message)
+            format!("{}; it requires a token: name its variable in `bearer_token_env_var`", failure.message)
         }
-        (Need::Login, true) => format!("{}; it does not take the token", failure.message),
+        (Need::Login, true) => format!("{}; it does not accept the token", failure.message),
         (Need::Unknown, _) => failure.message,
     };
     State::Failed(StartFailure { need: failure.need, ..StartFailure::new(message) })

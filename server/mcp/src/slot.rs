@@ -1,4 +1,4 @@
-//! The state of servers that run: how far each of them is, who hears of it, and what the tools of one tree share.
+//! The status of running servers, and the state that the tools of one tree have in common.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,61 +13,61 @@ use crate::config::{ServerConfig, Transport};
 use crate::connection::{Connection, LIST_TIMEOUT, all};
 use crate::failure::StartFailure;
 
-/// How far a server is.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Startup {
-    /// It starts.
+    /// It is starting.
     Starting,
     /// It can be used.
     Ready,
-    /// It did not start, or has ended.
+    /// It did not start, or it has ended.
     Failed(StartFailure),
     /// It was ended before it had started.
     Cancelled,
 }
 
-/// Hears how far servers are: by name, one thing after the other.
+/// Is called with the name and the status of a server at every change. Calls do not overlap.
 pub type Listener = Arc<dyn Fn(&str, &Startup) + Send + Sync>;
 
-/// The end of servers: by it they are ended and waited for, also when nobody has a tool of theirs any more. It does not keep
-/// them.
+/// A handle that ends servers and waits for their end, even after their last tool was dropped. It does not keep the
+/// servers alive.
 #[derive(Debug, Clone)]
 pub struct Ending {
     pub(crate) end: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
 
-/// How much is told of a server.
+/// How detailed a report is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Details {
-    /// Its tools.
+    /// Only the tools.
     Tools,
-    /// What there is to read, too.
+    /// The tools, the resources and the resource templates.
     All,
 }
 
-/// A server and what it has, in the words of the protocol where it comes from there.
+/// A server and what it offers. Values that the server sent are unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerReport {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// How the server is reached.
     pub transport: Transport,
-    /// How far it is; nothing if it is not used.
+    /// Its status; `None` if it is disabled.
     pub startup: Option<Startup>,
-    /// Its tools.
+    /// Its tools, as the server sent them.
     pub tools: Vec<Value>,
-    /// Things to read.
+    /// Its resources, as the server sent them.
     pub resources: Vec<Value>,
-    /// Patterns of things to read.
+    /// Its resource templates, as the server sent them.
     pub resource_templates: Vec<Value>,
-    /// What it says of itself.
+    /// Its name and version, as the server sent them.
     pub info: Option<Value>,
-    /// What it can do.
+    /// Its capabilities, as the server sent them.
     pub capabilities: Option<Value>,
 }
 
-/// What the tools of one tree hold together.
+/// The state that the tools of one tree have in common.
 pub(crate) struct Set {
     pub(crate) slots: Vec<Arc<Slot>>,
     pub(crate) disabled: Vec<ServerConfig>,
@@ -83,7 +83,7 @@ pub(crate) struct Slot {
     pub(crate) board: Arc<Board>,
 }
 
-/// How far a server is, with the connection.
+/// The status of a server, with its connection.
 #[derive(Clone)]
 pub(crate) enum State {
     Starting,
@@ -92,18 +92,18 @@ pub(crate) enum State {
     Cancelled,
 }
 
-/// Who hears of servers. Held while somebody is told, so that what is told has one order.
+/// The listener. The lock is held while the listener is called, so that its calls are in order.
 #[derive(Default)]
 pub(crate) struct Board(Mutex<Option<Listener>>);
 
 impl Ending {
-    /// Ends all servers and waits until they have ended.
+    /// Ends all servers, and waits until they have ended.
     pub async fn shutdown(&self) {
         self.end.cancel();
         self.tasks.wait().await;
     }
 
-    /// Tells whether nothing of the servers is left.
+    /// Returns whether all processes and connections of the servers have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.tasks.is_empty()
@@ -123,31 +123,31 @@ impl Board {
 }
 
 impl Slot {
-    /// Returns the connection, or what the model is told if there is none.
+    /// Returns the connection, or an error message for the model.
     pub(crate) fn connection(&self) -> Result<Arc<Connection>, String> {
         let name = &self.config.name;
         match &*self.state.borrow() {
             State::Ready(connection) => Ok(Arc::clone(connection)),
             State::Starting => Err(format!("the MCP server {name} has not started yet")),
-            // What happened is for people: it may tell what models, and who reads what they are sent, need not know.
+            // The reason of the failure is for users. It may contain details that must not be sent to a model provider.
             State::Failed(_) => Err(format!("the MCP server {name} is not there")),
             State::Cancelled => Err(format!("the MCP server {name} was ended")),
         }
     }
 
-    /// Tells whether the server starts still.
+    /// Returns whether the server is still starting.
     pub(crate) fn is_starting(&self) -> bool {
         matches!(*self.state.borrow(), State::Starting)
     }
 
-    /// Waits until the server starts no more.
+    /// Waits until the server is no longer starting, and returns its state.
     pub(crate) async fn settled(&self) -> State {
         let mut state = self.state.subscribe();
         let settled = state.wait_for(|state| !matches!(state, State::Starting)).await;
         settled.map_or(State::Cancelled, |state| state.clone())
     }
 
-    /// Tells how far the server is, and whoever listens hears it.
+    /// Sets the state of the server, and calls the listener.
     pub(crate) fn set(&self, state: State) {
         let board = self.board.lock();
         let startup = state.startup();
@@ -157,7 +157,7 @@ impl Slot {
         }
     }
 
-    /// Returns what the server has.
+    /// Returns a report on the server.
     pub(crate) async fn report(&self, details: Details) -> ServerReport {
         let state = self.state.borrow().clone();
         let mut report = ServerReport::empty(&self.config, Some(state.startup()));
@@ -193,7 +193,7 @@ impl State {
 }
 
 impl ServerReport {
-    /// Returns a server of which nothing is known but how it is configured.
+    /// Returns the report on a server of which only the configuration is known.
     pub(crate) fn empty(config: &ServerConfig, startup: Option<Startup>) -> Self {
         Self {
             name: config.name.clone(),

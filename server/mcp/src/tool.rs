@@ -13,15 +13,15 @@ use crate::connection::OfferedTool;
 use crate::outcome::describe;
 use crate::slot::{Set, Slot};
 
-/// Most bytes of what a server says that it wants models to know.
+/// Most bytes of a server's instructions for models.
 pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024;
 
 /// Most bytes of the description of a tool.
 pub const MAX_DESCRIPTION_BYTES: usize = 8 * 1024;
 
-/// The tools of one server.
+/// A tool of a server.
 pub(crate) struct ServerTool {
-    /// Keeps the servers.
+    /// Keeps the servers alive.
     pub(crate) set: Arc<Set>,
     pub(crate) slot: Arc<Slot>,
 }
@@ -58,7 +58,7 @@ impl Tool for ServerTool {
         describe(call)
     }
 
-    /// Only of tools that say so it is known that they change nothing.
+    /// Calls may run in parallel only if the tool is marked as read-only.
     fn order(&self, call: &ToolCall) -> CallOrder {
         if self.slot.config.supports_parallel_tool_calls {
             return CallOrder::Independent;
@@ -73,7 +73,7 @@ impl Tool for ServerTool {
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
-        // The servers stay while a call runs.
+        // The call keeps the servers alive.
         let (set, slot) = (Arc::clone(&self.set), Arc::clone(&self.slot));
         async move {
             let outcome = call::call(&slot, &context, call).await;
@@ -98,7 +98,7 @@ fn specification(tool: &OfferedTool) -> Value {
     })
 }
 
-/// Returns the beginning of a text, and how much is missing.
+/// Returns the beginning of a text, followed by the number of bytes that are left out.
 fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();

@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(
             remarks,
             [
-                "MCP server `a b` cannot be used: `a b` is no name for a server; use 1 to 128 of the characters A-Z a-z 0-9 _ -",
+                "MCP server `a b` cannot be used: `a b` is not a valid server name; use 1 to 128 of the characters A-Z a-z 0-9 _ -",
                 "MCP server `bad` cannot be used: a server has either a `command` or a `url`",
                 "`mcp_servers.good.scopes` is not a known key and is ignored",
             ]

@@ -338,7 +338,7 @@ async fn a_server_that_does_not_start_blocks_no_other() {
     assert_eq!(settled["toy-1"], (json!("ready"), String::new()));
     for (name, expected) in [
         ("gone", "MCP server `gone`: cannot start `/nowhere/at/all` in "),
-        ("mute", "MCP server `mute`: it did not answer within 0.2 s; `startup_timeout_sec` can give it longer"),
+        ("mute", "MCP server `mute`: it did not answer within 0.2 s; `startup_timeout_sec` sets the limit"),
         ("closed", "MCP server `closed`: "),
     ] {
         assert_eq!(settled[name].0, "failed");

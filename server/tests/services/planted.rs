@@ -85,7 +85,7 @@ const NPX: &str = "#!/bin/sh\nfor word; do last=$word; done\nat=$PWD\n\
 const FOLLOWS: &str = "#!/bin/sh\nat=$PWD\nwhile :; do\n  [ -f \"$at/$1\" ] && exec sh \"$at/$1\"\n  [ \"$at\" = / ] && exit 1\n\
     at=${at%/*}; at=${at:-/}\ndone\n";
 
-const LINE: &str = "is open to them";
+const LINE: &str = "is writable for them";
 
 const ATTEMPTS: &[Attempt] = &[
     Attempt {

@@ -1,20 +1,20 @@
-//! What a folder of code leads to: links in it, and the files with which Python names further folders.
+//! Finds the folders that a folder of code leads to: by symlinks, and by files in which Python lists further folders.
 //!
-//! A person can link a package in a closed folder to a project (`npm link`, `pip install -e`). The project may be open to commands,
-//! and then they decide what is loaded from the closed folder.
+//! A user can link a package in a protected folder to a project (`npm link`, `pip install -e`). If commands can write
+//! to the project, they determine the code that is loaded from the protected folder.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Most entries of one folder that are looked at. What lies beyond is not found; docs/security.md says so.
+/// Most entries of one folder that are checked. Further ones are not found, as docs/security.md says.
 pub(super) const MAX_ENTRIES: usize = 16 * 1024;
 
-/// Most bytes of a file with names of folders that are read.
+/// Most bytes of a file with folder names that are read.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// Returns the links in a folder of code, those in the folders of its scopes (`@scope`) and programs (`.bin`), and the folders that files
-/// in it name (`*.pth`, `*.egg-link`).
+/// Returns the symlinks in a folder of code and in its folders of scopes (`@scope`) and programs (`.bin`), and the
+/// folders that files in it list (`*.pth`, `*.egg-link`).
 pub(super) fn leading_out(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = MAX_ENTRIES;
@@ -22,13 +22,13 @@ pub(super) fn leading_out(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the links that lie directly in a folder.
+/// Returns the symlinks that are directly in a folder.
 pub(super) fn links_of(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES).flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path()).collect()
 }
 
-/// Returns the folders of packages that belong to a virtual environment, by the folder that holds its `pyvenv.cfg`.
+/// Returns the package folders of a virtual environment, which is given by the folder that contains its `pyvenv.cfg`.
 pub(super) fn packages_of_environment(environment: &Path) -> Vec<PathBuf> {
     match environment.join("pyvenv.cfg").is_file() {
         true => site_packages(environment),
@@ -36,7 +36,7 @@ pub(super) fn packages_of_environment(environment: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the folders of packages and programs below one that packages are installed into.
+/// Returns the folders of packages and programs below a folder that packages are installed into.
 pub(super) fn packages_below(base: &Path) -> Vec<PathBuf> {
     let others = ["bin", "lib/node_modules", "node_modules"].map(|name| base.join(name));
     site_packages(base).into_iter().chain(others.into_iter().filter(|folder| folder.is_dir())).collect()
@@ -50,12 +50,13 @@ fn site_packages(base: &Path) -> Vec<PathBuf> {
     packages.filter(|packages| packages.is_dir()).collect()
 }
 
-/// Returns what the lines of the user's configuration of npm set: folders of packages, programs and caches.
+/// Returns the values in the user's configuration of npm: folders of packages, programs and caches.
 pub(super) fn values_of_npm(home: &Path) -> Vec<String> {
     values_of(&home.join(".npmrc"), |_, _| true)
 }
 
-/// Keys of Git that name programs, or files that do. Others name repositories, and those may be open.
+/// Keys of Git whose values are programs, or files that name programs. Other keys name repositories, which may be
+/// writable.
 const GIT_KEYS: &[&str] = &[
     "askpass",
     "clean",
@@ -77,7 +78,7 @@ const GIT_KEYS: &[&str] = &[
     "textconv",
 ];
 
-/// Returns what the lines of the user's configuration of Git include and run.
+/// Returns the files that the user's configuration of Git includes, and the programs that it runs.
 pub(super) fn values_of_git(home: &Path) -> Vec<String> {
     let files = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
     let is_meant =
@@ -114,25 +115,25 @@ fn look(folder: &Path, left: &mut usize, found: &mut Vec<PathBuf>, depth: Depth)
         } else if kind.is_file() && name.starts_with("__editable__") && name.ends_with(".py") {
             found.extend(quoted_paths_in(&path));
         } else if kind.is_dir() && depth == Depth::Folder && name.ends_with(".dist-info") {
-            // A package that was copied from a folder does not lead there.
+            // A package that was copied from a folder does not load code from there.
             let origin = path.join("direct_url.json");
             found.extend(quoted_paths_in(&origin).into_iter().filter(|_| beginning(&origin).contains("\"editable\"")));
         }
     }
 }
 
-/// Returns the beginning of a file; nothing if it cannot be read.
+/// Returns the beginning of a file; empty if it cannot be read.
 fn beginning(file: &Path) -> String {
     let mut text = Vec::new();
-    // What cannot be read is not loaded either.
+    // A file that cannot be read is not loaded either.
     if file.is_file() {
         let _ = fs::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Returns the whole paths between quotes in a file, also as addresses of files: the modules that a package installed for editing has,
-/// and where it came from.
+/// Returns the absolute paths between quotes in a file, also from file URLs. They are the modules of a package that was
+/// installed in editable mode, and its origin.
 fn quoted_paths_in(file: &Path) -> Vec<PathBuf> {
     quoted_paths(&beginning(file))
 }
@@ -142,7 +143,7 @@ fn quoted_paths(text: &str) -> Vec<PathBuf> {
     quoted.filter(|part| part.starts_with('/') && !part.contains('\n')).map(PathBuf::from).collect()
 }
 
-/// Returns the folders that the lines of a file name. Lines that Python runs name them in quotes.
+/// Returns the folders that the lines of a file name. Lines that Python executes have them in quotes.
 fn folders_in(file: &Path, beside: &Path) -> Vec<PathBuf> {
     let text = beginning(file);
     let is_code = |line: &str| line.starts_with("import ") || line.starts_with("import\t");

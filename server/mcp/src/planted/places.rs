@@ -1,7 +1,8 @@
-//! The tables of places and variables that say which code package runners, interpreters, shells and version managers run.
+//! Tables of places and variables that determine which code package runners, interpreters, shells and version managers
+//! run.
 
-/// Places in a home folder in which programs keep code, or what says which code they run. The start-up files of shells come beside. Folders
-/// in which people keep projects too (`go`, `.local/share`) are not listed as a whole.
+/// Places in a home directory in which programs keep code, or settings that name code. The start-up files of shells are
+/// added to them. Folders in which users also keep projects (`go`, `.local/share`) are not listed as a whole.
 pub(super) const HOME_PLACES: &[&str] = &[
     ".ansible",
     ".antigen",
@@ -191,7 +192,7 @@ pub(super) const HOME_PLACES: &[&str] = &[
     "perl5",
 ];
 
-/// Places that programs look for in the folder of a path and in every folder above it.
+/// Names that programs look for in the folder of a path and in every folder above it.
 pub(super) const ABOVE: &[&str] = &[
     ".bunfig.toml",
     ".cargo",
@@ -222,7 +223,7 @@ pub(super) const ABOVE: &[&str] = &[
     "uv.toml",
 ];
 
-/// Beginnings of names of variables that say where code and its caches lie; what lies inside of these places counts too.
+/// Prefixes of variables that name places of code and its caches. The content of these places is checked too.
 pub(super) const CODE_VARIABLES: &[&str] = &[
     "ASDF_",
     "BASH_ENV",
@@ -294,11 +295,12 @@ pub(super) const CODE_VARIABLES: &[&str] = &[
     "ZDOTDIR",
 ];
 
-/// Ends of names of files that hold data and are never run. A server may be given such a file of a folder with data.
+/// Extensions of data files, which are never executed. A server may get such a file in a folder with data as an
+/// argument.
 pub(super) const DATA_ENDINGS: &[&str] =
     &["csv", "db", "duckdb", "jsonl", "log", "md", "ndjson", "parquet", "sqlite", "sqlite3", "tsv", "txt"];
 
-/// Files that say that the folder around them is a project, whose parts load each other.
+/// Files that mark a folder as a project, whose parts load each other.
 pub(super) const PROJECT_FILES: &[&str] = &[
     "Cargo.toml",
     "Gemfile",
@@ -313,5 +315,5 @@ pub(super) const PROJECT_FILES: &[&str] = &[
     "setup.py",
 ];
 
-/// Ends of names of variables that name sockets. Programs connect to these and take no code from them.
+/// Suffixes of variables that name sockets. Programs connect to these and load no code from them.
 pub(super) const SOCKET_ENDINGS: &[&str] = &["SOCK", "SOCKET", "SOCKET_PATH", "UNIX_PORT"];

@@ -1,35 +1,36 @@
-//! The paths that a configuration names in the words of a command line, as people write them.
+//! Finds the paths in the arguments of a command line, as people usually write them.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// What stands between paths in a word.
+/// Characters between paths in an argument.
 const BETWEEN: &[char] =
     &[' ', '\t', '\n', '"', '\'', '`', ',', ';', ':', '=', '|', '&', '<', '>', '(', ')', '[', ']', '@', '!', '%', '+'];
 
-/// What parts the words of a line for a shell. Other signs may be part of a pattern.
+/// Characters between the words of a line for a shell. Other characters may be part of a pattern.
 const BETWEEN_WORDS: &[char] = &[' ', '\t', '\n', '"', '\'', '`', ';', ':', '=', '|', '&', '<', '>', '(', ')'];
 
-/// Signs for which a shell puts something else.
+/// Characters that a shell expands.
 const PATTERN_SIGNS: &[char] = &['*', '?', '[', '{', '$'];
 
-/// Longest name of a file.
+/// Longest name of a file in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Most folders from which relative paths of one word are read, since each of them may be the one that a `cd` leads to.
+/// Most folders against which the relative paths of one argument are resolved. Each of them may be the target of a
+/// `cd`.
 pub(super) const MAX_BASES: usize = 32;
 
-/// The folders from which paths are read.
+/// The folders that relative paths are resolved against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bases<'a> {
-    /// The folder in which the program starts.
+    /// The working folder of the program.
     pub(super) cwd: &'a Path,
-    /// The folder that `~` and `$HOME` mean.
+    /// The folder that `~` and `$HOME` stand for.
     pub(super) user_home: Option<&'a Path>,
 }
 
-/// Returns the paths that a word names: alone, behind `=`, `:` and the like, behind an option, as the address of a file, or in a line
-/// for a shell. A line that changes the folder is read from each folder that it may change to.
+/// Returns the paths that an argument names: alone, after `=`, `:` and similar characters, after an option, as a file
+/// URL, or in a line for a shell. If a line changes the folder, its paths are resolved against each possible folder.
 pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
     let mut paths = paths_from(word, bases);
     let others = [unquoted(word), decoded(word)];
@@ -40,7 +41,7 @@ pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
         folders.truncate(MAX_BASES);
         for folder in folders {
             paths.extend(paths_from(word, Bases { cwd: &folder, ..bases }));
-            // A bare word behind `cd` may be a folder, and behind a program a file.
+            // A bare word can be a folder after `cd`, and a file after a program.
             let bare = tokens(word).filter(|token| !token.contains('/') && !token.starts_with('-'));
             paths.extend(bare.map(|token| folder.join(token)).filter(|path| path.symlink_metadata().is_ok()));
         }
@@ -48,8 +49,8 @@ pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the paths in a text that begin with the path of a folder, as it stands there or behind `~` or `$HOME`, with and without the
-/// quotes and backslashes of a shell.
+/// Returns the paths in a text that begin with the path of a folder, written out or with `~` or `$HOME`, with and
+/// without the quotes and backslashes of a shell.
 pub(super) fn mentions(text: &str, folder: &Path, user_home: Option<&Path>) -> Vec<PathBuf> {
     let Some(folder) = folder.to_str().filter(|folder| *folder != "/") else { return Vec::new() };
     let mut unquoted = unquoted(text);
@@ -73,7 +74,8 @@ pub(super) fn mentions(text: &str, folder: &Path, user_home: Option<&Path>) -> V
     found
 }
 
-/// Returns the words that could name programs: those without `/`, with and without the quotes and backslashes of a shell.
+/// Returns the words that could be names of programs: those without `/`, with and without the quotes and backslashes of
+/// a shell.
 pub(super) fn names_in(word: &str) -> BTreeSet<String> {
     let unquoted = unquoted(word);
     let names = tokens(word).chain(tokens(&unquoted)).chain([word]);
@@ -81,8 +83,8 @@ pub(super) fn names_in(word: &str) -> BTreeSet<String> {
     names.filter(is_name).filter(|name| name.len() <= MAX_NAME_BYTES).map(str::to_owned).collect()
 }
 
-/// Tells whether a path with signs for which a shell puts something else can become one of a folder, one in it, or one that holds it. Each
-/// sign stands for anything here.
+/// Returns whether a shell could expand a pattern to a folder, to a path inside it, or to a folder that contains it.
+/// Each special character counts as a match of any text.
 pub(super) fn may_lead_to(pattern: &Path, folder: &Path) -> bool {
     let names = |path: &Path| path.iter().skip(1).map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
     if !pattern.is_absolute() {
@@ -98,7 +100,7 @@ pub(super) fn may_lead_to(pattern: &Path, folder: &Path) -> bool {
         };
         has_signs |= at > 0;
         let (begin, rest) = pattern.split_at(first);
-        // What stands in braces may hold several names.
+        // Braces can contain several components.
         if rest.starts_with('{') || rest.starts_with("**") || rest.starts_with('$') {
             return has_signs && name.starts_with(begin);
         }
@@ -110,7 +112,7 @@ pub(super) fn may_lead_to(pattern: &Path, folder: &Path) -> bool {
     has_signs
 }
 
-/// Returns a path without `.`, and with `..` kept for whoever follows links.
+/// Returns a path without `.`. `..` is kept, since it must be resolved after symlinks.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
 }
@@ -120,7 +122,7 @@ fn unquoted(text: &str) -> String {
     text.replace(['"', '\'', '\\'], "")
 }
 
-/// Returns a text with the address of a file without the `%` signs of addresses.
+/// Returns a text with a file URL, with its percent-encoding decoded.
 fn decoded(text: &str) -> String {
     if !text.contains("file:") {
         return text.to_owned();
@@ -138,7 +140,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Tells whether a word is a line for a shell that changes the folder.
+/// Returns whether an argument is a line for a shell that changes the folder.
 fn changes_folder(word: &str) -> bool {
     let mut tokens = word.split(|letter: char| letter.is_whitespace() || BETWEEN.contains(&letter));
     tokens.any(|token| ["cd", "pushd", "chdir", "-C"].contains(&token))
@@ -167,12 +169,12 @@ fn paths_from(word: &str, Bases { cwd, user_home }: Bases<'_>) -> Vec<PathBuf> {
         if token.starts_with('-') {
             return token.find('/').map(|at| PathBuf::from(&token[at..]));
         }
-        // A word without `/` names a file in the folder only if one is there.
+        // A word without `/` names a file in the folder only if such a file exists.
         let path = plain(&cwd.join(token));
         (token.contains('/') || path.symlink_metadata().is_ok()).then_some(path)
     };
     let mut paths = Vec::new();
-    // A path may hold what stands between others.
+    // A path can contain characters that usually separate paths.
     let whole = [Some(word), word.split_once('=').map(|(_, value)| value)];
     paths.extend(whole.into_iter().flatten().filter(|text| text.starts_with(['/', '~'])).filter_map(named));
     paths.extend(tokens(word).filter_map(named));
