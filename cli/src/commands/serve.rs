@@ -126,7 +126,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
 }
 
 /// How long a server that is forced to end may take to drop its tasks, which kills the programs that it started.
-const FORCED_PATIENCE: Duration = Duration::from_millis(500);
+const FORCED_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let cwd = working_folder(args)?;
@@ -163,7 +163,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
         }
         let grace = tokio::select! {
             () = server.shutdown() => Duration::ZERO,
-            () = shutdown.forced() => FORCED_PATIENCE,
+            () = shutdown.forced() => FORCED_TIMEOUT,
         };
         signals.abort();
         Ok::<_, Failure>(grace)

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::Place;
 
 /// How long a test waits for something to be shown before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The end of every question.
 const PROMPT: &str = "[y/N/a";
@@ -50,7 +50,7 @@ fn asked(place: &Place, arguments: &[&str], script: &Value, answers: &[&str]) ->
     });
     let (mut shown, mut questions, mut from) = (Vec::new(), Vec::new(), 0);
     let mut answers = answers.iter();
-    while let Ok(piece) = pieces.recv_timeout(PATIENCE) {
+    while let Ok(piece) = pieces.recv_timeout(TIMEOUT) {
         shown.extend(piece);
         let text = String::from_utf8_lossy(&shown[from..]).into_owned();
         if let Some(at) = text.find(PROMPT)

@@ -14,7 +14,7 @@ use trace_runtime::sandbox::{Bubblewrap, ControlGroups, availability};
 use crate::support::Place;
 
 /// How long a test waits for something to happen before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn signal(name: &str, process: u32) {
     let sent = Command::new("kill").args([name, &process.to_string()]).status().expect("kill runs");
@@ -22,7 +22,7 @@ fn signal(name: &str, process: u32) {
 }
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < end, "{what}");
         std::thread::sleep(Duration::from_millis(10));

@@ -23,7 +23,7 @@ use crate::client::{status, takeover, upgrade};
 pub(crate) const VARIABLES: [&str; 7] = ["ATTACK", "STEP", "PORT", "SOCKET", "MADE", "RESULT", "TOKEN"];
 
 /// How long the answer of a server may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Orders {
     attack: String,
@@ -79,7 +79,7 @@ impl Orders {
     /// Waits until somebody has told how it went, but not for ever.
     fn wait_for_result(&self) {
         let start = std::time::Instant::now();
-        while std::fs::read(&self.result).map_or(true, |told| told.is_empty()) && start.elapsed() < PATIENCE {
+        while std::fs::read(&self.result).map_or(true, |told| told.is_empty()) && start.elapsed() < TIMEOUT {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -108,8 +108,8 @@ impl Stream {
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read(buffer)),
-            Self::Unix(stream) => stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read(buffer)),
+            Self::Tcp(stream) => stream.set_read_timeout(Some(TIMEOUT)).and_then(|()| stream.read(buffer)),
+            Self::Unix(stream) => stream.set_read_timeout(Some(TIMEOUT)).and_then(|()| stream.read(buffer)),
         }
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn attempt(orders: &Orders) {
         ("orphan", _) => {
             let start = std::time::Instant::now();
             while is_child_of_attacker() {
-                assert!(start.elapsed() < PATIENCE, "its parent ends");
+                assert!(start.elapsed() < TIMEOUT, "its parent ends");
                 std::thread::sleep(Duration::from_millis(1));
             }
             orders.tell(&told(orders.hit(place)));
@@ -222,7 +222,7 @@ pub(crate) fn attempt(orders: &Orders) {
             setsid.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             assert!(setsid.status().is_ok_and(|status| status.success()));
             loop {
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(TIMEOUT);
             }
         }
         ("left", _) => {
@@ -232,7 +232,7 @@ pub(crate) fn attempt(orders: &Orders) {
             }
             File::create(running_file(&orders.result)).expect("the folder is open");
             let start = std::time::Instant::now();
-            while !stop_file(&orders.result).exists() && start.elapsed() < PATIENCE {
+            while !stop_file(&orders.result).exists() && start.elapsed() < TIMEOUT {
                 std::thread::sleep(Duration::from_millis(5));
             }
             orders.tell(&told(orders.hit(place)));

@@ -25,7 +25,7 @@ use crate::client::{Client, status, takeover};
 const TRACE: &str = env!("CARGO_BIN_EXE_trace");
 
 /// How long anything may take before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the attackers run as. Otherwise it does nothing.
 #[test]
@@ -91,7 +91,7 @@ impl Server {
 
     fn client(&self) -> Client<TcpStream> {
         let stream = TcpStream::connect(("127.0.0.1", self.port())).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a limit");
         Client::open(stream).expect("everybody else is let in")
     }
 
@@ -224,7 +224,7 @@ fn a_command_does_not_reach_its_own_server_on_an_address_for_all_even_with_the_t
     // The server that is attacked runs the attacker for a client that has the token, too.
     let mut client = {
         let stream = TcpStream::connect(("127.0.0.1", target.port())).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a limit");
         Client::open_with(stream, Some("a-token-of-some-length")).expect("the token is good")
     };
     assert_eq!(attack("token", (&target, &mut client), &target, "confined"), "403");
@@ -420,7 +420,7 @@ fn a_flood_of_connections_of_a_command_keeps_no_client_out() {
 fn until(has_happened: impl Fn() -> bool) {
     let start = Instant::now();
     while !has_happened() {
-        assert!(start.elapsed() < PATIENCE, "it does not happen");
+        assert!(start.elapsed() < TIMEOUT, "it does not happen");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
