@@ -136,7 +136,7 @@ fn agents(text: &mut String, path: &CriticalPath, terminal: &Terminal) {
     let mut table = terminal.table(&[]);
     for share in path.agents.iter().take(FIRST_AGENTS) {
         table.add_row(row(vec![
-            Cell::new(share.agent_path.as_ref().map_or_else(|| "nobody's".to_owned(), |path| preview(path, 60))),
+            Cell::new(share.agent_path.as_ref().map_or_else(|| "no agent".to_owned(), |path| preview(path, 60))),
             Cell::new(text::duration(signed(share.ms))).set_alignment(CellAlignment::Right),
             Cell::new(percent(share.ms, path.wall_ms)).set_alignment(CellAlignment::Right),
         ]));

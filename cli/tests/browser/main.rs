@@ -1,9 +1,9 @@
-//! The page in a real browser: what `trace view` makes, shown by headless Chromium.
+//! Tests the page of `trace view` in headless Chromium.
 //!
-//! Each test makes the bundles that it needs, has the real binary write their pages, and runs a script of
-//! `viz/tests/browser`, which drives the browser and checks what it shows. Needed are `node`, Chromium (`TRACE_CHROMIUM`, or
-//! `chromium` on the `PATH`), and a `node_modules` with playwright-core and axe-core (`TRACE_NODE_MODULES`). `.ci/run`
-//! installs them. Without them, every test says that it is skipped.
+//! Each test records the bundles that it needs, has the real binary write their pages, and runs a script of
+//! `viz/tests/browser`, which drives the browser and checks what it shows. The tests need `node`, Chromium
+//! (`TRACE_CHROMIUM`, or `chromium` on the `PATH`), and a `node_modules` with playwright-core and axe-core
+//! (`TRACE_NODE_MODULES`). `.ci/run` installs them. Without them, every test reports that it is skipped.
 
 mod stage;
 
@@ -28,7 +28,7 @@ fn hostile() -> Scene {
     Scene::recorded("hostile", hostile::record)
 }
 
-/// Forty-one agents, the children with eight calls each.
+/// A session of forty-one agents, whose children make eight calls each.
 fn fleet() -> Scene {
     Scene::recorded("fleet", |path| generate(path, &Shape::fleet(40, 8)))
 }

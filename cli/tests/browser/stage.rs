@@ -1,4 +1,4 @@
-//! What a page in a browser needs: the tools, the bundles, and the pages that the real binary makes of them.
+//! What browser tests need: the tools, the bundles, and the pages that the real binary writes.
 
 use std::fs;
 use std::io;
@@ -8,26 +8,26 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-/// A bundle to look at.
+/// A bundle that is shown in the browser.
 pub(crate) struct Scene {
     name: String,
     source: Source,
 }
 
 enum Source {
-    /// What records it at a path.
+    /// A function that records it at a path.
     Recorded(fn(&Path) -> io::Result<()>),
-    /// Where it is.
+    /// The path of an existing bundle.
     Found(PathBuf),
 }
 
 impl Scene {
-    /// Returns a scene that is recorded anew.
+    /// Returns a scene that is recorded for the test.
     pub(crate) fn recorded(name: &str, record: fn(&Path) -> io::Result<()>) -> Self {
         Self { name: name.to_owned(), source: Source::Recorded(record) }
     }
 
-    /// Returns a scene that is there already.
+    /// Returns a scene with an existing bundle.
     pub(crate) fn found(name: &str, bundle: PathBuf) -> Self {
         Self { name: name.to_owned(), source: Source::Found(bundle) }
     }
@@ -45,7 +45,7 @@ impl Scene {
     }
 }
 
-/// What a browser test needs and a machine may lack.
+/// The tools for browser tests, which may not be installed.
 struct Tools {
     node: PathBuf,
     chromium: PathBuf,
@@ -53,7 +53,7 @@ struct Tools {
 }
 
 impl Tools {
-    /// Finds the tools, or tells that a script does not run.
+    /// Finds the tools. If one is missing, it reports that `script` is skipped.
     fn find(script: &str) -> Option<Self> {
         let what = format!("{script} does not run in a browser");
         Some(Self {
@@ -64,7 +64,7 @@ impl Tools {
     }
 }
 
-/// Records the scenes and has the binary write their pages. Returns what the scripts have to know.
+/// Records the scenes and has the binary write their pages. Returns the input of the scripts.
 fn set_up(place: &TempDir, tools: &Tools, scenes: &[Scene]) -> Value {
     let trace = env!("CARGO_BIN_EXE_trace");
     let (mut bundles, mut files) = (Map::new(), Map::new());
@@ -88,8 +88,8 @@ fn set_up(place: &TempDir, tools: &Tools, scenes: &[Scene]) -> Value {
     })
 }
 
-/// Runs a script of `viz/tests/browser` on the pages of some scenes, and returns what it wrote. Without the tools it says
-/// that it is skipped, and returns nothing.
+/// Runs a script of `viz/tests/browser` on the pages of the scenes, and returns its output. Without the tools, it
+/// reports that the test is skipped, and returns `None`.
 pub(crate) fn run(script: &str, scenes: &[Scene]) -> Option<String> {
     let tools = Tools::find(script)?;
     let place = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! What `trace run` asks on a terminal, and what comes of the answers.
+//! The approval requests of `trace run` on a terminal, and the effects of the answers.
 
 #![cfg(target_os = "linux")]
 
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// How long a test waits for something to be shown before it fails.
+/// How long a test waits for output before it fails.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The end of every question.
 const PROMPT: &str = "[y/N/a";
 
-/// Runs a turn on a terminal, and answers its questions one after the other. Returns what was shown, the questions apart.
+/// Runs a turn on a terminal, and answers its questions one by one. Returns the output, split at the questions.
 fn asked(place: &Place, arguments: &[&str], script: &Value, answers: &[&str]) -> Vec<String> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&controller).expect("granted");
@@ -43,7 +43,7 @@ fn asked(place: &Place, arguments: &[&str], script: &Value, answers: &[&str]) ->
     let (sender, pieces) = mpsc::channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
-        // The terminal's end is an error of input and output.
+        // At the end of a terminal, reading returns an error.
         while let Ok(length @ 1..) = output.read(&mut buffer) {
             let _ = sender.send(buffer[..length].to_vec());
         }
@@ -79,7 +79,7 @@ fn place() -> Place {
     place
 }
 
-/// Returns the rows of a question that stand between its heading and what is offered.
+/// Returns the rows of a question between its heading and its answers.
 fn rows(question: &str) -> String {
     let from = question.find("The agent wants").expect("a heading");
     let to = question.find("\n  y  ").expect("an offer");

@@ -8,7 +8,7 @@ use trace_recorder::format::RolloutStatus;
 
 use crate::support::{Place, START, Session, tear, troubled, well};
 
-/// A sound bundle, and one that is damaged in several ways, both an hour old.
+/// A sound bundle and one with several kinds of damage. Both were written an hour ago.
 fn bundles() -> Place {
     let place = Place::new();
     well(&place.path("root/well"), START);
@@ -253,7 +253,7 @@ fn what_is_being_recorded_is_left_alone() {
       hint: a bundle can be repaired when its recording has ended
     --- exit code 1
     "#);
-    // A recorder that takes no lock.
+    // This is a bundle of a recorder that takes no lock.
     drop(Session::begin(&place.path("fresh"), START));
     tear(&place.path("fresh"), 20);
     assert_snapshot!(place.run(&["check", "fresh", "--repair"]), @r#"
@@ -290,7 +290,7 @@ fn what_has_nothing_to_repair_is_well_though_it_unfinished() {
     root/well.trace: 9 events, 2 payloads, 601 B: ok
     3 bundles, no errors
     "#);
-    // One that was silent for less than ten minutes is not repaired.
+    // A bundle that was written to within the last ten minutes is not repaired.
     tear(&place.path("root/fresh"), 20);
     let log = File::options().append(true).open(place.path("root/fresh/trace.jsonl")).expect("opens");
     log.set_modified(SystemTime::now() - Duration::from_secs(500)).expect("sets the time");

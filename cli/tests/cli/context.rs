@@ -35,7 +35,7 @@ fn tools() -> Value {
     ])
 }
 
-/// Adds an inference call whose request has these items, and that the model answers with these.
+/// Adds an inference call with these items in its request and in its answer.
 fn ask(session: &mut Session, id: &str, request: &Value, answer: &[Value], input_tokens: Option<u64>) {
     let request_payload = session.payload(PayloadKind::InferenceRequest, request);
     let started = InferenceStarted {
@@ -77,8 +77,8 @@ fn request(input: &[Value], effort: &str) -> Value {
     })
 }
 
-/// A session of five requests: the second adds a call, the third comes after a compaction, the fourth changes an output, and
-/// the fifth was summarised by the client.
+/// A session of five requests. The second one adds a call, the third one comes after a compaction, the fourth one has a
+/// changed output, and before the fifth one the client summarised the history.
 fn compacted(path: &Path) {
     let mut session = Session::begin(path, START);
     session.thread("t-root", "/root", None);

@@ -26,7 +26,7 @@ fn the_path_goes_through_the_agent_that_was_waited_for() {
     Time by agent
       /root/changelog  26.6 s  57.2 %
       /root            19.8 s  42.7 %
-      nobody's          27 ms   0.1 %
+      no agent          27 ms   0.1 %
 
     The path
           AT    TIME  WORK      AGENT            SEQ  WHAT
@@ -87,7 +87,7 @@ fn failed_requests_and_open_commands_are_on_the_path() {
 
     Time by agent
       /root     19.0 s  86.4 %
-      nobody's   3.0 s  13.6 %
+      no agent   3.0 s  13.6 %
 
     The path
           AT   TIME  WORK      AGENT  SEQ  WHAT

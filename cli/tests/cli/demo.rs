@@ -41,7 +41,7 @@ fn the_failure_in_the_team_is_explained() {
     assert!(shown.contains("4 spawn agent, 1 assign agent task, 2 send message, 5 agent result"), "{shown}");
 }
 
-/// Reduces a bundle, and has the peer do the same where the tester names one.
+/// Reduces a bundle. If `TRACE_PEER` names the peer, it reduces the bundle too, and the results must be equal.
 fn reduced(place: &Place, bundle: &Path) -> Value {
     let bundle = bundle.to_str().expect("a text");
     let ran = place.run(&["reduce", "--strict", bundle, "-o", "ours.json"]);
@@ -54,7 +54,7 @@ fn reduced(place: &Place, bundle: &Path) -> Value {
     ours
 }
 
-/// What a session has of everything, without ids, times and the order of what happens side by side.
+/// Counts the objects of a session by kind. Ids, times and the order of parallel events do not matter.
 fn shape(state: &Value) -> BTreeMap<String, usize> {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let objects = |kind: &str| state[kind].as_object().expect("objects").values();

@@ -8,7 +8,7 @@ use trace_recorder::format::ExecutionStatus;
 use crate::schema::assert_valid;
 use crate::support::{Place, START, Session, sample, troubled};
 
-/// A session that builds and tests, whose test exits in a way, and that goes on or not.
+/// Records a session that builds and tests. The test has the given exit code, and `next` is an optional further step.
 fn session(path: &Path, exit_code: i32, next: Option<&str>) {
     let mut session = Session::begin(path, START);
     session.thread("t-root", "/root", None);

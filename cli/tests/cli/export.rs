@@ -86,7 +86,7 @@ fn a_recording_is_not_overwritten() {
     "#);
 }
 
-/// Listens on loopback for one request, takes it, and returns its head in lower case.
+/// Listens on the loopback interface, accepts one request, and returns its head in lower case.
 fn collector() -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = format!("http://{}", listener.local_addr().expect("an address"));

@@ -1,4 +1,4 @@
-//! The diagrams of the gallery are what the binary makes of the samples.
+//! Checks that the diagrams of the gallery are the output of the binary for the samples.
 
 use std::fs;
 use std::path::Path;

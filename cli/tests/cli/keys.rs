@@ -1,6 +1,8 @@
-//! Keys in the environment of the server, and those that start-up files of shells bring back, are not seen by what it runs.
+//! Commands and servers of tools must not see keys in the environment of the server, or keys that start-up files of
+//! shells set again.
 //!
-//! Each attempt runs in a shell of the test first, where it has to print keys: one that cannot proves nothing.
+//! Each attempt first runs in a shell of the test, where it must print keys. An attempt that prints none there would
+//! prove nothing.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,10 +12,11 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// Begins the value of each key.
+/// Prefix of the value of each key.
 const HUSH: &str = "hush-";
 
-/// Variables of the server that hold keys: by well-known names, by looks, and because the configuration says so.
+/// Variables of the server that hold keys. They are recognised by well-known names, by the form of their names, or
+/// because the configuration lists them.
 const KEYS: [&str; 12] = [
     "OPENAI_API_KEY",
     "ANTHROPIC_API_KEY",
@@ -34,13 +37,13 @@ const CONFIG: &str = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclu
     [mcp_servers.tickets]\nenabled = false\nurl = 'http://127.0.0.1:9'\nbearer_token_env_var = 'TICKETS_ACCESS'\n\
     [mcp_servers.docs]\nenabled = false\ncommand = 'docs'\nenv_vars = ['DOCS_ACCESS']\n";
 
-/// What a person's start-up files do.
+/// The start-up files of a user.
 const PROFILE: &str = "export PROFILE_TOKEN=hush-profile\nreadonly FIXED_SECRET=hush-fixed\nexport FIXED_SECRET\n\
     UNEXPORTED_API_KEY=hush-unexported\nset -a\nBASH_ENV=$HOME/nested\nENV=$HOME/nested\nset +a\nset_up() { echo set-up; }\n\
     export PROFILE_WAS_READ=yes\n";
 const NESTED: &str = "export NESTED_TOKEN=hush-nested\n";
 
-/// Lines for a shell of an agent, with what its call has beside.
+/// Lines for a shell of an agent, with further arguments of the tool call.
 const LINES: &[(&str, &str, &str)] = &[
     ("all variables", "env", "{}"),
     ("a variable by its name", "printenv ANTHROPIC_API_KEY PROFILE_TOKEN", "{}"),
@@ -63,7 +66,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("a terminal", "env", r#"{"tty":true}"#),
 ];
 
-/// Words of commands.
+/// Arguments of commands of clients.
 const WORDS: &[(&str, &[&str])] = &[
     ("a program alone", &["env"]),
     ("a login shell by its words", &["bash", "-lc", "env; set"]),
@@ -123,7 +126,7 @@ impl Conversation {
         self.call("thread/start", &json!({}))["thread"]["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Has an agent call a tool, and returns what the command printed.
+    /// Makes an agent call a tool, and returns the output of the command.
     fn agent(&mut self, thread: &str, tool: &str, arguments: &Value) -> String {
         let script = json!([[{"call": tool, "args": arguments}], [{"say": "done"}]]);
         let input = json!([{"type": "text", "text": format!("RUN {script}")}]);
@@ -133,7 +136,7 @@ impl Conversation {
         printed
     }
 
-    /// Runs a command of the user in a thread, and returns what it printed.
+    /// Runs a command of the user in a thread, and returns its output.
     fn user(&mut self, thread: &str, line: &str) -> String {
         self.call("thread/shellCommand", &json!({"threadId": thread, "command": line}));
         let printed = self.printed();
@@ -156,7 +159,7 @@ impl Drop for Conversation {
     }
 }
 
-/// Gives a command the environment of a person with many keys.
+/// Gives a command the environment of a user with many keys.
 fn with_keys(command: &mut Command, place: &Place) {
     for name in KEYS {
         command.env(name, format!("{HUSH}{name}"));
@@ -168,7 +171,7 @@ fn with_keys(command: &mut Command, place: &Place) {
     command.env("PLAIN", "plain").current_dir(place.path("work"));
 }
 
-/// Runs words as the server's user could, with keys.
+/// Runs a command with all keys, outside the server.
 fn with_all(place: &Place, words: &[&str]) -> String {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]);
@@ -212,7 +215,7 @@ fn what_is_no_key_is_there_and_start_up_files_count() {
     let thread = server.thread();
     let line = "echo \"$PLAIN $PROFILE_WAS_READ $0 $#\"; set_up";
     let said = server.agent(&thread, "exec_command", &json!({"cmd": line}));
-    // A variable that cannot be removed costs the functions of the start-up files.
+    // If a variable cannot be removed, the functions of the start-up files are not available.
     assert!(said.starts_with("plain yes /bin/bash 0\n"), "{said}");
     fs::write(place.path("user/.profile"), PROFILE.replace("readonly ", "")).expect("writes");
     assert_eq!(server.agent(&thread, "exec_command", &json!({"cmd": line})), "plain yes /bin/bash 0\nset-up\n");
@@ -240,7 +243,7 @@ fn no_command_of_a_client_sees_a_key() {
         let said = server.hear(|message| message["method"] == "process/exited")["params"]["stdout"].to_string();
         assert!(said.contains("plain") && !said.contains(HUSH), "{name}: {said}");
     }
-    // What a client gives itself stays.
+    // A variable that a client sets itself is kept.
     let given = json!({"command": ["bash", "-lc", "echo $GITHUB_TOKEN"], "env": {"GITHUB_TOKEN": "given"}});
     assert_eq!(server.call("command/exec", &given)["stdout"], "given\n");
 }
@@ -266,7 +269,7 @@ fn a_key_can_be_let_through() {
 #[test]
 fn start_up_files_that_a_command_could_have_left_are_not_read_outside() {
     let place = Place::new();
-    // The home folder of the user is the working folder: a command may write to `.profile`.
+    // The user's home directory is the working folder, so a command could write to `.profile`.
     let config = format!("{CONFIG}[sandbox]\nbubblewrap = 'never'\n");
     let mut server = Conversation::start(&place, &config);
     let started = server.call("thread/start", &json!({"cwd": place.path("user")}));
@@ -285,7 +288,7 @@ fn a_configuration_that_is_a_link_is_as_closed_as_the_home() {
         for name in ["home", "work/dotfiles"] {
             fs::create_dir_all(place.path(name)).expect("a folder");
         }
-        // As programs do that keep the files of a home in one folder.
+        // Programs that manage dotfiles keep the files of a home directory in one folder.
         let kept = place.path("work/dotfiles/trace.toml");
         fs::write(&kept, "").expect("writes");
         std::os::unix::fs::symlink(&kept, place.path("home/config.toml")).expect("a link");

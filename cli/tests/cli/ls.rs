@@ -40,7 +40,7 @@ fn age(place: &Place, name: &str) {
 #[test]
 fn bundles_are_listed_newest_first() {
     let place = bundles();
-    // A bundle without a manifest is as old as its log.
+    // The time of a bundle without a manifest is that of its log.
     assert_snapshot!(place.run(&["ls", "root"]), @r"
     STARTED              STATUS     LOG     PAYLOADS  STATE  KIND  BUNDLE
                          no end      212 B         0  -      -     root/no-manifest   root/no-manifest/manifest.json is not a manifest: missing field `schema_version` at line 1 column 2
@@ -80,7 +80,7 @@ fn what_servers_record_is_listed_when_nothing_is_named() {
     let ran = place.run(&["ls"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("home/traces/below/failed"), "{}", ran.stdout);
-    // What is named comes first.
+    // The argument takes precedence over the variable.
     let output = place.command(&["ls"]).env("TRACE_ROOT", "nowhere").output().expect("runs");
     assert_eq!(output.status.code(), Some(1));
 }

@@ -16,7 +16,7 @@ fn bundles() -> Place {
     place
 }
 
-/// Returns everything below a directory.
+/// Returns the content of a directory.
 fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut pending = vec![root.to_owned()];
@@ -35,7 +35,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// Runs and replaces what depends on the version of the compressor.
+/// Runs a command, and replaces the sizes that depend on the version of the compressor.
 fn run(place: &Place, arguments: &[&str]) -> String {
     let ran = place.run(arguments).to_string();
     ran.lines()
@@ -177,7 +177,7 @@ fn the_source_is_deleted_only_when_it_is_safe() {
     assert_eq!(place.names("root/below"), ["troubled.trace"]);
     assert_eq!(place.run(&["unpack", "root/below/troubled.trace", "-q"]).code, 0);
     assert!(tree(&place.path("root/below/troubled")) == before);
-    // What cannot be packed is not deleted.
+    // A bundle that cannot be packed is not deleted.
     fs::write(place.path("root/below/troubled/recorder.json"), "{}").expect("writes");
     let lock = File::open(place.path("root/below/troubled/recorder.json")).expect("opens");
     lock.lock().expect("locks");
@@ -188,7 +188,7 @@ fn the_source_is_deleted_only_when_it_is_safe() {
     hint: pack it when its session has ended
     --- exit code 1
     ");
-    // A process that another test is starting may still hold the open file.
+    // A process that another test is starting may still have inherited the open file.
     lock.unlock().expect("unlocks");
     #[cfg(unix)]
     {
@@ -217,7 +217,7 @@ fn a_session_that_seems_to_go_on_is_not_deleted() {
     let refused = run(&place, &["pack", "--delete-source", "live"]);
     assert!(refused.contains("error: live has no end and is not deleted before 20"), "{refused}");
     assert!(refused.contains("without --delete-source what is there is packed"), "{refused}");
-    // Neither is one whose log is empty or missing.
+    // A bundle whose log is empty or missing is not deleted either.
     fs::write(&log, "").expect("writes");
     assert!(run(&place, &["pack", "--delete-source", "live"]).contains("has no end"));
     fs::remove_file(&log).expect("removes");
@@ -312,7 +312,7 @@ fn a_pack_that_is_there_is_compared_before_the_source_goes() {
     assert_eq!(place.run(&["pack", "root/well", "-q"]).code, 0);
     let packed = fs::read(place.path("root/well.trace")).expect("reads");
     let before = tree(&place.path("root/well"));
-    // Another content under the same names.
+    // The same paths with other content.
     fs::write(place.path("root/well/payloads/1.json"), "{}").expect("writes");
     let arguments = ["pack", "--delete-source", "root/well"];
     assert_snapshot!(run(&place, &arguments), @r"
@@ -321,7 +321,7 @@ fn a_pack_that_is_there_is_compared_before_the_source_goes() {
     hint: --force overwrites it, if it has no file that the bundle lacks; -o names another place
     --- exit code 1
     ");
-    // A remnant, as it is left when a deletion is cut off.
+    // A remnant of the bundle, as an interrupted deletion leaves it.
     fs::remove_file(place.path("root/well/payloads/1.json")).expect("removes");
     assert_snapshot!(run(&place, &["pack", "--delete-source", "--force", "root/well"]), @r"
     --- stderr
@@ -427,7 +427,7 @@ fn programs_read_what_became_of_each() {
 #[test]
 fn a_bundle_on_its_way_out_is_whole_or_hidden() {
     let place = bundles();
-    // As a deletion leaves it that is cut off after it gave the bundle its hidden name.
+    // An interrupted deletion leaves the bundle under its hidden name.
     assert_eq!(place.run(&["pack", "root/well", "-q"]).code, 0);
     fs::rename(place.path("root/well"), place.path("root/.pruned-well")).expect("renames");
     fs::remove_file(place.path("root/.pruned-well/payloads/1.json")).expect("removes");

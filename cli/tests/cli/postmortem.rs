@@ -107,7 +107,7 @@ fn a_command_that_fails_and_is_mended() {
                                       the turn has no end
       missing   everything after the last event: the session died, or still runs
     "#);
-    // One line less, and nothing made it good.
+    // Without the last line, no later success recovers the failure.
     tear(&place.path("bundle"), 1);
     let ran = place.run(&["postmortem", "bundle", "--json"]);
     let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");

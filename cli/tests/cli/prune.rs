@@ -9,7 +9,7 @@ use trace_recorder::format::RolloutStatus;
 
 use crate::support::{Place, Session};
 
-/// Days from the time of the sessions to the time of the test.
+/// Records a session that ended `days` before the test.
 fn session(place: &Place, name: &str, days: u64) {
     let ago = SystemTime::now() - Duration::from_secs(days * 86_400 + 60);
     let started = ago.duration_since(SystemTime::UNIX_EPOCH).expect("after it").as_millis() as i64 - 2000;
@@ -36,7 +36,7 @@ fn bundles() -> Place {
     place
 }
 
-/// Runs it and puts the same times into what it says everywhere.
+/// Runs the command, and replaces times in its output.
 fn run(place: &Place, arguments: &[&str]) -> String {
     let shown = place.run(arguments).to_string();
     let is_moment = |line: &str| line.get(4..5) == Some("-") && line.get(13..14) == Some(":");

@@ -7,12 +7,13 @@ use trace_recorder::format::RolloutStatus;
 
 use crate::support::{Place, START, Session, tear, well};
 
-/// A token of the shape that a provider gives, made from parts so that nobody takes the test for a leak.
+/// A token in the format of a provider. It is joined from parts, so that scanners do not report the test as a leak.
 fn token() -> String {
     format!("{}_{}", "ghp", "q7Rw2Ez9Ty4Ui1Op6As8Df3Gh5JkLxCvBnM0")
 }
 
-/// A session with a token in a command, its output and its preview, and a password in a URL of an error text.
+/// Records a session with a token in a command, its output and its preview, and with a password in a URL of an error
+/// message.
 fn leaky(place: &Place) {
     let mut session = Session::begin(&place.path("b"), START);
     session.thread("t-root", "/root", None);
@@ -45,7 +46,7 @@ fn secrets_are_replaced_and_told() {
     assert_snapshot!(place.run(&["show", "out"]).stdout.lines().find(|line| line.contains("proxy")).expect("shown").trim(), @r#"
     failed      inference call  /root  seq 9  model-1 → cannot reach https://me:[redacted:url-password:7bb76b8b]@proxy.example
     "#);
-    // The first copy stays when a second is asked for.
+    // A second copy does not replace the first one.
     assert_snapshot!(place.run(&["redact", "b", "-o", "out"]), @r#"
     --- stderr
     error: out exists already
@@ -182,7 +183,7 @@ fn users_add_patterns_values_and_variables() {
     assert!(
         !place.read("out/trace.jsonl").contains("provider\"") && !place.read("out/payloads/1.json").contains("please")
     );
-    // Another salt, another hash.
+    // Another salt gives another hash.
     let hash = |arguments: &[&str]| place.run(arguments).stdout.lines().nth(2).map(str::to_owned);
     let check = ["redact", "--check", "b", "--literal-file", "values.txt", "--salt"];
     assert_ne!(hash(&[&check[..], &["a"]].concat()), hash(&[&check[..], &["b"]].concat()));
@@ -265,7 +266,7 @@ fn a_copy_may_be_packed_and_what_is_packed_may_be_copied() {
     hint: name another place, or remove out.trace first
     --- exit code 1
     "#);
-    // The same as a directory, from a packed bundle.
+    // The directory of the packed copy is equal to the unpacked one.
     assert_eq!(place.run(&["unpack", "out.trace", "-o", "unpacked"]).stderr, "");
     assert_eq!(place.run(&["pack", "-q", "b"]).stderr, "");
     assert_snapshot!(place.run(&["redact", "b.trace", "-o", "copy"]), @r#"
@@ -297,7 +298,7 @@ fn a_bundle_that_is_being_recorded_is_only_checked() {
     assert_snapshot!(place.run(&["redact", "b", "--check"]), @r#"
     b: no secrets found in 13 documents
     "#);
-    // One that a dead recorder left is nobody's.
+    // A bundle of a recorder that died is not being recorded.
     well(&place.path("dead"), START);
     fs::copy(place.path("b/recorder.json"), place.path("dead/recorder.json")).expect("copies");
     assert_snapshot!(place.run(&["redact", "dead", "-o", "out"]), @r#"

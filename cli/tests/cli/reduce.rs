@@ -246,7 +246,7 @@ fn a_link_in_a_bundle_is_not_followed_and_a_device_is_written_into() {
 fn readers_may_leave() {
     let place = Place::new();
     let mut session = Session::begin(&place.path("bundle"), START);
-    // More than a pipe holds.
+    // The output is larger than the buffer of a pipe.
     for n in 0..2000 {
         session.thread(&format!("t-{n}"), &format!("/root/{n}"), None);
     }

@@ -1,4 +1,4 @@
-//! `trace replay` and `trace serve --replay`: sessions of our own server, and of the Codex CLI, played again.
+//! `trace replay` and `trace serve --replay`: replays sessions of this program and of the Codex CLI.
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Ran};
 
-/// A server that a test talks to over its stdin and stdout.
+/// A server that a test controls through its stdin and stdout.
 struct Conversation {
     server: Child,
     input: Option<ChildStdin>,
@@ -58,7 +58,7 @@ impl Conversation {
         self.call("thread/start", &json!({}))["thread"]["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Runs a turn to its end and returns it.
+    /// Runs a turn to its end, and returns it.
     fn turn(&mut self, thread: &str, text: &str) -> Value {
         let input = json!([{"type": "text", "text": text}]);
         let turn = self.call("turn/start", &json!({"threadId": thread, "input": input}))["turn"]["id"].clone();
@@ -67,7 +67,7 @@ impl Conversation {
         ended["params"]["turn"].clone()
     }
 
-    /// Begins a turn and returns its id.
+    /// Starts a turn and returns its id.
     fn begin(&mut self, thread: &str, text: &str) -> Value {
         let input = json!([{"type": "text", "text": text}]);
         self.call("turn/start", &json!({"threadId": thread, "input": input}))["turn"]["id"].clone()
@@ -82,12 +82,12 @@ impl Conversation {
         self.call("turn/interrupt", &json!({"threadId": thread, "turnId": turn}));
     }
 
-    /// Hears that an item of a type begins, in whatever thread.
+    /// Waits until an item of a type starts in any thread.
     fn item(&mut self, method: &str, kind: &str) -> Value {
         self.hear(|message| message["method"] == method && message["params"]["item"]["type"] == kind)
     }
 
-    /// Hears the end of a turn.
+    /// Waits for the end of a turn.
     fn ended(&mut self, turn: &Value) -> Value {
         let is_it = |message: &Value| message["method"] == "turn/completed" && message["params"]["turn"]["id"] == *turn;
         self.hear(is_it)["params"]["turn"]["status"].clone()
@@ -103,7 +103,7 @@ fn run(script: &Value) -> String {
     format!("RUN {script}")
 }
 
-/// Returns the one bundle below a folder.
+/// Returns the only bundle below a folder.
 fn bundle(folder: &Path) -> PathBuf {
     let mut found: Vec<_> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").path()).collect();
@@ -111,7 +111,7 @@ fn bundle(folder: &Path) -> PathBuf {
     found.remove(0)
 }
 
-/// Records a session with commands, a patch, a tree of agents, a failure that is made good and one that is not.
+/// Records a session with commands, a patch, a tree of agents, a failure that is recovered and one that is not.
 fn recorded(place: &Place) -> PathBuf {
     std::fs::create_dir_all(place.path("work")).expect("a folder");
     std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
@@ -136,7 +136,7 @@ fn recorded(place: &Place) -> PathBuf {
     bundle(&place.path("work/traces"))
 }
 
-/// A call of a tool for other agents.
+/// A call of a tool that spawns or messages agents.
 fn agents(call: &str, arguments: &Value) -> Value {
     json!({"call": call, "ns": "collaboration", "args": arguments})
 }
@@ -145,13 +145,13 @@ fn spawn(name: &str, script: &Value) -> Value {
     agents("spawn_agent", &json!({"task_name": name, "message": run(script), "fork_turns": "none"}))
 }
 
-/// A command that waits until there is a file.
+/// A command that waits until a file exists.
 fn until(file: &str) -> Value {
     let command = format!("until [ -e {file} ]; do sleep 0.02; done; echo {file}");
     json!({"call": "exec_command", "args": {"cmd": command, "yield_time_ms": 30_000}})
 }
 
-/// Replays a bundle as it was and checks that it is the same.
+/// Replays a bundle and checks that every request is the same.
 fn is_same(place: &Place, bundle: &Path, arguments: &[&str]) -> Value {
     let ran = replay(place, bundle, &[&["--json", "--no-trace"], arguments].concat());
     let found = outcome(&ran);
@@ -187,7 +187,7 @@ fn a_session_is_the_same_again_and_so_is_the_replay_of_its_replay() {
     assert_eq!(statuses, ["completed", "completed", "failed", "completed"]);
     let mut agents: Vec<_> =
         found["agents"].as_array().expect("agents").iter().map(|agent| agent["agent"].to_string()).collect();
-    // Calls of one answer run side by side, so either agent may be first.
+    // The calls of one answer run in parallel, so either agent may be first.
     agents.sort();
     assert_eq!(agents, ["\"/root\"", "\"/root/one\"", "\"/root/two\""]);
     let second = bundle(&place.path("again"));
@@ -197,7 +197,7 @@ fn a_session_is_the_same_again_and_so_is_the_replay_of_its_replay() {
     let third = bundle(&place.path("thrice"));
     let check = place.run(&["check", "--quiet", third.to_str().expect("UTF-8")]);
     assert_ne!(check.code, 3, "{check}");
-    // From a later turn on, what was said before is taken over.
+    // A replay from a later turn keeps the history before it.
     for from in ["2", "4"] {
         let ran = replay(&place, &first, &["--json", "--from", from, "--no-trace"]);
         assert_eq!((ran.code, &outcome(&ran)["same"]), (0, &json!(true)), "{from}: {ran}");
@@ -225,14 +225,14 @@ fn a_divergence_is_shown_as_a_diff() {
     let found = outcome(&ran);
     assert_eq!((ran.code, found["turns"].as_array().map(Vec::len)), (1, Some(4)), "{ran}");
     std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
-    // The command prints another number, so the second request has another output.
+    // The command prints another number, so the output in the second request differs.
     let work = place.path("work");
     let live = ["--no-trace", "--tools", "live", "-C", work.to_str().expect("UTF-8")];
     let open = ["-c", "sandbox_mode=\"danger-full-access\""];
     let ran = replay(&place, &first, &[&live[..], &open[..]].concat());
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stdout.contains("turn 1, request 2, input["), "{ran}");
-    // A recording does not open anything by itself.
+    // The recording must not widen the sandbox.
     let ran = replay(&place, &first, &live);
     assert!(ran.stdout.contains("-Sandbox: no sandbox"), "{ran}");
 }
@@ -244,7 +244,7 @@ fn recorded_commands_run_in_no_folder_that_nobody_named() {
     let ran = replay(&place, &first, &["--tools", "live"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran}");
     let work = place.path("work").canonicalize().expect("is there");
-    assert!(ran.stderr.contains(&format!("nobody said that they may in {}", work.display())), "{ran}");
+    assert!(ran.stderr.contains(&format!("which would be {}", work.display())), "{ran}");
     assert!(ran.stderr.contains("-C DIR"), "{ran}");
     let first = first.to_str().expect("UTF-8");
     let ran = place.run(&["serve", "--replay", first, "--tools", "live"]);
@@ -315,30 +315,30 @@ fn what_a_user_did_while_turns_ran_is_done_again() {
     let touch = |file: &str| std::fs::write(place.path("work").join(file), "").expect("writes");
     let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
     let thread = conversation.thread();
-    // More is said while a command runs.
+    // The turn is steered while a command runs.
     let turn = conversation.begin(&thread, &run(&json!([[until("a")], [{"say": "one"}]])));
     conversation.item("item/started", "commandExecution");
     conversation.steer(&thread, &turn, "be quick");
     conversation.steer(&thread, &turn, "and exact");
     touch("a");
     assert_eq!(conversation.ended(&turn), "completed");
-    // A command is stopped, just after something was said.
+    // A command is interrupted just after the turn was steered.
     let turn = conversation.begin(&thread, &run(&json!([[until("never")], [{"say": "never"}]])));
     conversation.item("item/started", "commandExecution");
     conversation.steer(&thread, &turn, "never mind");
     conversation.interrupt(&thread, &turn);
     assert_eq!(conversation.ended(&turn), "interrupted");
-    // A turn is stopped while it waits to ask again.
+    // A turn is interrupted during the backoff before a retry.
     let turn = conversation.begin(&thread, &run(&json!([[{"status": 503, "message": "busy"}]])));
     conversation.hear(|message| message["method"] == "error");
     conversation.interrupt(&thread, &turn);
     assert_eq!(conversation.ended(&turn), "interrupted");
-    // An answer is stopped after its first words.
+    // An answer is interrupted after its first words.
     let turn = conversation.begin(&thread, &run(&json!([[{"say": "half"}, {"hold": "never"}]])));
     conversation.item("item/completed", "agentMessage");
     conversation.interrupt(&thread, &turn);
     assert_eq!(conversation.ended(&turn), "interrupted");
-    // A wait for an agent is stopped; the agent goes on, and its mail meets a later turn.
+    // A wait for an agent is interrupted. The agent goes on, and its message arrives in a later turn.
     let child = json!([[until("b")], [{"say": "of the child"}]]);
     let waits = [[spawn("child", &child)], [agents("wait_agent", &json!({}))]];
     let turn = conversation.begin(&thread, &run(&json!(waits)));
@@ -355,7 +355,7 @@ fn what_a_user_did_while_turns_ran_is_done_again() {
     touch("b");
     conversation.hear(|message| message["method"] == "turn/completed" && message["params"]["threadId"] != thread);
     conversation.turn(&thread, &run(&json!([[{"say": "after the mail"}]])));
-    // The history is made shorter.
+    // The history is compacted.
     conversation.call("thread/compact/start", &json!({"threadId": thread}));
     conversation.hear(|message| message["method"] == "turn/completed");
     conversation.turn(&thread, &run(&json!([[{"say": "after all"}]])));
@@ -375,7 +375,7 @@ fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
     std::fs::create_dir_all(place.path("work")).expect("a folder");
     let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
     let thread = conversation.thread();
-    // A turn out of the queue, and turns towards a goal.
+    // A queued turn, and turns that work on a goal.
     let turn = conversation.begin(&thread, &run(&json!([[until("a")], [{"say": "first"}]])));
     let input = json!([{"type": "text", "text": run(&json!([[{"say": "queued"}]]))}]);
     let add = json!({"threadId": thread, "clientUserMessageId": "m", "input": input});
@@ -387,7 +387,7 @@ fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
     let goal = run(&json!([[reached], [{"say": "reached"}]]));
     conversation.call("thread/goal/set", &json!({"threadId": thread, "objective": goal}));
     conversation.hear(|message| message["method"] == "turn/completed");
-    // Agents that still work: one ends by itself, one is interrupted, one is stopped by the end of the session.
+    // Agents that still run at the end: one completes, one is interrupted, and one is ended with the session.
     let long = json!([[until("b")], [{"say": "later"}]]);
     let endless = json!([[until("never")]]);
     let step = [spawn("late", &long), spawn("stopped", &endless), spawn("left", &endless)];
@@ -406,7 +406,7 @@ fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
     let found = is_same(&place, &bundle, &[]);
     assert_eq!(statuses(&found), ["completed"; 4]);
     assert_eq!(found["agents"].as_array().map(Vec::len), Some(4), "{found}");
-    // Elsewhere, where nothing is.
+    // In another folder, which is empty.
     let elsewhere = place.path("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a folder");
     is_same(&place, &bundle, &["-C", elsewhere.to_str().expect("UTF-8")]);
@@ -420,7 +420,7 @@ fn tools_that_run_and_print_the_same_are_the_same() {
     let thread = conversation.thread();
     let echo = json!({"call": "exec_command", "args": {"cmd": "echo hello"}});
     let patch = "*** Begin Patch\n*** Add File: made.txt\n+hello\n*** End Patch\n";
-    // The second call of an answer reads what the first has written.
+    // The second call of an answer reads the file that the first one wrote.
     let cat = json!({"call": "exec_command", "args": {"cmd": "cat made.txt"}});
     let script =
         json!([[echo], [{"custom": "apply_patch", "input": patch}, cat], [{"call": "nothing"}], [{"say": "x"}]]);
@@ -439,7 +439,7 @@ fn tools_that_run_and_print_the_same_are_the_same() {
     assert_eq!(place.read("elsewhere/made.txt"), "hello\n");
 }
 
-/// Takes requests out of a recording, as if their turns had been stopped before.
+/// Removes requests from a recording, as if their turns had been interrupted before them.
 fn without_requests(bundle: &Path, is_taken: impl Fn(&Value) -> bool) {
     let log = std::fs::read_to_string(bundle.join("trace.jsonl")).expect("text");
     let is_kept = |line: &&str| {
@@ -470,7 +470,7 @@ fn turns_that_were_stopped_before_they_asked_are_the_same() {
     conversation.end();
     let bundle = bundle(&place.path("work/traces"));
     is_same(&place, &bundle, &[]);
-    // The last turn of all is not begun: nobody knows what was said.
+    // The last turn cannot be replayed, because the user's message is not in the recording.
     without_requests(&bundle, |event| event["codex_turn_id"] == stopped[1]);
     let found = is_same(&place, &bundle, &[]);
     assert_eq!(statuses(&found), ["completed", "interrupted", "completed"]);
@@ -487,7 +487,7 @@ fn the_verdict_is_that_of_the_turns_and_of_the_agents() {
     conversation.turn(&thread, &run(&script));
     conversation.end();
     let bundle = bundle(&place.path("work/traces"));
-    // How far the agent came before it was stopped is another thing each time. None of its requests are left.
+    // The agent gets to a different point in each run before it is interrupted, so all of its requests are removed.
     without_requests(&bundle, |event| event["thread_id"] != json!(thread));
     let ran = replay(&place, &bundle, &["--json", "--no-trace"]);
     let found = outcome(&ran);
@@ -553,7 +553,7 @@ fn a_recording_that_was_cut_is_the_same_until_it_ends() {
     let log = std::fs::read_to_string(first.join("trace.jsonl")).expect("text");
     let lines: Vec<&str> = log.lines().collect();
     let requests: Vec<usize> = (0..lines.len()).filter(|line| lines[*line].contains("\"inference_started\"")).collect();
-    // After every request, and one event later: the process died there.
+    // The log is cut after every request, and one event later, as if the process had died there.
     for cut in requests.into_iter().flat_map(|line| [line + 1, line + 2]) {
         std::fs::write(first.join("trace.jsonl"), format!("{}\n", lines[..cut].join("\n"))).expect("writes");
         let found = is_same(&place, &first, &[]);
@@ -573,10 +573,10 @@ fn histories_are_made_shorter_where_they_were() {
     let limit = ["--provider", "scripted", "-c", "model_auto_compact_token_limit=5000"];
     let mut conversation = Conversation::start(&place, &limit);
     let thread = conversation.thread();
-    // At the beginning of a turn, for the one before has grown too long.
+    // A compaction at the start of a turn, because the turn before made the history too long.
     conversation.turn(&thread, &run(&json!([[{"say": "one"}, {"tokens": 100_000}]])));
     conversation.turn(&thread, "go on");
-    // The question for a summary is too long: it is asked again with half of the history.
+    // The request for a summary is too long. It is repeated with half of the history.
     let full = json!({"status": 400, "code": "context_length_exceeded", "message": "that is too much", "once": "k"});
     let script = json!([[{"say": "three"}], [full, {"say": "a summary"}]]);
     conversation.turn(&thread, &run(&script));

@@ -1,10 +1,10 @@
-//! The JSON schemas of answers, which `docs/schema/` has for those who read the answers by program.
+//! Checks that JSON output matches the schemas in `docs/schema/`.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Holds an answer against `docs/schema/NAME.schema.json`.
+/// Validates an output against `docs/schema/NAME.schema.json`.
 #[track_caller]
 pub(crate) fn assert_valid(name: &str, answer: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/schema/{name}.schema.json"));

@@ -1,4 +1,4 @@
-//! `trace serve` as a process: how it ends.
+//! How the process of `trace serve` ends.
 
 #![cfg(unix)]
 
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::Place;
 
-/// Sends a process a signal that it can catch.
+/// Sends a signal to a process.
 fn signal(name: &str, process: u32) {
     let sent = Command::new("kill").args([name, &process.to_string()]).status().expect("kill runs");
     assert!(sent.success());

@@ -1,4 +1,4 @@
-//! What becomes of a command when the program is asked to end, or killed.
+//! What happens to a command when the program is asked to end, or is killed.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ use trace_runtime::sandbox::{Bubblewrap, ControlGroups, availability};
 
 use crate::support::Place;
 
-/// How long a test waits for something to happen before it fails.
+/// How long a test waits before it fails.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn signal(name: &str, process: u32) {
@@ -29,7 +29,8 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Starts a turn whose command leaves something in a repository and then sleeps for a time that no other command does.
+/// Starts a turn whose command creates a repository with a configuration that would run a program, and then sleeps.
+/// `seconds` identifies the command among all processes.
 fn plant(place: &Place, seconds: &str) -> Child {
     std::fs::create_dir(place.path("work")).expect("a folder");
     let line = format!("git init -q new && git -C new config core.fsmonitor ./x && touch ready && sleep {seconds}");
@@ -103,7 +104,7 @@ fn what_a_killed_server_left_is_looked_at_by_the_next() {
     } else {
         skip(Need::ControlGroups, "the end of a command whose server was killed, without bubblewrap");
     }
-    // It is told once.
+    // The finding is reported once.
     let ran = place.run(&["run", "--provider", "scripted", "--no-trace", "-C", "work", "RUN [[{\"say\": \"hello\"}]]"]);
     assert!(!ran.stderr.contains("killed"), "{ran}");
 }

@@ -1,4 +1,4 @@
-//! Bundles to work on, and the binary that works on them.
+//! Bundles for tests, and the binary that runs on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use trace_recorder::write::{BundleAppender, Context};
 /// 2025-01-02 03:04:05 UTC.
 pub(crate) const START: i64 = 1_735_787_045_000;
 
-/// A directory for one test, and the binary to run in it.
+/// A temporary directory for one test, and the binary that runs in it.
 pub(crate) struct Place {
     directory: tempfile::TempDir,
 }
 
-/// What a run left.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -57,7 +57,7 @@ impl Place {
         names
     }
 
-    /// Returns the binary, in this directory and with nothing of the environment that decides what it shows.
+    /// Returns the binary, which runs in this directory without the environment variables that affect its output.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trace"));
         command.args(arguments).current_dir(self.directory.path()).stdin(Stdio::null()).env("TZ", "UTC");
@@ -83,7 +83,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// Shows all that a run left, for snapshots.
+/// Formats all results of a run for snapshots.
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.stdout)?;
@@ -97,7 +97,7 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// Writes a bundle event by event, a second apart.
+/// Writes a bundle event by event. The events are a second apart.
 pub(crate) struct Session {
     writer: BundleAppender,
     clock: i64,
@@ -199,7 +199,7 @@ impl Session {
         self.event(Context::turn(thread, turn), EventPayload::InferenceFailed(failed));
     }
 
-    /// Begins a call of a tool that runs a command.
+    /// Starts a call of a tool that runs a command.
     pub(crate) fn command(&mut self, thread: &str, turn: &str, id: &str, script: &str) {
         let context = Context::turn(thread, turn);
         let started = ToolCallStarted {
@@ -225,7 +225,7 @@ impl Session {
         self.event(context, EventPayload::ToolCallRuntimeStarted(begun));
     }
 
-    /// Ends a call that [`Session::command`] began.
+    /// Ends a call that [`Session::command`] started.
     pub(crate) fn command_ended(&mut self, thread: &str, turn: &str, id: &str, exit_code: i32, output: &str) {
         let context = Context::turn(thread, turn);
         let end = json!({ "exit_code": exit_code, "aggregated_output": output, "process_id": id });
@@ -262,7 +262,7 @@ impl Session {
     }
 }
 
-/// A session in which all went well.
+/// Records a session without failures.
 pub(crate) fn well(path: &Path, started: i64) {
     let mut session = Session::begin(path, started);
     session.thread("t-root", "/root", None);
@@ -273,7 +273,7 @@ pub(crate) fn well(path: &Path, started: i64) {
     session.end(RolloutStatus::Completed);
 }
 
-/// A session in which something of every kind went wrong.
+/// Records a session with a failure of every kind.
 pub(crate) fn troubled(path: &Path) {
     let mut session = Session::begin(path, START);
     session.thread("t-root", "/root", None);
@@ -300,7 +300,7 @@ pub(crate) fn troubled(path: &Path) {
     session.end(RolloutStatus::Failed);
 }
 
-/// Returns the path of a file or directory that lies in `samples/`.
+/// Returns the path of a file or directory in `samples/`.
 pub(crate) fn sample(name: &str) -> String {
     format!("{}/../samples/{name}", env!("CARGO_MANIFEST_DIR"))
 }

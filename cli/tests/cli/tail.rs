@@ -165,7 +165,7 @@ fn a_recorder_that_had_to_stop_is_told() {
     "#);
 }
 
-/// A `trace tail` at work, whose lines are read one by one. They are all that this test waits for.
+/// A running `trace tail`, whose lines are read one by one. The test waits for nothing else.
 struct Following {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -187,7 +187,7 @@ impl Following {
         serde_json::from_str(&line).expect("JSON")
     }
 
-    /// Waits until something happens, and returns it.
+    /// Waits for an event of this type, and returns it.
     fn until(&mut self, event: &str) -> Value {
         loop {
             let value = self.next();
@@ -197,7 +197,7 @@ impl Following {
         }
     }
 
-    /// Waits for the end. Returns the exit code, what was left on stdout, and stderr.
+    /// Waits for the end. Returns the exit code, the rest of stdout, and stderr.
     fn end(mut self) -> (Option<i32>, String, String) {
         let (mut rest, mut said) = (String::new(), String::new());
         self.lines.read_to_string(&mut rest).expect("reads");
@@ -224,7 +224,7 @@ fn a_session_is_followed_while_it_is_recorded() {
 
     let mut following = Following::start(&place, &["tail", &path_of(&writer), "--json", "--from-start"]);
     assert_eq!(following.next()["event"], "agent_started");
-    // Each line is waited for before the next event is recorded, so it can come of nothing but following.
+    // The test waits for each line before it records the next event, so the line can only come from following the log.
     let turn = thread.start_turn("turn-1");
     assert_eq!(following.next()["event"], "turn_started");
     let input = json!([{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "please" }] }]);
@@ -256,7 +256,7 @@ fn a_log_without_a_lock_is_followed_until_it_is_closed() {
     session.thread("t-root", "/root", None);
     let mut following = Following::start(&place, &["tail", "bundle", "--json"]);
     assert_eq!(following.next()["event"], "agent_started");
-    // The end of the session, of its threads and of the recording are written one after the other.
+    // The ends of the session, of its threads and of the recording are written one after the other.
     session.thread_ended("t-root", RolloutStatus::Completed);
     session.end(RolloutStatus::Completed);
     assert_eq!(following.until("recording_completed")["seq"], 5);
@@ -270,7 +270,7 @@ fn the_next_session_is_waited_for() {
     let old = start(&root);
     old.complete().expect("completes");
     let mut following = Following::start(&place, &["tail", "root", "--wait", "--json", "--from-start", "-v"]);
-    // It says on stderr that it waits; from then on what begins is new.
+    // After the message that it waits, every bundle that starts is a new one.
     let mut said = BufReader::new(following.child.stderr.take().expect("piped"));
     let mut line = String::new();
     said.read_line(&mut line).expect("reads");
@@ -334,7 +334,7 @@ fn a_log_without_line_ends_is_damage_or_no_log() {
     well(&place.path("bundle"), START);
     let log = File::options().write(true).open(place.path("bundle/trace.jsonl")).expect("opens");
     log.set_len(trace_recorder::log::MAX_LINE_BYTES as u64 + (2 << 20)).expect("a sparse file");
-    // The session is told, and then what is no line of it.
+    // The events are shown. The rest of the log, which is not a line, is reported as damage.
     let ran = place.run(&["tail", "bundle", "--from-start", "--no-follow"]);
     assert!(ran.stdout.contains("session completed"), "{ran}");
     let ran = place.run(&["show", "bundle"]);

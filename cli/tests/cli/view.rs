@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{Place, troubled};
 
-/// Returns a document that stands in a page.
+/// Returns a JSON document that is embedded in a page.
 fn data(page: &str, id: &str) -> Value {
     let (_, rest) = page.split_once(&format!("id=\"{id}\">")).expect("the page has it");
     serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON")

@@ -1,4 +1,4 @@
-"""What passes between a client and a server: kept in order, waited for, and held against the schema of the protocol."""
+"""Records the messages between a client and a server, waits for messages, and validates them against the schema of the protocol."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import threading
 import time
 
 
-# A request may be open when a connection ends. One that was open for so long before is a request that nobody answers.
+# A request may be open when a connection ends. One that was open for this many seconds counts as not answered.
 OPEN_LIMIT_SECONDS = 10
 
 
@@ -19,7 +19,7 @@ class Conversation:
         self.changed = threading.Condition()
 
     def add(self, connection, sender, text):
-        """Keeps one message; `sender` is "client" or "server". A text that is no JSON is kept as it is."""
+        """Records one message; `sender` is "client" or "server". A text that is not JSON is recorded as a string."""
         try:
             entry = {"at": time.time(), "connection": connection, "from": sender, "message": json.loads(text)}
         except ValueError:
@@ -32,18 +32,18 @@ class Conversation:
             self.changed.notify_all()
 
     def mark(self):
-        """Returns how much there is by now, for the functions that look at what came later."""
+        """Returns the current number of messages, for functions that take the messages after it."""
         with self.changed:
             return len(self.entries)
 
     def messages(self, sender=None, method=None, since=0, **fields):
-        """Returns the messages that fit. `fields` are values in the params; `a__b` looks into an object."""
+        """Returns the messages that match. `fields` are values in the params; `a__b` is a member of an object."""
         with self.changed:
             entries = self.entries[since:]
         return [entry["message"] for entry in entries if fits(entry, sender, method, fields)]
 
     def wait(self, sender, method, since=0, seconds=30, **fields):
-        """Returns the first message that fits, now or within the time given."""
+        """Returns the first message that matches, now or within the given time."""
         deadline = time.monotonic() + seconds
         position = since
         with self.changed:
@@ -65,7 +65,7 @@ class Conversation:
 
 
 def load(path):
-    """Reads what was logged."""
+    """Reads a recorded conversation."""
     conversation = Conversation()
     with open(path, encoding="utf-8") as lines:
         conversation.entries = [json.loads(line) for line in lines]
@@ -73,7 +73,7 @@ def load(path):
 
 
 def dig(value, path):
-    """Returns what lies at `a__b` in nested objects, or nothing."""
+    """Returns the value at `a__b` in nested objects, or `None`."""
     for part in path.split("__"):
         if not isinstance(value, dict) or part not in value:
             return None
@@ -98,7 +98,7 @@ def brief(entry):
 
 
 class Judge:
-    """Says what is wrong with the messages of a server."""
+    """Finds the messages of a server that do not match the schema."""
 
     def __init__(self, folder):
         import jsonschema
@@ -114,7 +114,7 @@ class Judge:
         self.validators = {}
 
     def problems(self, conversation):
-        """Returns one line for each message of the server that does not fit the schema."""
+        """Returns one line for each message of the server that does not match the schema."""
         asked, latest = {}, {}
         found = []
         for entry in conversation.entries:
@@ -134,7 +134,7 @@ class Judge:
         return found
 
     def of(self, message, requests):
-        """Problems of one message. `requests` are the unanswered ones of its connection, by their ids as JSON."""
+        """Returns the problems of one message. `requests` are the unanswered ones of its connection, by their ids as JSON."""
         if not isinstance(message, dict):
             return ["no JSON object"]
         problems = ["has a field jsonrpc"] if "jsonrpc" in message else []

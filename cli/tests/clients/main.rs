@@ -1,9 +1,9 @@
-//! `trace serve` with real clients, under load, killed, and with a broken model provider.
+//! `trace serve` with real clients, under load, killed, and with a failing model provider.
 //!
-//! The scripts beside this file drive the Codex terminal client and two Python SDKs (see the README there). They need a Python
-//! with the clients' packages (`TRACE_PYTHON`), the Codex CLI's own binary (`TRACE_PEER`) and tmux. `.ci/run` installs them.
-//! Without them, a test says that it is skipped. The tests run one after the other: clients have limits of their own, and some
-//! checks of the probe look at times.
+//! The scripts beside this file drive the Codex terminal client and two Python SDKs (see the README there). They need a
+//! Python with the clients' packages (`TRACE_PYTHON`), the binary of the Codex CLI (`TRACE_PEER`) and tmux. `.ci/run`
+//! installs them. Without them, a test reports that it is skipped. The tests run one after the other, since clients
+//! have time limits and some checks of the probe measure times.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,13 +17,13 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const TRACE: &str = env!("CARGO_BIN_EXE_trace");
 
-/// Kills in a run of the tests. `kill-server` does more.
+/// Number of kills in a run of the tests. `kill-server` does more.
 const KILLS: usize = 10;
 
-/// Requests of a burst.
+/// Number of requests in a burst.
 const BURST: usize = 20_000;
 
-/// Runs a script, and shows what it says if it fails.
+/// Runs a script, and prints its output if it fails.
 #[expect(clippy::print_stderr, reason = "what a script says belongs to the test")]
 fn run(command: &mut Command) {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ fn run(command: &mut Command) {
     eprintln!("{}", said.trim_end());
 }
 
-/// Returns the command that runs a script of this folder, unless Python or a module of it is missing.
+/// Returns the command that runs a script of this folder; `None` if Python or a module is missing.
 fn script(name: &str, modules: &[&str]) -> Option<Command> {
     let python = trace_needs::python(modules, format_args!("{name} does not try the server"))?;
     let mut command = Command::new(python);
@@ -43,7 +43,7 @@ fn script(name: &str, modules: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// Adds the options of a client's script, and runs it.
+/// Adds the options for a client's script, and runs it.
 fn run_client(script: Option<Command>) {
     if let Some(mut command) = script {
         run(command.args(["--server", &format!("'{TRACE}' serve"), "--trace", TRACE]));
@@ -76,7 +76,8 @@ fn the_websocket_sdk_works() {
 #[test]
 fn the_conformance_probe_passes() {
     if let Some(mut command) = script("protocol_probe.py", &["jsonschema", "websockets"]) {
-        // The probe expects, as the peer's configuration in it says, that nobody is asked unless a thread says otherwise.
+        // The probe was written for the peer with a configuration in which the user is not asked unless a thread asks
+        // for it.
         run(command.args(["--cmd", &format!("'{TRACE}' serve -c approval_policy=never"), "--profile", "project"]));
     }
 }
@@ -85,7 +86,7 @@ fn server() -> ServerCommand {
     ServerCommand::parse(&format!("'{TRACE}' serve"), Profile::Trace).expect("a command")
 }
 
-/// Runs a trial, and shows its report.
+/// Runs a trial, and prints its report.
 #[expect(clippy::print_stderr, reason = "what a trial finds belongs to the test")]
 fn wait<T>(trial: impl Future<Output = anyhow::Result<T>>, text: impl Fn(&T) -> String) -> T {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -100,7 +100,7 @@ def turns(setting, codex, step):
     result = thread.run(script([shell("touch written")], [{"say": "tried"}]))
     commands = [item.root for item in result.items if item.root.type == "commandExecution"]
     assert commands[0].exit_code != 0, "the sandbox stays read-only"
-    # The server offers to try again without it, and the SDK says yes to whatever it is asked.
+    # The server offers to retry without it, and the SDK approves every request.
     for path in [os.path.join(setting.work, "written")]:
         if os.path.exists(path):
             os.remove(path)
@@ -214,13 +214,13 @@ def stored(setting, codex, thread, step):
 
     step("compact")
     thread.compact()
-    # A compaction is a turn of nobody: no handle gets its events.
+    # No handle of the SDK belongs to the turn of a compaction, so no handle gets its events.
     until(lambda: "contextCompaction" in kinds(last_turn(thread).items) and status(last_turn(thread).status) == "completed", "it is compacted")
     assert thread.run(script([{"say": "after the compaction"}])).final_response == "after the compaction"
 
 
 def team(setting, codex, step):
-    """A turn whose agent starts others, one of which fails and is asked again."""
+    """A turn whose agent spawns others, one of which fails and gets its task again."""
     step("agents: two are started, one fails, one is asked again")
     thread = codex.thread_start(sandbox=Sandbox.full_access, cwd=setting.work)
     turn = thread.turn(script(
@@ -271,7 +271,7 @@ def catalogues(codex, step):
 
 
 def lower(setting, config, log, step):
-    """What the client below the SDK's own objects has beside: approvals, retries, texts as a stream, goals."""
+    """Features of the SDK's low-level client: approvals, retries, streamed texts, goals."""
     asked = []
 
     def decide(method, params):
@@ -345,7 +345,7 @@ async def asynchronously(setting, config, step):
 
 
 def reviewed(setting, codex, step):
-    """The SDK's default leaves approvals to an automatic review: whatever it says, the turn goes on."""
+    """By default, the SDK leaves approvals to an automatic review. The turn continues after either decision."""
     step("approvals are left to a review")
     thread = codex.thread_start(sandbox=Sandbox.read_only, cwd=setting.work)
     result = thread.run(script([asking("echo reviewed")], [{"say": "after the review"}]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands between a client and a server, hands everything on as it is, and keeps it.
+"""A proxy between a client and a server that forwards every message unchanged and records it.
 
     recording_proxy.py ws --upstream ws://127.0.0.1:PORT [--port N] --log FILE
     recording_proxy.py stdio --log FILE -- SERVER COMMAND
@@ -20,7 +20,7 @@ import threading
 
 from conversation import Conversation, Judge, load
 
-# What a client offers and this proxy could not read, and what belongs to one connection only.
+# Headers that are not forwarded: extensions that this proxy cannot read, and headers of a single connection.
 NOT_HANDED_ON = {"host", "upgrade", "connection", "x-codex-app-server-compression"}
 
 
@@ -53,7 +53,7 @@ class WebSocketProxy:
             await asyncio.get_running_loop().create_future()
 
     async def connect(self, connection, request):
-        """Connects to the server before the client gets its answer, so that a refusal reaches the client as it is."""
+        """Connects to the server before it answers the client, so that the client gets a refusal unchanged."""
         from websockets.asyncio.client import connect
         from websockets.exceptions import InvalidStatus
 
@@ -93,7 +93,7 @@ class WebSocketProxy:
 
 
 def stdio(command, log):
-    """Is `command` for whoever starts it. Returns its exit status."""
+    """Runs `command` as a proxy of its standard streams. Returns its exit status."""
     conversation = Conversation(log)
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
@@ -134,7 +134,7 @@ def main():
     judge.add_argument("logs", nargs="+")
     options = parser.parse_args()
     if options.kind == "stdio":
-        # Not sys.exit: the thread that waits for input must not be waited for.
+        # sys.exit would wait for the thread that is blocked on its input.
         os._exit(stdio(options.command, options.log))
     if options.kind == "ws":
         print(WebSocketProxy(options.upstream, Conversation(options.log), options.port).url, flush=True)

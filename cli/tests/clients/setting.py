@@ -1,4 +1,4 @@
-"""What a run with a real client needs: a place, the scripted model, servers, and the judgement at the end."""
+"""The setup of a run with a real client: a folder, the scripted model, servers, and the validation at the end."""
 
 import argparse
 import contextlib
@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STAND_IN = os.path.join(HERE, "../../../samples/stand-in")
 SCHEMA = os.path.join(HERE, "../../../server/protocol/peer-schema")
 
-# How the Codex CLI learns of the scripted model.
+# The configuration of the Codex CLI for the scripted model.
 CODEX_CONFIG = """model = "scripted-1"
 model_provider = "scripted"
 approval_policy = "on-request"
@@ -53,7 +53,7 @@ def arguments(description):
 
 
 class Setting:
-    """A folder, the scripted model in this process, and what was started; all of it ends with the `with`."""
+    """A folder, the scripted model in this process, and the started servers; all of them end with the `with` block."""
 
     def __init__(self, options):
         self.options = options
@@ -109,7 +109,7 @@ class Setting:
         return url, process
 
     def proxy(self, url):
-        """Returns a proxy before the server, and what passes it."""
+        """Returns a proxy in front of the server, and its conversation."""
         conversation = Conversation(os.path.join(self.place, "conversation-%d.jsonl" % len(self.conversations)))
         self.conversations.append(conversation)
         return WebSocketProxy(url, conversation), conversation
@@ -121,17 +121,17 @@ class Setting:
         return [sys.executable, os.path.join(HERE, "recording_proxy.py"), "stdio", "--log", log, "--"] + self.command("stdio://"), log
 
     def release(self, name):
-        """Lets the model go on where a script holds it."""
+        """Lets a script of the model continue that waits at a hold."""
         request = urllib.request.Request(self.model_url[: -len("/v1")] + "/release/" + name, method="POST", data=b"")
         urllib.request.urlopen(request, timeout=10).close()
 
     def model_requests(self, text=""):
-        """Returns what the model was asked, as lines of JSON that hold a text."""
+        """Returns the requests to the model, as lines of JSON that contain a text."""
         with open(os.path.join(self.place, "model.jsonl"), encoding="utf-8") as log:
             return [line for line in log if text in line]
 
     def judge(self):
-        """Holds every message against the schema. Fails with what does not fit."""
+        """Validates every message against the schema. Fails with the ones that do not match."""
         judge = Judge(SCHEMA)
         conversations = self.conversations + [load(log) for log in self.logs]
         problems = [problem for conversation in conversations for problem in judge.problems(conversation)]

@@ -1,7 +1,7 @@
-//! What a command tries that wants to become a client of the server that runs it.
+//! The attempts of a command to become a client of the server that runs it.
 //!
-//! The test program is the command, too: [`attempt`] is what it does then. It is told by its environment what to try, and
-//! appends to a file how the server answered, one word a line.
+//! The test program is also the command, which runs [`attempt`]. Its environment says what it tries. It appends the
+//! answers of the server to a file, one word per line.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,10 +19,10 @@ use rustix::net::{
 
 use crate::client::{status, takeover, upgrade};
 
-/// How an attacker is told what to do.
+/// Environment variables with the orders for an attacker.
 pub(crate) const VARIABLES: [&str; 7] = ["ATTACK", "STEP", "PORT", "SOCKET", "MADE", "RESULT", "TOKEN"];
 
-/// How long the answer of a server may take.
+/// How long the server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Orders {
@@ -36,7 +36,7 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Returns what the environment says, if this process is to be an attacker.
+    /// Returns the orders in the environment; `None` if this process is not an attacker.
     pub(crate) fn read() -> Option<Self> {
         let read = |name: &str| std::env::var(name).ok();
         Some(Self {
@@ -54,7 +54,7 @@ impl Orders {
         takeover(&self.made, self.token.as_deref())
     }
 
-    /// Connects to one of the places of the server and sends all that it takes.
+    /// Connects to one of the addresses of the server, and sends all requests at once.
     fn hit(&self, place: Place) -> io::Result<Stream> {
         let mut stream = match place {
             Place::Tcp => Stream::Tcp(TcpStream::connect(("127.0.0.1", self.port))?),
@@ -69,14 +69,14 @@ impl Orders {
         file.write_all(format!("{word}\n").as_bytes()).expect("it takes a word");
     }
 
-    /// Runs the same program once more, for another step.
+    /// Returns a command that runs this program again for another step.
     fn next(&self, step: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().expect("a program"));
         command.args(["attacker", "--exact", "--nocapture"]).env("STEP", step);
         command
     }
 
-    /// Waits until somebody has told how it went, but not for ever.
+    /// Waits until the result file is written, with a time limit.
     fn wait_for_result(&self) {
         let start = std::time::Instant::now();
         while std::fs::read(&self.result).map_or(true, |told| told.is_empty()) && start.elapsed() < TIMEOUT {
@@ -134,7 +134,7 @@ fn told(outcome: io::Result<Stream>) -> String {
     }
 }
 
-/// Tries what it is told to.
+/// Executes the orders.
 pub(crate) fn attempt(orders: &Orders) {
     let place = if orders.attack.ends_with("unix") { Place::Unix } else { Place::Tcp };
     let family = orders.attack.split('-').next().unwrap_or_default();
@@ -155,7 +155,7 @@ pub(crate) fn attempt(orders: &Orders) {
             orders.tell(&told(orders.hit(place)));
         }
         ("session", "") => {
-            // `setsid` begins a session, and its child goes on without it.
+            // `setsid` starts a new session, and its child continues without it.
             let mut setsid = Command::new("setsid");
             setsid.arg("--fork").arg(std::env::current_exe().expect("a program"));
             setsid.args(["attacker", "--exact", "--nocapture"]).envs([("ATTACK", "direct"), ("STEP", "hit")]);
@@ -163,7 +163,8 @@ pub(crate) fn attempt(orders: &Orders) {
             orders.wait_for_result();
         }
         ("child", _) => orders.tell(&told(orders.hit(place))),
-        // Whoever connected is gone when the server looks, or a moment later; another process has the socket.
+        // The process that connected has exited when the server looks for it, or soon after. Another process has the
+        // socket then.
         ("handed", "") => {
             drop(orders.next("connect").status());
             orders.wait_for_result();
@@ -173,7 +174,7 @@ pub(crate) fn attempt(orders: &Orders) {
             drop(orders.next("hold").stdin(Stdio::from(stream.into_fd())).spawn());
         }
         ("handed", _) => {
-            // A descriptor of either kind reads alike.
+            // Both kinds of sockets can be read through stdin.
             let mut stream = io::stdin().lock();
             orders.tell(&status(&mut stream));
         }
@@ -215,7 +216,7 @@ pub(crate) fn attempt(orders: &Orders) {
         }
         ("flood", _) => flood(orders),
         ("left", "") => {
-            // It goes on in a session of its own when whoever started it is killed.
+            // It continues in a session of its own when its parent is killed.
             let mut setsid = Command::new("setsid");
             setsid.arg("--fork").arg(std::env::current_exe().expect("a program"));
             setsid.args(["attacker", "--exact", "--nocapture"]).env("STEP", "wait");
@@ -256,21 +257,21 @@ pub(crate) fn attempt(orders: &Orders) {
     }
 }
 
-/// Connections that a flood has open at a time, unless the system lets a process open fewer files.
+/// Number of connections that a flood keeps open, unless the limit of open files is lower.
 pub(crate) const FLOOD: usize = 6_000;
 
-/// Returns the file whose presence ends a flood.
+/// Returns the file that ends a flood when it is created.
 pub(crate) fn stop_file(result: &Path) -> PathBuf {
     result.with_extension("stop")
 }
 
-/// Returns the file that an attacker makes that waits for something.
+/// Returns the file that a waiting attacker creates when it is ready.
 pub(crate) fn running_file(result: &Path) -> PathBuf {
     result.with_extension("running")
 }
 
-/// Opens very many connections, and opens new ones in place of the oldest until it is told to stop. It tells the number of
-/// connections when all are open, and again at the end.
+/// Opens very many connections, and replaces the oldest ones by new ones until the stop file exists. It reports the
+/// number of connections when all are open, and again at the end.
 fn flood(orders: &Orders) {
     const THREADS: usize = 4;
     let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
@@ -336,7 +337,7 @@ fn from_another_address(port: u16) -> io::Result<TcpStream> {
     Ok(socket.into())
 }
 
-/// Hands the socket to itself by a message, so that no process holds it while the server looks for whoever does.
+/// Sends the socket to itself in a message, so that no process holds it while the server looks for its owner.
 fn parked(orders: &Orders, place: Place) {
     let flags = SocketFlags::CLOEXEC;
     let (one, other) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).expect("a pair");
@@ -355,7 +356,7 @@ fn parked(orders: &Orders, place: Place) {
     assert!(ancillary.push(SendAncillaryMessage::ScmRights(&rights)));
     rustix::net::sendmsg(&one, &[io::IoSlice::new(b"x")], &mut ancillary, SendFlags::empty()).expect("it is sent");
     drop((stream, watched));
-    // The server has long looked when the socket comes back.
+    // The server has finished its search before the socket is received again.
     std::thread::sleep(Duration::from_millis(300));
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = rustix::net::RecvAncillaryBuffer::new(&mut space);
@@ -371,7 +372,7 @@ fn parked(orders: &Orders, place: Place) {
     }
 }
 
-/// Asks a server over a unix socket as somebody who may, and returns the status.
+/// Sends a request to a server over a unix socket as a permitted client, and returns the status.
 pub(crate) fn knock(socket: &Path) -> String {
     told(UnixStream::connect(socket).and_then(|stream| {
         let mut stream = Stream::Unix(stream);

@@ -1,11 +1,11 @@
-//! A client of few lines, for both sides: what the tests ask the server, and what attackers send it.
+//! A minimal client for the tests and the attackers.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Returns a request for a WebSocket.
+/// Returns an upgrade request for a WebSocket.
 pub(crate) fn upgrade(token: Option<&str>) -> String {
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
     format!(
@@ -14,7 +14,7 @@ pub(crate) fn upgrade(token: Option<&str>) -> String {
     )
 }
 
-/// Returns a message of a client as a frame.
+/// Returns a client message as a frame.
 pub(crate) fn frame(message: &Value) -> Vec<u8> {
     let text = message.to_string();
     let mut frame = vec![0x81];
@@ -25,7 +25,7 @@ pub(crate) fn frame(message: &Value) -> Vec<u8> {
             frame.extend(u16::try_from(text.len()).expect("a short message").to_be_bytes());
         }
     }
-    // A mask that changes nothing.
+    // The mask is zero, so it does not change the payload.
     frame.extend([0; 4]);
     frame.extend(text.as_bytes());
     frame
@@ -37,14 +37,15 @@ pub(crate) fn initialize() -> Value {
         "params": {"clientInfo": info, "capabilities": {"experimentalApi": true}}})
 }
 
-/// Returns all that it takes to have a file made by a process that nothing confines: request, introduction, order.
+/// Returns everything that is needed to have an unconfined process create a file: the upgrade, the handshake and the
+/// request.
 pub(crate) fn takeover(made: &Path, token: Option<&str>) -> Vec<u8> {
     let spawn = json!({"id": 1, "method": "process/spawn",
         "params": {"command": ["touch", made], "cwd": "/", "processHandle": "p"}});
     [upgrade(token).into_bytes(), frame(&initialize()), frame(&spawn)].concat()
 }
 
-/// Reads the status of an answer over HTTP, or says why there is none.
+/// Reads the status of an HTTP response. If there is none, it returns the reason.
 pub(crate) fn status(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -60,16 +61,16 @@ pub(crate) fn status(stream: &mut impl Read) -> String {
     head.split(' ').nth(1).map_or_else(|| "closed".to_owned(), str::to_owned)
 }
 
-/// A connection that speaks and listens.
+/// A WebSocket connection.
 pub(crate) struct Client<S>(S);
 
 impl<S: Read + Write> Client<S> {
-    /// Begins a WebSocket and introduces itself.
+    /// Opens a WebSocket and does the handshake of the protocol.
     pub(crate) fn open(stream: S) -> io::Result<Self> {
         Self::open_with(stream, None)
     }
 
-    /// Begins a WebSocket with a token and introduces itself.
+    /// Opens a WebSocket with a token and does the handshake of the protocol.
     pub(crate) fn open_with(mut stream: S, token: Option<&str>) -> io::Result<Self> {
         stream.write_all(upgrade(token).as_bytes())?;
         let mut head = Vec::new();
@@ -91,7 +92,7 @@ impl<S: Read + Write> Client<S> {
         self.0.write_all(&frame(message))
     }
 
-    /// Returns the answer to a request, and drops what comes before it.
+    /// Returns the response to a request. Messages before it are dropped.
     pub(crate) fn answer(&mut self, id: &Value) -> io::Result<Value> {
         loop {
             let message = self.hear()?;

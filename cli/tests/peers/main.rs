@@ -1,7 +1,7 @@
-//! Commands that a server runs, with an open network, do not become its clients, whatever they try; and everybody else does.
+//! Commands that a server runs must not become its clients, even with an open network; all other processes can.
 //!
-//! A real server runs the attackers: they are this program, in a sandbox. What they want is a file made by a process that
-//! nothing confines. Where nothing can be confined, the tests say so and do nothing.
+//! A real server runs the attackers, which are this program in a sandbox. An attacker succeeds if a file is created by
+//! an unconfined process. If the system has no sandbox, the tests report that they are skipped.
 
 #![cfg(target_os = "linux")]
 
@@ -24,10 +24,10 @@ use crate::client::{Client, status, takeover};
 
 const TRACE: &str = env!("CARGO_BIN_EXE_trace");
 
-/// How long anything may take before a test gives up.
+/// How long a test waits before it fails.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the attackers run as. Otherwise it does nothing.
+/// Runs the orders of an attacker. As a test, it does nothing.
 #[test]
 fn attacker() {
     if let Some(orders) = Orders::read() {
@@ -43,7 +43,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts a server that listens somewhere.
+    /// Starts a server that listens on an address.
     fn start(listen: &str, more: &[&str]) -> Self {
         Self::start_as(listen, more, None)
     }
@@ -51,7 +51,7 @@ impl Server {
     fn start_as(listen: &str, more: &[&str], user: Option<u32>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder");
-        // An attacker that becomes another user tells how it went there, too.
+        // An attacker that becomes another user writes its result there too.
         for (path, mode) in [(folder.path().to_owned(), 0o711), (folder.path().join("work"), 0o777)] {
             let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
             std::fs::set_permissions(path, mode).expect("it is ours");
@@ -76,7 +76,7 @@ impl Server {
         let mut first = String::new();
         banner.read_line(&mut first).expect("text");
         let listen = first.trim_end().strip_prefix("listening on: ").unwrap_or_else(|| panic!("{first}")).to_owned();
-        // What it has to say later must not fill the pipe.
+        // The rest of stderr is read, so that it does not fill the pipe.
         std::thread::spawn(move || drop(banner.read_to_string(&mut String::new())));
         Self { folder, process, listen }
     }
@@ -107,7 +107,7 @@ impl Drop for Server {
     }
 }
 
-/// Has a server run an attacker, and returns what it told. `target` is the server that is attacked.
+/// Makes a server run an attacker, and returns its result. `target` is the server that is attacked.
 fn attack<S: Read + Write>(
     name: &str,
     (runner, client): (&Server, &mut Client<S>),
@@ -118,7 +118,7 @@ fn attack<S: Read + Write>(
     end(name, (runner, client))
 }
 
-/// Has a server begin to run an attacker.
+/// Makes a server start an attacker.
 fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>), target: &Server, policy: &str) {
     let (made, work) = (runner.path(&format!("made-{name}")), runner.path("work"));
     let token = target.path("token");
@@ -142,7 +142,7 @@ fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>
         .expect("the server reads");
 }
 
-/// Waits until an attacker has ended, and returns what it told.
+/// Waits until an attacker has ended, and returns its result.
 fn end<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>)) -> String {
     let answer: Value = client.answer(&json!(name)).expect("the server answers");
     let told =
@@ -151,12 +151,12 @@ fn end<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>))
     told.trim_end().to_owned()
 }
 
-/// Returns the file to which an attacker tells how it went.
+/// Returns the result file of an attacker.
 fn result(name: &str, runner: &Server) -> PathBuf {
     runner.path("work").join(format!("result-{name}"))
 }
 
-/// Says whether commands can be confined here.
+/// Returns whether the system has a sandbox.
 fn confines() -> bool {
     let availability = trace_runtime::sandbox::availability();
     if let Err(error) = &availability {
@@ -192,13 +192,13 @@ fn a_command_does_not_reach_its_own_server_over_tcp() {
         let expected = match name {
             "many" => told.split(',').all(|word| word == "403") && told.split(',').count() == 64,
             "blind" => told == "gone",
-            // Whoever is no root cannot become somebody else.
+            // Only root can become another user.
             "user" => told == "403" || told == "cannot",
             _ => told == "403",
         };
         assert!(expected, "{name}: {told}");
     }
-    // A command that nothing confines is refused, too: it may be a server of tools that fetches what a model names.
+    // An unconfined command is refused too. It may be a server of tools that fetches a URL which a model chose.
     assert_eq!(attack("unconfined", (&server, &mut client), &server, "open"), "403");
     drop(server.client());
 }
@@ -215,13 +215,13 @@ fn a_command_does_not_reach_its_own_server_on_an_address_for_all_even_with_the_t
     let more = ["--ws-auth", "capability-token", "--ws-token-file", token_file];
     let target = Server::start("ws://0.0.0.0:0", &more);
     std::fs::copy(&token, target.path("token")).expect("copies");
-    // Everybody else is let in by the token.
+    // Other processes are accepted with the token.
     let mut stream = TcpStream::connect(("127.0.0.1", target.port())).expect("the server listens");
     let made = target.path("made");
     stream.write_all(&takeover(&made, Some("a-token-of-some-length"))).expect("it reads");
     assert_eq!(status(&mut stream), "101");
     until(|| made.exists());
-    // The server that is attacked runs the attacker for a client that has the token, too.
+    // The attacked server runs the attacker for a client with the token.
     let mut client = {
         let stream = TcpStream::connect(("127.0.0.1", target.port())).expect("the server listens");
         stream.set_read_timeout(Some(TIMEOUT)).expect("a limit");
@@ -243,7 +243,7 @@ fn a_command_does_not_reach_its_own_server_over_a_unix_socket() {
         let told = attack(name, (&server, &mut client), &server, "confined");
         assert!(told.split(',').all(|word| word == "403"), "{name}: {told}");
     }
-    // The process that connected is gone: whoever has the socket now is not known, and is not let in.
+    // The process that connected has exited. The process that has the socket now is not known, so it is refused.
     assert_eq!(attack("handed-unix", (&server, &mut client), &server, "confined"), "403");
     assert_eq!(attack("unconfined-unix", (&server, &mut client), &server, "open"), "403");
     assert_eq!(knock(&socket), "101");
@@ -260,16 +260,17 @@ fn a_command_of_another_server_in_a_sandbox_is_refused_too() {
     drop(target.client());
 }
 
-/// A command that a killed server left running is refused by the servers that come after it, also if it hides its open files.
+/// Later servers refuse a command that a killed server left running, even if it hides its open files.
 #[test]
 fn a_command_that_a_killed_server_left_running_is_refused() {
     if !confines() {
         return;
     }
-    // Another user than that of the test about clients that hide: these commands hide, too, and might be meant there.
+    // This is not the user of the test about clients that hide. These commands hide too, and could be mistaken for such
+    // a client.
     for user in [None, another_user().map(|user| user - 1)] {
         for name in ["left", "left-hidden"] {
-            // A server that starts later would end the command with its control group, where there can be one.
+            // Where control groups are available, a server that starts later would kill the command with its group.
             let target = Server::start_as("ws://127.0.0.1:0", &[], user);
             let runner = Server::start_as("ws://127.0.0.1:0", &[], user);
             let mut client = runner.client();
@@ -292,7 +293,7 @@ fn a_server_that_ends_leaves_nothing_running() {
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
         let mut server = Server::start("ws://127.0.0.1:0", &[]);
         let mut client = server.client();
-        // Nothing confines it, so no control group ends it either.
+        // The command is not confined, so it is not killed with a control group.
         let line = "setsid --fork sh -c 'trap \"\" TERM HUP INT; echo $$ > left; while :; do sleep 100; done' >/dev/null 2>&1 </dev/null";
         client
             .say(&json!({"id": 1, "method": "command/exec", "params": {
@@ -313,8 +314,8 @@ fn a_server_that_ends_leaves_nothing_running() {
     }
 }
 
-/// A client that lets nobody see its sockets, as the Codex terminal client: root sees them all the same, so server and client
-/// are another user's if they can.
+/// The Codex terminal client hides its sockets from other processes. Root can still see them, so server and client run
+/// as another user if possible.
 #[test]
 fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
     let server = Server::start_as("ws://127.0.0.1:0", &[], another_user());
@@ -353,7 +354,7 @@ fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
     assert_eq!(seen, if another_user().is_some() { "403" } else { "101" }, "it may have left its socket somewhere");
 }
 
-/// Has a process that no server started connect to a server, and returns the status of the answer.
+/// Connects to a server from a process that no server started, and returns the status of the response.
 fn visit(name: &str, attack: &str, server: &Server, user: Option<u32>) -> String {
     let result = server.path("work").join(name);
     let mut visitor = Command::new(std::env::current_exe().expect("a program"));
@@ -366,7 +367,7 @@ fn visit(name: &str, attack: &str, server: &Server, user: Option<u32>) -> String
     std::fs::read_to_string(result).expect("it tells").trim_end().to_owned()
 }
 
-/// A user that root can become, and nobody else can.
+/// A user that root can become. Other users cannot.
 fn another_user() -> Option<u32> {
     rustix::process::geteuid().is_root().then_some(65_534)
 }
@@ -382,7 +383,8 @@ fn many_connections_of_one_client_are_let_in() {
     }
 }
 
-/// New clients, known clients and connections that are open already are served while a command opens thousands of connections.
+/// A command that opens thousands of connections must not prevent new clients, known clients and open connections from
+/// being served.
 #[test]
 fn a_flood_of_connections_of_a_command_keeps_no_client_out() {
     const CLIENTS: usize = 20;
