@@ -101,7 +101,7 @@ impl ServingArgs {
             None => match variable("TRACE_HOME") {
                 Some(home) => PathBuf::from(home),
                 None => std::env::home_dir().map(|home| home.join(HOME_FOLDER)).ok_or_else(|| {
-                    Failure::usage("there is no home folder").with_hint("set TRACE_HOME, or use --home DIR")
+                    Failure::usage("the server home is not known").with_hint("set TRACE_HOME, or use --home DIR")
                 })?,
             },
         };
@@ -233,7 +233,7 @@ impl ServingArgs {
                 let text = std::fs::read_to_string(file)
                     .map_err(|error| Failure::data(error).context(format!("cannot read {}", file.display())))?;
                 Scripted::from_file(&text)
-                    .map_err(|error| Failure::data(error).context(format!("{} is no script", file.display())))?
+                    .map_err(|error| Failure::data(error).context(format!("{} is not a script", file.display())))?
             }
         };
         let mut providers: Vec<Arc<dyn Provider>> = vec![Arc::new(scripted)];

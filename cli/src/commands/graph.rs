@@ -164,7 +164,7 @@ fn failure(error: DiagramError) -> Failure {
         }
         DiagramError::NoTurnsInView => "--view turns and --view calls take --turn",
         DiagramError::NothingWrong { .. } | DiagramError::TurnIsFine { .. } => {
-            "`trace postmortem --all` tells how each turn came out; --view agents draws the session as it went"
+            "`trace postmortem --all` lists the outcome of each turn; --view agents draws the whole session"
         }
     };
     match error {

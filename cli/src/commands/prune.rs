@@ -107,7 +107,7 @@ fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::E
 
 pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     if args.keep_days.is_none() && args.max_size.is_none() {
-        return Err(Failure::usage("neither --keep-days nor --max-size says what is to go")
+        return Err(Failure::usage("neither --keep-days nor --max-size is given")
             .with_hint("`trace prune FOLDER --keep-days 30` shows what is older than 30 days"));
     }
     let root = match &args.root {

@@ -282,14 +282,14 @@ async fn answer(
                 let decision = audience.may_run(&question);
                 client.answer(id, &CommandExecutionRequestApprovalResponse { decision }).await
             }
-            None => client.refuse(id, &RpcError::invalid_request("the question makes no sense")).await,
+            None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,
         },
         "item/fileChange/requestApproval" => match decoded(params) {
             Some(question) => {
                 let decision = audience.may_change(&question);
                 client.answer(id, &FileChangeRequestApprovalResponse { decision }).await
             }
-            None => client.refuse(id, &RpcError::invalid_request("the question makes no sense")).await,
+            None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,
         },
         other => client.refuse(id, &RpcError::invalid_request(format!("`trace run` does not answer `{other}`"))).await,
     }

@@ -164,9 +164,8 @@ impl<'a> Tail<'a> {
                     self.show_what_was_before()?;
                     self.status.clear();
                     let error = anyhow::anyhow!("the log of {} was replaced while it was followed", path.display());
-                    return Err(
-                        Failure::data(error).with_hint("it was repaired or recorded anew; start again to see it")
-                    );
+                    return Err(Failure::data(error)
+                        .with_hint("it was repaired or recorded again; start `trace tail` again to see it"));
                 }
                 Growth::Still => {
                     self.show_what_was_before()?;

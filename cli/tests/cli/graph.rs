@@ -104,7 +104,7 @@ fn what_cannot_be_drawn_is_told() {
     assert_snapshot!(told, @r#"
     --view causal: 1
     error: no turn needs attention: nothing failed that was not made good
-    hint: `trace postmortem --all` tells how each turn came out; --view agents draws the session as it went
+    hint: `trace postmortem --all` lists the outcome of each turn; --view agents draws the whole session
     --view causal --thread /root/nobody: 2
     error: the session has no thread "/root/nobody"
     hint: `trace show` lists the threads with their paths

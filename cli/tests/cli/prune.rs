@@ -230,7 +230,7 @@ fn rules_are_wanted() {
     let place = bundles();
     assert_snapshot!(place.run(&["prune", "root"]), @r#"
     --- stderr
-    error: neither --keep-days nor --max-size says what is to go
+    error: neither --keep-days nor --max-size is given
     hint: `trace prune FOLDER --keep-days 30` shows what is older than 30 days
     --- exit code 2
     "#);
