@@ -278,16 +278,16 @@ impl Call<'_> {
             cancelled: self.context.cancelled.child_token(),
             questions: watch::Sender::new(0),
         });
-        let _entry = self.connection.desk.enter(&running);
+        let _entry = self.connection.registry.enter(&running);
         let sent = self.connection.peer.send_cancellable_request(self.request(), self.options(id)).await;
         let mut handle = match sent {
             Ok(handle) => handle,
             Err(error) => return End::Failed(shown(&error)),
         };
         let token = handle.progress_token.clone();
-        let mut progress = self.connection.desk.progress.listen(&token);
+        let mut progress = self.connection.registry.progress.listen(&token);
         let ended = self.wait(&mut handle, &mut progress, &running, open).await;
-        self.connection.desk.progress.forget(&token);
+        self.connection.registry.progress.forget(&token);
         let (reason, end) = match ended {
             Waited::Answered(answer) => return answered(*answer),
             Waited::Stopped => ("the turn was stopped", End::Stopped),

@@ -46,7 +46,7 @@ const CLIENT_NAME: &str = "trace";
 
 /// Connects the running calls of a server with its questions and its progress.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct CallRegistry {
     server: String,
     calls: Mutex<Vec<Arc<RunningCall>>>,
     /// Has one permit for each further question that may be open.
@@ -70,7 +70,7 @@ pub(crate) struct RunningCall {
     pub(crate) questions: watch::Sender<usize>,
 }
 
-impl Desk {
+impl CallRegistry {
     pub(crate) fn new(server: &str) -> Arc<Self> {
         Arc::new(Self {
             server: server.to_owned(),
@@ -84,7 +84,7 @@ impl Desk {
     /// Registers a running call until the returned guard is dropped.
     pub(crate) fn enter(self: &Arc<Self>, call: &Arc<RunningCall>) -> Entry {
         self.lock().push(Arc::clone(call));
-        Entry { desk: Arc::clone(self), call: Arc::clone(call) }
+        Entry { registry: Arc::clone(self), call: Arc::clone(call) }
     }
 
     /// Returns the call that started last. The protocol does not say which call a question belongs to. With one call at
@@ -140,13 +140,13 @@ impl Desk {
 
 /// A guard that keeps a call registered.
 pub(crate) struct Entry {
-    desk: Arc<Desk>,
+    registry: Arc<CallRegistry>,
     call: Arc<RunningCall>,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.desk.lock().retain(|call| !Arc::ptr_eq(call, &self.call));
+        self.registry.lock().retain(|call| !Arc::ptr_eq(call, &self.call));
         // The answers to the questions of this call are no longer needed.
         self.call.cancelled.cancel();
     }
@@ -154,7 +154,7 @@ impl Drop for Entry {
 
 /// The client end of a connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Client(pub(crate) Arc<Desk>);
+pub(crate) struct Client(pub(crate) Arc<CallRegistry>);
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {

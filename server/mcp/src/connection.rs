@@ -13,7 +13,7 @@ use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::client::{Client, Desk};
+use crate::client::{CallRegistry, Client};
 use crate::config::{ServerConfig, Transport};
 use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
@@ -21,8 +21,8 @@ use crate::ground::Ground;
 use crate::http::{self, Address};
 use crate::name;
 use crate::planted::{self, Plan};
-use crate::process::{self, Keeper, LastWords, Launch};
-use crate::progress::Tapped;
+use crate::process::{self, Keeper, LastErrorLine, Launch};
+use crate::progress::ProgressTap;
 use crate::schema::{self, MAX_SCHEMA_BYTES, MAX_SCHEMAS_BYTES};
 
 /// Most tools of one server that are offered.
@@ -37,7 +37,7 @@ pub const MAX_LIST_PAGES: usize = 64;
 /// A server that is connected.
 pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) registry: Arc<CallRegistry>,
     pub(crate) info: Option<Arc<ServerPeerInfo>>,
     tools: RwLock<Arc<Vec<OfferedTool>>>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct OfferedTool {
 pub(crate) struct Running {
     pub(crate) service: RunningService<RoleClient, Client>,
     pub(crate) keeper: Option<Keeper>,
-    pub(crate) last_words: LastWords,
+    pub(crate) last_error_line: LastErrorLine,
     /// Cancels the requests to a server over HTTP when it is dropped, which closes their connections.
     pub(crate) requests: Option<DropGuard>,
 }
@@ -69,7 +69,7 @@ pub(crate) async fn open(
     variables: &Variables,
     ground: &Ground,
 ) -> Result<(Connection, Running), StartFailure> {
-    let desk = Desk::new(&config.name);
+    let registry = CallRegistry::new(&config.name);
     match &config.transport {
         Transport::Process { command, args, .. } => {
             let Plan { program, environment, cwd, hint, folder } = planned(config, variables, ground).await?;
@@ -85,11 +85,11 @@ pub(crate) async fn open(
             })?;
             started.keeper.holds(folder);
             let carrier = AsyncRwTransport::new_client(started.output, started.input);
-            let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
-            let last_words = started.last_words;
-            let opened = greet(carrier, desk, config, namespace).await;
+            let carrier = ProgressTap::new(carrier, Arc::clone(&registry.progress));
+            let last_error_line = started.last_error_line;
+            let opened = greet(carrier, registry, config, namespace).await;
             let (connection, service) = opened.map_err(|failure| {
-                let failure = with_last_words(failure, &last_words);
+                let failure = with_last_error_line(failure, &last_error_line);
                 match hint {
                     Some(hint) => {
                         StartFailure { need: failure.need, ..StartFailure::new(format!("{}; {hint}", failure.message)) }
@@ -97,16 +97,16 @@ pub(crate) async fn open(
                     None => failure,
                 }
             })?;
-            Ok((connection, Running { service, keeper: Some(started.keeper), last_words, requests: None }))
+            Ok((connection, Running { service, keeper: Some(started.keeper), last_error_line, requests: None }))
         }
         Transport::Http { url, bearer_token_env_var, headers, env_headers } => {
             let address = Address { url, bearer_token_env_var: bearer_token_env_var.as_deref(), headers, env_headers };
             let end = CancellationToken::new();
             let carrier = http::transport(&address, variables, end.clone())?;
-            let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
+            let carrier = ProgressTap::new(carrier, Arc::clone(&registry.progress));
             let requests = Some(end.drop_guard());
-            let (connection, service) = greet(carrier, desk, config, namespace).await?;
-            Ok((connection, Running { service, keeper: None, last_words: LastWords::default(), requests }))
+            let (connection, service) = greet(carrier, registry, config, namespace).await?;
+            Ok((connection, Running { service, keeper: None, last_error_line: LastErrorLine::default(), requests }))
         }
     }
 }
@@ -125,8 +125,8 @@ async fn planned(config: &ServerConfig, variables: &Variables, ground: &Ground) 
 }
 
 /// Appends the last line of the server's error stream to a failure.
-pub(crate) fn with_last_words(failure: StartFailure, last_words: &LastWords) -> StartFailure {
-    match last_words.get() {
+pub(crate) fn with_last_error_line(failure: StartFailure, last_error_line: &LastErrorLine) -> StartFailure {
+    match last_error_line.get() {
         Some(words) => {
             StartFailure { need: failure.need, ..StartFailure::new(format!("{}; it said: {words}", failure.message)) }
         }
@@ -135,18 +135,18 @@ pub(crate) fn with_last_words(failure: StartFailure, last_words: &LastWords) -> 
 }
 
 async fn greet(
-    carrier: Tapped,
-    desk: Arc<Desk>,
+    carrier: ProgressTap,
+    registry: Arc<CallRegistry>,
     config: &ServerConfig,
     namespace: &str,
 ) -> Result<(Connection, RunningService<RoleClient, Client>), StartFailure> {
-    let service = Client(Arc::clone(&desk)).serve(carrier).await.map_err(|error| {
+    let service = Client(Arc::clone(&registry)).serve(carrier).await.map_err(|error| {
         let need = if error.is_authorization_required() { Need::Login } else { Need::Unknown };
         StartFailure { need, ..StartFailure::new(shown(&error)) }
     })?;
     let peer = service.peer().clone();
     let info = peer.peer_info();
-    let connection = Connection { peer, desk, info, tools: RwLock::default() };
+    let connection = Connection { peer, registry, info, tools: RwLock::default() };
     connection
         .refresh_tools(config, namespace)
         .await

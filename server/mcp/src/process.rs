@@ -45,15 +45,15 @@ pub(crate) struct Started {
     pub(crate) output: ChildStdout,
     pub(crate) input: ChildStdin,
     /// The last line of its error stream.
-    pub(crate) last_words: LastWords,
+    pub(crate) last_error_line: LastErrorLine,
     pub(crate) keeper: Keeper,
 }
 
 /// The last line that a server wrote to its error stream.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<String>>);
+pub(crate) struct LastErrorLine(Arc<Mutex<String>>);
 
-impl LastWords {
+impl LastErrorLine {
     /// Returns the line, cut to a limit.
     pub(crate) fn get(&self) -> Option<String> {
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -84,11 +84,11 @@ pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
     let group = Group(id.expect("a process that was not waited for has an id"));
     let streams = child.stdout.take().zip(child.stdin.take());
     let (output, input) = streams.expect("both were asked for");
-    let last_words = LastWords::default();
+    let last_error_line = LastErrorLine::default();
     if let Some(errors) = child.stderr.take() {
-        tokio::spawn(log(launch.server.to_owned(), errors, last_words.clone()));
+        tokio::spawn(log(launch.server.to_owned(), errors, last_error_line.clone()));
     }
-    Ok(Started { output, input, last_words, keeper: Keeper { child, group, folder: None } })
+    Ok(Started { output, input, last_error_line, keeper: Keeper { child, group, folder: None } })
 }
 
 /// Watches a server until its end.
@@ -143,7 +143,7 @@ impl Drop for Group {
 }
 
 /// Writes the error stream of a server to the log, line by line.
-async fn log(server: String, mut errors: impl AsyncRead + Unpin, last_words: LastWords) {
+async fn log(server: String, mut errors: impl AsyncRead + Unpin, last_error_line: LastErrorLine) {
     let mut line = Vec::new();
     let mut buffer = [0; 1024];
     let tell = |line: &mut Vec<u8>| {
@@ -151,7 +151,7 @@ async fn log(server: String, mut errors: impl AsyncRead + Unpin, last_words: Las
         let text = text.trim_end();
         if !text.is_empty() {
             tracing::info!(%server, "{text}");
-            last_words.set(text);
+            last_error_line.set(text);
         }
         line.clear();
     };
@@ -219,7 +219,7 @@ mod tests {
         let script = line("echo first >&2; printf '%05000d\\n' 7 >&2; printf 'é%.0s' $(seq 400) >&2");
         let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
         let started = start(&launch(&script, &environment)).expect("a shell");
-        let words = started.last_words.clone();
+        let words = started.last_error_line.clone();
         started.keeper.keep(CancellationToken::new()).await;
         // The log task drops its reference when it has read everything.
         while Arc::strong_count(&words.0) > 2 {

@@ -91,7 +91,7 @@ fn shown(progress: &ProgressNotificationParam) -> String {
 
 /// A transport from which progress reports are taken. The type of the inner transport is erased, so that the code of
 /// the protocol library is compiled only once.
-pub(crate) struct Tapped {
+pub(crate) struct ProgressTap {
     transport: Box<dyn AnyTransport>,
     progress: Arc<Progress>,
 }
@@ -124,13 +124,13 @@ impl<T: Transport<RoleClient>> AnyTransport for T {
     }
 }
 
-impl Tapped {
+impl ProgressTap {
     pub(crate) fn new(transport: impl Transport<RoleClient> + 'static, progress: Arc<Progress>) -> Self {
         Self { transport: Box::new(transport), progress }
     }
 }
 
-impl Transport<RoleClient> for Tapped {
+impl Transport<RoleClient> for ProgressTap {
     type Error = TransportError;
 
     fn send(

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use trace_runtime::tool::Tool;
 
 use crate::config::{ServerConfig, Transport};
-use crate::connection::{self, Connection, LIST_TIMEOUT, Running, with_last_words};
+use crate::connection::{self, Connection, LIST_TIMEOUT, Running, with_last_error_line};
 use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
 use crate::ground::Ground;
@@ -166,7 +166,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
     };
     let connection = Arc::new(connection);
     slot.set(State::Ready(Arc::clone(&connection)));
-    let Running { service, keeper, last_words, requests: _requests } = running;
+    let Running { service, keeper, last_error_line, requests: _requests } = running;
     let close = service.cancellation_token();
     let ended = service.waiting();
     tokio::pin!(ended);
@@ -177,7 +177,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
             let _ = timeout(EXIT_TIMEOUT, &mut ended).await;
         }
         _ = &mut ended => {
-            let failure = with_last_words(StartFailure::new("it has ended"), &last_words);
+            let failure = with_last_error_line(StartFailure::new("it has ended"), &last_error_line);
             slot.set(failed(config, failure));
         }
         never = keep_tools(&slot, &connection) => match never {},
@@ -193,7 +193,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
 async fn keep_tools(slot: &Slot, connection: &Connection) -> Infallible {
     let config = &slot.config;
     loop {
-        connection.desk.changed.notified().await;
+        connection.registry.changed.notified().await;
         match timeout(LIST_TIMEOUT, connection.refresh_tools(config, &slot.namespace)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
