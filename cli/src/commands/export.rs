@@ -188,11 +188,11 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
         None => beside(&args.bundle, args.format)?,
     };
     file_target(&path)?.write(write)?;
-    let mut told = format!("wrote {}\n", clean(&path.to_string_lossy()));
+    let mut message = format!("wrote {}\n", clean(&path.to_string_lossy()));
     if args.format == Format::Perfetto {
-        told.push_str("  open it in https://ui.perfetto.dev, which reads it in the browser and uploads nothing\n");
+        message.push_str("  open it in https://ui.perfetto.dev, which reads it in the browser and uploads nothing\n");
     }
-    terminal.print(&told)
+    terminal.print(&message)
 }
 
 /// Returns the default output path of a bundle: beside it, with its name and the extension of the format.

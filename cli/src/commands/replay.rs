@@ -178,7 +178,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
     if args.json {
         terminal.print_json(&outcome)?;
     } else {
-        terminal.print(&told(&outcome))?;
+        terminal.print(&summary(&outcome))?;
     }
     Ok(if outcome.same { Ending::Done } else { Ending::Failed(Kind::Data) })
 }
@@ -400,7 +400,7 @@ impl User {
         while self.begun.is_empty() {
             tokio::select! {
                 biased;
-                event = self.events.next() => self.hear(event).await?,
+                event = self.events.next() => self.receive(event).await?,
                 () = &mut rest => break,
             }
         }
@@ -416,7 +416,7 @@ impl User {
                 return Ok(ended);
             }
             let event = self.events.next().await;
-            self.hear(event).await?;
+            self.receive(event).await?;
         }
     }
 
@@ -427,12 +427,12 @@ impl User {
         loop {
             tokio::select! {
                 done = &mut future => return Ok(done),
-                event = self.events.next() => self.hear(event).await?,
+                event = self.events.next() => self.receive(event).await?,
             }
         }
     }
 
-    async fn hear(&mut self, event: Option<Event>) -> Result<(), Failure> {
+    async fn receive(&mut self, event: Option<Event>) -> Result<(), Failure> {
         let (method, params) = match event {
             None => return Err(Failure::internal(anyhow::anyhow!("the server ended before the replay did"))),
             Some(Event::Notification { method, params }) => (method, params),
@@ -474,8 +474,8 @@ fn inputs(parts: &[Value]) -> Vec<UserInput> {
 }
 
 /// Formats the result of a replay.
-fn told(outcome: &Outcome) -> String {
-    let mut told = String::new();
+fn summary(outcome: &Outcome) -> String {
+    let mut out = String::new();
     for turn in &outcome.turns {
         let verdict = match (turn.same, turn.status) {
             (true, _) if turn.recording_ends => "same until the recording ends",
@@ -486,7 +486,7 @@ fn told(outcome: &Outcome) -> String {
         };
         let (number, tokens) = (turn.number, text::number(turn.tokens));
         let seconds = Duration::from_millis(turn.duration_ms).as_secs_f64();
-        let _ = writeln!(told, "turn {number}: {verdict}, {tokens} tokens, {seconds:.1} s");
+        let _ = writeln!(out, "turn {number}: {verdict}, {tokens} tokens, {seconds:.1} s");
     }
     for agent in &outcome.agents {
         match &agent.divergence {
@@ -498,21 +498,21 @@ fn told(outcome: &Outcome) -> String {
                     (true, true) => format!("{} requests, all the same; then the recording ends", count(all)),
                     (false, _) => format!("{} of {} requests, all the same", count(same), count(all)),
                 };
-                let _ = writeln!(told, "{}: {what}", text::clean(&agent.agent));
+                let _ = writeln!(out, "{}: {what}", text::clean(&agent.agent));
             }
             Some(found) => {
-                let _ = writeln!(told, "\n{}", text::clean(&found.to_string()));
+                let _ = writeln!(out, "\n{}", text::clean(&found.to_string()));
                 for line in found.diff.iter().flat_map(|diff| diff.lines()) {
-                    let _ = writeln!(told, "{}", text::clean(line));
+                    let _ = writeln!(out, "{}", text::clean(line));
                 }
             }
         }
     }
     if outcome.only_conversation {
-        told.push_str("another program recorded this: only the conversation was compared\n");
+        out.push_str("another program recorded this: only the conversation was compared\n");
     }
     if let Some(bundle) = &outcome.bundle {
-        let _ = writeln!(told, "recorded in {}", bundle.display());
+        let _ = writeln!(out, "recorded in {}", bundle.display());
     }
-    told
+    out
 }

@@ -83,9 +83,13 @@ enum Approval {
 }
 
 /// Receives what happens in a turn, and answers approval requests.
-pub(crate) trait Audience {
+pub(crate) trait TurnObserver {
     /// Receives a notification of the root thread, as it was sent and as it was parsed.
-    fn hear(&mut self, text: &RawNotification<'_>, notification: Option<&ServerNotification>) -> Result<(), Failure>;
+    fn on_notification(
+        &mut self,
+        text: &RawNotification<'_>,
+        notification: Option<&ServerNotification>,
+    ) -> Result<(), Failure>;
 
     /// Decides whether a command may run.
     fn may_run(&mut self, question: &CommandExecutionRequestApprovalParams) -> CommandExecutionApprovalDecision;
@@ -94,7 +98,7 @@ pub(crate) trait Audience {
     fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision;
 
     /// Receives a notification of any thread, because an approval request may refer to it.
-    fn overhear(&mut self, notification: &ServerNotification);
+    fn on_tree_notification(&mut self, notification: &ServerNotification);
 }
 
 /// A notification as it was sent.
@@ -209,7 +213,7 @@ pub(crate) async fn turn(
     server: &Server,
     start: ThreadStartParams,
     prompt: String,
-    audience: &mut impl Audience,
+    observer: &mut impl TurnObserver,
     signals: (&mut Signals, &mut Option<Caught>),
 ) -> Result<Outcome, Failure> {
     let (client, mut events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
@@ -218,7 +222,7 @@ pub(crate) async fn turn(
     let input = vec![UserInput::Text { text: prompt, text_elements: Vec::new() }];
     let params = TurnStartParams { thread_id: thread.clone(), input, ..TurnStartParams::default() };
     let turn = client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id;
-    let (status, error) = follow(&client, &mut events, &thread, &turn, audience, signals).await?;
+    let (status, error) = follow(&client, &mut events, &thread, &turn, observer, signals).await?;
     let bundle = bundle_of(&client, &thread).await;
     Ok(Outcome { status, error, bundle })
 }
@@ -229,7 +233,7 @@ async fn follow(
     events: &mut Events,
     thread: &str,
     turn: &str,
-    audience: &mut impl Audience,
+    observer: &mut impl TurnObserver,
     (signals, caught): (&mut Signals, &mut Option<Caught>),
 ) -> Result<(TurnStatus, Option<String>), Failure> {
     loop {
@@ -249,12 +253,12 @@ async fn follow(
                 let notification = ServerNotification::decode(&method, params.as_deref()).ok().flatten();
                 let text = RawNotification { method: &method, params: params.as_deref() };
                 if let Some(notification) = &notification {
-                    audience.overhear(notification);
+                    observer.on_tree_notification(notification);
                 }
                 // People see only the notifications of the root thread. Programs that read JSON get all of them.
                 let is_own =
                     notification.as_ref().and_then(ServerNotification::thread_id).is_none_or(|id| id == thread);
-                audience.hear(&text, notification.as_ref().filter(|_| is_own))?;
+                observer.on_notification(&text, notification.as_ref().filter(|_| is_own))?;
                 if let Some(ServerNotification::TurnCompleted(ended)) = notification
                     && ended.turn.id == turn
                 {
@@ -262,7 +266,7 @@ async fn follow(
                 }
             }
             Some(Event::Request { id, method, params }) => {
-                answer(client, &id, &method, params.as_deref(), audience).await.map_err(refused)?;
+                answer(client, &id, &method, params.as_deref(), observer).await.map_err(refused)?;
             }
         }
     }
@@ -274,19 +278,19 @@ async fn answer(
     id: &RequestId,
     method: &str,
     params: Option<&RawValue>,
-    audience: &mut impl Audience,
+    observer: &mut impl TurnObserver,
 ) -> Result<(), CallError> {
     match method {
         "item/commandExecution/requestApproval" => match decoded(params) {
             Some(question) => {
-                let decision = audience.may_run(&question);
+                let decision = observer.may_run(&question);
                 client.answer(id, &CommandExecutionRequestApprovalResponse { decision }).await
             }
             None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,
         },
         "item/fileChange/requestApproval" => match decoded(params) {
             Some(question) => {
-                let decision = audience.may_change(&question);
+                let decision = observer.may_change(&question);
                 client.answer(id, &FileChangeRequestApprovalResponse { decision }).await
             }
             None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,

@@ -212,7 +212,7 @@ impl<'a> Tail<'a> {
 
     /// Reads further bytes of the log, and prints their events.
     fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let mut told = Vec::new();
+        let mut pending = Vec::new();
         let Self { live, narrator, payloads, args, before, .. } = self;
         let hear = |update: Update<'_>| {
             let happenings = narrator.hear(&update, payloads);
@@ -226,11 +226,11 @@ impl<'a> Tail<'a> {
                         }
                     }
                 }
-                None => told.extend(shown),
+                None => pending.extend(shown),
             }
         };
         live.feed(bytes, payloads, hear).map_err(never_refused)?;
-        self.show(&told)
+        self.show(&pending)
     }
 
     fn show_what_was_before(&mut self) -> Result<(), Failure> {
@@ -268,21 +268,21 @@ impl<'a> Tail<'a> {
 
     /// Prints what only the end of the log shows, and returns why nothing more follows.
     fn end(mut self, end: Option<&End>) -> Result<Ending, Failure> {
-        let mut told = Vec::new();
+        let mut pending = Vec::new();
         let Self { live, narrator, payloads, args, before, .. } = &mut self;
         let hear = |update: Update<'_>| {
             let happenings = narrator.hear(&update, payloads);
-            told.extend(happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref())));
+            pending.extend(happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref())));
         };
         live.feed_rest(payloads, hear).map_err(never_refused)?;
         if let Some(before) = before {
-            before.extend(told.drain(..));
+            before.extend(pending.drain(..));
             while before.len() > args.lines {
                 before.pop_front();
             }
         }
         self.show_what_was_before()?;
-        self.show(&told)?;
+        self.show(&pending)?;
         self.status.clear();
         self.warn_of_unknown_agent();
         let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();

@@ -208,8 +208,8 @@ fn looked_at(area: Area, schema: Option<u32>, counts: &Counts) -> String {
 /// Formats the numbers of errors, warnings and notes.
 fn result(errors: u64, warnings: u64, notes: u64) -> String {
     let counts = [(errors, "error"), (warnings, "warning"), (notes, "note")];
-    let told: Vec<_> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| text::count(n, noun)).collect();
-    if told.is_empty() { "ok".to_owned() } else { told.join(", ") }
+    let parts: Vec<_> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| text::count(n, noun)).collect();
+    if parts.is_empty() { "ok".to_owned() } else { parts.join(", ") }
 }
 
 /// Formats the result for one bundle as text.

@@ -18,7 +18,7 @@ use trace_protocol::turn::TurnPlanStepStatus;
 use trace_runtime::tool::exec::program::SearchPath;
 
 use super::question::{Asking, Extent, Shown};
-use super::{Audience, RawNotification};
+use super::{RawNotification, TurnObserver};
 use crate::signals::Signals;
 use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
@@ -49,7 +49,7 @@ impl<'a> Narration<'a> {
     }
 
     /// Writes a line to stderr. Untrusted texts in it must already be safe to print.
-    fn aside(&mut self, line: &str) -> Result<(), Failure> {
+    fn print_note(&mut self, line: &str) -> Result<(), Failure> {
         self.end_line()?;
         let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
         Ok(())
@@ -67,16 +67,16 @@ impl<'a> Narration<'a> {
         let lines: Vec<&str> = output.lines().collect();
         let left_out = lines.len().saturating_sub(OUTPUT_LINES);
         if left_out > 0 {
-            self.aside(&format!("  ... {} lines", text::number(left_out as u64)))?;
+            self.print_note(&format!("  ... {} lines", text::number(left_out as u64)))?;
         }
         for line in &lines[left_out..] {
-            self.aside(&format!("  {}", text::clean(&line.chars().take(LINE_CHARACTERS).collect::<String>())))?;
+            self.print_note(&format!("  {}", text::clean(&line.chars().take(LINE_CHARACTERS).collect::<String>())))?;
         }
         match (item.status, item.exit_code) {
-            (CommandExecutionStatus::Declined, _) => self.aside("  declined"),
+            (CommandExecutionStatus::Declined, _) => self.print_note("  declined"),
             (_, Some(0)) => Ok(()),
-            (_, Some(code)) => self.aside(&format!("  exit code {code}")),
-            (_, None) => self.aside("  stopped"),
+            (_, Some(code)) => self.print_note(&format!("  exit code {code}")),
+            (_, None) => self.print_note("  stopped"),
         }
     }
 
@@ -147,8 +147,12 @@ enum Answer {
     Stop,
 }
 
-impl Audience for Narration<'_> {
-    fn hear(&mut self, raw: &RawNotification<'_>, notification: Option<&ServerNotification>) -> Result<(), Failure> {
+impl TurnObserver for Narration<'_> {
+    fn on_notification(
+        &mut self,
+        raw: &RawNotification<'_>,
+        notification: Option<&ServerNotification>,
+    ) -> Result<(), Failure> {
         if self.is_json {
             return self.terminal.print_json_line(raw);
         }
@@ -160,7 +164,7 @@ impl Audience for Narration<'_> {
             }
             Some(ServerNotification::ItemStarted(started)) => match &started.item {
                 ThreadItem::CommandExecution(item) => {
-                    self.aside(&format!("$ {}", text::command(&item.command, COMMAND_COLUMNS)))
+                    self.print_note(&format!("$ {}", text::command(&item.command, COMMAND_COLUMNS)))
                 }
                 _ => Ok(()),
             },
@@ -176,15 +180,15 @@ impl Audience for Narration<'_> {
                         }
                     };
                     for change in &item.changes {
-                        self.aside(&format!("{what} {}", trace_text::path(change.path.as_ref())))?;
+                        self.print_note(&format!("{what} {}", trace_text::path(change.path.as_ref())))?;
                     }
                     Ok(())
                 }
                 ThreadItem::SubAgentActivity(item) => {
                     let kind = format!("{:?}", item.kind).to_lowercase();
-                    self.aside(&format!("agent {} {kind}", text::clean(&item.agent_path)))
+                    self.print_note(&format!("agent {} {kind}", text::clean(&item.agent_path)))
                 }
-                ThreadItem::ContextCompaction(_) => self.aside("the history was compacted"),
+                ThreadItem::ContextCompaction(_) => self.print_note("the history was compacted"),
                 _ => Ok(()),
             },
             Some(ServerNotification::TurnPlanUpdated(plan)) => {
@@ -194,21 +198,21 @@ impl Audience for Narration<'_> {
                         TurnPlanStepStatus::InProgress => '>',
                         TurnPlanStepStatus::Completed => 'x',
                     };
-                    self.aside(&format!("[{sign}] {}", text::clean(&step.step)))?;
+                    self.print_note(&format!("[{sign}] {}", text::clean(&step.step)))?;
                 }
                 Ok(())
             }
             Some(ServerNotification::Error(error)) if error.will_retry => {
-                self.aside(&text::clean(&error.error.message))
+                self.print_note(&text::clean(&error.error.message))
             }
             Some(ServerNotification::Warning(warning)) => {
-                self.aside(&format!("warning: {}", text::clean(&warning.message)))
+                self.print_note(&format!("warning: {}", text::clean(&warning.message)))
             }
             _ => Ok(()),
         }
     }
 
-    fn overhear(&mut self, notification: &ServerNotification) {
+    fn on_tree_notification(&mut self, notification: &ServerNotification) {
         match notification {
             ServerNotification::ItemStarted(started) => {
                 if let ThreadItem::FileChange(item) = &started.item {
