@@ -49,7 +49,8 @@ pub(crate) struct GrepArgs {
     /// The pattern; with -e, the first bundle
     #[arg(value_name = "PATTERN", required_unless_present = "patterns", allow_hyphen_values = false)]
     pattern: Option<String>,
-    /// Bundles, or folders with bundles below them [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    /// Bundles, or folders with bundles below them [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
+    /// then traces in the home folder]
     #[arg(value_name = "BUNDLE")]
     bundles: Vec<PathBuf>,
     /// A pattern; may be given several times, and may begin with a dash
