@@ -105,7 +105,7 @@ impl ServingArgs {
                 })?,
             },
         };
-        std::path::absolute(&home).map_err(|error| Failure::data(error).context("the home folder has no path"))
+        std::path::absolute(&home).map_err(|error| Failure::data(error).context("the server home has no path"))
     }
 
     /// Configures a server.

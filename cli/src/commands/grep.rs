@@ -50,7 +50,7 @@ pub(crate) struct GrepArgs {
     #[arg(value_name = "PATTERN", required_unless_present = "patterns", allow_hyphen_values = false)]
     pattern: Option<String>,
     /// Bundles, or folders with bundles below them [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
-    /// then traces in the home folder]
+    /// then traces in the server home]
     #[arg(value_name = "BUNDLE")]
     bundles: Vec<PathBuf>,
     /// A pattern; may be given several times, and may begin with a dash

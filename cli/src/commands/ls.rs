@@ -45,7 +45,7 @@ Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LsArgs {
-    /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the server home]
     root: Option<PathBuf>,
     /// Write a JSON array, described below
     #[arg(long)]

@@ -46,7 +46,7 @@ Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be dele
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneArgs {
-    /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the server home]
     root: Option<PathBuf>,
     /// Select bundles that were last used longer ago than this
     #[arg(long, value_name = "DAYS", value_parser = amount::parse_age)]

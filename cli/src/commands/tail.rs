@@ -63,7 +63,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
     /// The bundle, or a folder whose newest bundle is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
-    /// then traces in the home folder]
+    /// then traces in the server home]
     bundle: Option<PathBuf>,
     /// Show this many lines of earlier events
     #[arg(short = 'n', long, value_name = "N", default_value_t = FIRST_LINES)]

@@ -140,8 +140,8 @@ fn help_teaches() {
     Usage: trace prune [OPTIONS] [ROOT]
 
     Arguments:
-      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home
-              folder]
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the
+              server home]
 
     Options:
           --keep-days <DAYS>  Select bundles that were last used longer ago than this
@@ -343,8 +343,8 @@ fn help_teaches() {
     Usage: trace ls [OPTIONS] [ROOT]
 
     Arguments:
-      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home
-              folder]
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the
+              server home]
 
     Options:
           --json          Write a JSON array, described below
