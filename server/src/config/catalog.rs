@@ -1,46 +1,46 @@
-//! Models that a user names in the configuration.
+//! Models that the configuration adds to the catalogue.
 
 use serde::{Deserialize, Serialize};
 
 /// A model that clients can choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogModel {
-    /// Its name at the provider.
+    /// The model's name at the provider.
     pub id: String,
-    /// Its name for people; the id if there is none.
+    /// The name that users see, if it differs from the id.
     pub display_name: Option<String>,
-    /// What it is good for.
+    /// What the model is good for.
     #[serde(default)]
     pub description: String,
-    /// Provider that has it; the configured one if there is none.
+    /// The provider that offers the model. `None` stands for the configured provider.
     pub provider: Option<String>,
-    /// How much it can be told to reason, from little to much.
+    /// The reasoning efforts that the model supports, from low to high.
     #[serde(default)]
     pub efforts: Vec<String>,
-    /// What it does when nothing is said.
+    /// The effort if the user sets none.
     pub default_effort: Option<String>,
-    /// Tokens that its window holds.
+    /// Size of the context window in tokens.
     pub context_window: Option<u64>,
-    /// Tokens at which a history is made shorter.
+    /// Number of tokens in the history at which a thread is compacted.
     pub auto_compact_token_limit: Option<u64>,
-    /// Whether it takes pictures.
+    /// Whether the model accepts images.
     #[serde(default = "takes_images")]
     pub images: bool,
-    /// Whether it is left out of ordinary lists.
+    /// Whether ordinary model lists leave out the model.
     #[serde(default)]
     pub hidden: bool,
-    /// Whether it is the model that is taken when `model` is not set.
+    /// Whether the model is the default if `model` is not set.
     #[serde(default)]
     pub default: bool,
 }
 
-/// Most models do.
+/// Default of `images`: most models accept them.
 fn takes_images() -> bool {
     true
 }
 
 impl CatalogModel {
-    /// Returns a model of which only the name is known.
+    /// Returns a model of which only the id is known.
     #[must_use]
     pub fn named(id: impl Into<String>) -> Self {
         Self {

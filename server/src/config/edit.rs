@@ -1,4 +1,4 @@
-//! Changes of a configuration file that leave the rest of it as its author wrote it.
+//! Edits of a configuration file that keep its comments and formatting.
 
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
@@ -6,31 +6,31 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 use super::error::ConfigError;
 use super::layer;
 
-/// One change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edit {
     /// The dotted key.
     pub key: String,
-    /// The new value; `null` takes the key away.
+    /// The new value. `null` removes the key.
     pub value: Value,
-    /// What becomes of a table that is there.
+    /// What happens to a table that is already at the key.
     pub merge: Merge,
 }
 
-/// What becomes of a table that is there, when it is set again.
+/// What happens to an existing table when its key is set again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// It makes way.
+    /// The new table replaces the old one.
     Replace,
-    /// The new one joins it.
+    /// The members of the new table are added to the old one.
     Upsert,
 }
 
-/// Makes a change.
+/// Applies an edit.
 ///
 /// # Errors
 ///
-/// The key is none or lies inside of something that is no table, or TOML has no such value.
+/// Returns an error if the key is not a valid dotted key, if one of its parents is not a table, or if TOML cannot
+/// express the value.
 pub(super) fn apply(document: &mut DocumentMut, edit: &Edit) -> Result<(), ConfigError> {
     let parts = layer::split_key(&edit.key)?;
     let (last, parents) = parts.split_last().expect("a key that was split has a part");
@@ -56,14 +56,14 @@ pub(super) fn apply(document: &mut DocumentMut, edit: &Edit) -> Result<(), Confi
     Ok(())
 }
 
-/// Puts a value under a key of a table.
+/// Sets a key of a table.
 fn put(place: &mut dyn TableLike, key: &str, value: &toml::Value, merge: Merge) {
     match place.get_mut(key) {
         None => {
             place.insert(key, item_of(value));
         }
         Some(there) => match (there.as_table_like_mut(), value) {
-            // The table itself stays, and with it the comment before its head.
+            // The table itself is kept, because the comment before its header belongs to it.
             (Some(table), toml::Value::Table(members)) => {
                 if merge == Merge::Replace {
                     table.clear();
@@ -77,7 +77,7 @@ fn put(place: &mut dyn TableLike, key: &str, value: &toml::Value, merge: Merge) 
     }
 }
 
-/// Puts an item where another is, with the comment that stands beside it.
+/// Replaces an item and keeps the comment beside it.
 fn replace(there: &mut Item, item: Item) {
     match (there.as_value_mut(), item) {
         (Some(old), Item::Value(mut new)) => {
@@ -88,14 +88,14 @@ fn replace(there: &mut Item, item: Item) {
     }
 }
 
-/// Returns a table whose head is only written if it has values of its own.
+/// Returns a table whose header is written only if the table has values.
 fn implicit_table() -> Table {
     let mut table = Table::new();
     table.set_implicit(true);
     table
 }
 
-/// Returns a value as it stands in a file: tables with heads, and everything in arrays on one line.
+/// Returns a value in the form that the file uses: tables have headers, and an array is on one line.
 fn item_of(value: &toml::Value) -> Item {
     match value {
         toml::Value::Table(members) => {
@@ -115,7 +115,7 @@ fn value_of(value: &toml::Value) -> toml_edit::Value {
         toml::Value::Integer(number) => (*number).into(),
         toml::Value::Float(number) => (*number).into(),
         toml::Value::Boolean(value) => (*value).into(),
-        // Clients send JSON, which has no times.
+        // Clients send JSON, which has no type for dates and times.
         toml::Value::Datetime(time) => time.to_string().into(),
         toml::Value::Array(values) => values.iter().map(value_of).collect::<Array>().into(),
         toml::Value::Table(members) => {

@@ -1,4 +1,4 @@
-//! What the layers come to.
+//! The configuration that results from merging the layers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,81 +22,81 @@ use super::layer::{self, Layer, LayerName};
 use super::mcp;
 use super::variables;
 
-/// Model that is asked when nobody names one.
+/// The model if neither the configuration nor the client names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
-/// Provider that is asked when nobody names one.
+/// The provider if neither the configuration nor the client names one.
 pub const DEFAULT_PROVIDER: &str = "openai";
-/// Providers that exist without being configured.
+/// Providers that need no configuration.
 pub const BUILT_IN_PROVIDERS: &[&str] = &["openai", "scripted"];
-/// Permission profiles that exist without being configured, and what they stand for.
+/// Permission profiles that need no configuration, with their sandbox modes.
 pub const PERMISSION_PROFILES: &[(&str, SandboxMode)] = &[
     (":read-only", SandboxMode::ReadOnly),
     (":workspace", SandboxMode::WorkspaceWrite),
     (":danger-full-access", SandboxMode::DangerFullAccess),
 ];
-/// Bytes of project instructions that a model is shown.
+/// Default for the most bytes of project instructions that a model is shown.
 pub const MAX_PROJECT_DOC_BYTES_DEFAULT: u64 = 32 * 1024;
-/// Tokens of a tool's output that a model is shown.
+/// Default for the most tokens of a tool's output that a model is shown.
 pub const TOOL_OUTPUT_TOKENS_DEFAULT: u64 = 10_000;
-/// Remarks about a configuration that users see; of the others they see how many there are.
+/// Most warnings about a configuration that users see one by one. The others are only counted.
 pub const MAX_WARNINGS: usize = 50;
-/// Threads of one session at once, its root included.
+/// Default for the most threads of a session that can exist at the same time, including the root agent's.
 pub const MAX_AGENT_THREADS_DEFAULT: u32 = 4;
-/// Generations of agents below the root.
+/// Default for the most generations of agents below the root agent.
 pub const MAX_AGENT_DEPTH_DEFAULT: u32 = 3;
 
-/// The configuration in force.
+/// The configuration that applies, after all layers were merged.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Model that is asked.
+    /// The model for new threads.
     pub model: String,
-    /// Provider that has it.
+    /// The provider of that model.
     pub provider: String,
-    /// Providers by name, as they are configured. Those that cannot be used are left out, with a warning.
+    /// The configured providers by name. Invalid ones are left out, with a warning.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// Address of the provider `openai`, if it is not the usual one.
+    /// Base URL of the provider `openai`, if it is not the usual one.
     pub openai_base_url: Option<String>,
-    /// Models that clients can choose, beside the one that is configured.
+    /// Models that clients can choose in addition to `model`.
     pub models: Vec<CatalogModel>,
-    /// How much the model reasons.
+    /// Reasoning effort.
     pub effort: Option<String>,
-    /// How much it reasons while it plans.
+    /// Reasoning effort in plan mode.
     pub plan_effort: Option<String>,
-    /// How reasoning is summed up.
+    /// Kind of the reasoning summaries.
     pub summary: Option<String>,
-    /// Class of service at the provider.
+    /// Service tier at the provider.
     pub service_tier: Option<String>,
-    /// Tokens that the window holds, whatever the model is.
+    /// Size of the context window in tokens. It overrides what is known about the model.
     pub model_context_window: Option<u64>,
-    /// Tokens at which a history is made shorter.
+    /// Number of tokens in the history at which a thread is compacted.
     pub auto_compact_token_limit: Option<u64>,
-    /// When a person is asked.
+    /// When the user is asked for an approval.
     pub approval: ApprovalPolicy,
-    /// Who is asked.
+    /// Who answers approvals. `None` stands for the user.
     pub approvals_reviewer: Option<Reviewer>,
-    /// What commands may touch, in a word.
+    /// What commands may read and write.
     pub sandbox_mode: SandboxMode,
-    /// Whether bubblewrap is put around commands.
+    /// Whether commands run in bubblewrap.
     pub bubblewrap: Bubblewrap,
-    /// Replaces the runtime's instructions.
+    /// Instructions that replace those of the runtime.
     pub base_instructions: Option<String>,
-    /// Instructions beside the others.
+    /// Instructions in addition to the base instructions.
     pub developer_instructions: Option<String>,
-    /// Tone of the model.
+    /// Tone of the model's answers.
     pub personality: Option<String>,
-    /// Bytes of project instructions that a model is shown.
+    /// Most bytes of project instructions that a model is shown.
     pub project_doc_max_bytes: u64,
-    /// Tokens of a tool's output that a model is shown.
+    /// Most tokens of a tool's output that a model is shown.
     pub tool_output_token_limit: u64,
-    /// How far agents may go.
+    /// Limits of trees of agents.
     pub agents: AgentLimits,
-    /// What agents can be for that a model starts.
+    /// Roles that a model can give to the agents that it spawns.
     pub roles: Vec<Role>,
-    /// Servers of tools. Those that cannot be used are left out, with a warning.
+    /// The configured MCP servers. Invalid ones are left out, with a warning.
     pub mcp_servers: Vec<ServerConfig>,
-    /// Which variables of the environment commands get.
+    /// Which environment variables commands get.
     pub variables: VariableRules,
-    /// What the user should know about the configuration.
+    /// Warnings for the user about the configuration.
     pub warnings: Vec<String>,
     workspace: Workspace,
     base: Arc<Path>,
@@ -114,16 +114,16 @@ fn role((name, keys): (String, RoleKeys)) -> Role {
     }
 }
 
-/// How far agents may go.
+/// Limits of trees of agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// Threads of one session at once, its root included.
+    /// Most threads of a session that can exist at the same time, including the root agent's.
     pub max_threads: u32,
-    /// Generations below the root.
+    /// Most generations of agents below the root agent.
     pub max_depth: u32,
 }
 
-/// What a writable workspace is.
+/// What the policy `workspace-write` means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Workspace {
     writable_roots: Vec<PathBuf>,
@@ -132,17 +132,17 @@ struct Workspace {
 }
 
 impl Config {
-    /// Tells whether a file or an option says when people are asked.
+    /// Returns whether a layer sets the approval policy.
     #[must_use]
     pub fn has_approval_policy(&self) -> bool {
         self.merged.contains_key("approval_policy")
     }
 
-    /// Lays the layers over the defaults, the lowest first. Relative paths are taken from `base`.
+    /// Merges the layers with the defaults, the lowest layer first. Relative paths are relative to `base`.
     ///
     /// # Errors
     ///
-    /// A key has a value that it cannot have, or the provider is not known.
+    /// Returns an error if a value is invalid or a provider is unknown.
     pub(super) fn of_layers(layers: Vec<Layer>, base: Arc<Path>) -> Result<Self, ConfigError> {
         let mut merged = toml::Table::new();
         for layer in &layers {
@@ -175,7 +175,7 @@ impl Config {
             service_tier: keys.service_tier,
             model_context_window: keys.model_context_window,
             auto_compact_token_limit: keys.model_auto_compact_token_limit,
-            // The Codex CLI's default. Whoever starts threads that nobody can be asked about sets `never` for them.
+            // The default of the Codex CLI. A caller that starts threads without a user sets `never` for them.
             approval: keys.approval_policy.map_or(ApprovalPolicy::OnRequest, |policy| policy.policy()),
             approvals_reviewer: keys.approvals_reviewer,
             sandbox_mode: keys.sandbox_mode.unwrap_or(SandboxMode::WorkspaceWrite),
@@ -200,11 +200,11 @@ impl Config {
         })
     }
 
-    /// Returns this configuration with what a client says for one thread: a map of dotted keys.
+    /// Returns this configuration with a client's settings for one thread: a map of dotted keys.
     ///
     /// # Errors
     ///
-    /// A key is none, or has a value that it cannot have.
+    /// Returns an error if a key or its value is invalid.
     pub fn with(&self, map: &Map<String, Value>) -> Result<Self, ConfigError> {
         if map.is_empty() {
             return Ok(self.clone());
@@ -214,7 +214,7 @@ impl Config {
         Self::of_layers(layers, Arc::clone(&self.base))
     }
 
-    /// Returns the settings of a new thread that works in a folder.
+    /// Returns the settings of a new thread that works in the folder `cwd`.
     #[must_use]
     pub fn settings(&self, cwd: &Path) -> Settings {
         Settings {
@@ -235,7 +235,7 @@ impl Config {
         }
     }
 
-    /// Returns what a mode of the sandbox means here.
+    /// Returns the sandbox policy for a sandbox mode.
     #[must_use]
     pub fn sandbox(&self, mode: SandboxMode) -> SandboxPolicy {
         match mode {
@@ -249,20 +249,20 @@ impl Config {
         }
     }
 
-    /// Returns the mode that a built-in permission profile stands for.
+    /// Returns the sandbox mode of a built-in permission profile.
     #[must_use]
     pub fn permission_profile(id: &str) -> Option<SandboxMode> {
         PERMISSION_PROFILES.iter().find(|(name, _)| *name == id).map(|(_, mode)| *mode)
     }
 
-    /// Returns how many tokens the window of a model holds, where that is known.
+    /// Returns the size of a model's context window in tokens, if it is known.
     #[must_use]
     pub fn context_window(&self, model: &str) -> Option<u64> {
         self.model_context_window
             .or_else(|| self.models.iter().find(|known| known.id == model).and_then(|known| known.context_window))
     }
 
-    /// Returns what is known of the windows of single models.
+    /// Returns what is known about the context windows of single models.
     #[must_use]
     pub fn windows(&self) -> Vec<ModelWindow> {
         let of_model = |known: &CatalogModel| ModelWindow {
@@ -273,12 +273,12 @@ impl Config {
         self.models.iter().map(of_model).collect()
     }
 
-    /// Returns the providers that can be asked over the network: `openai` and those of the configuration. The address of
-    /// `openai` is the configured one, or else `usual`, for which the environment is a good source.
+    /// Returns the providers that are reached over the network: `openai` and the configured ones. The base URL of
+    /// `openai` is the configured one, or else `usual`, which callers can take from the environment.
     ///
     /// # Errors
     ///
-    /// The address is none.
+    /// Returns an error if a base URL is invalid.
     pub fn network_providers(&self, usual: Option<&str>) -> Result<Vec<ProviderConfig>, ProviderConfigError> {
         let mut providers: Vec<_> = self.providers.values().cloned().collect();
         if !self.providers.contains_key(DEFAULT_PROVIDER) {
@@ -300,13 +300,13 @@ impl Config {
         &self.layers
     }
 
-    /// Returns for each key that a layer sets the layer whose value counts.
+    /// Returns the effective layer of each key that is set.
     #[must_use]
     pub fn origins(&self) -> BTreeMap<String, &Layer> {
         let mut origins: BTreeMap<String, &Layer> = BTreeMap::new();
         for layer in &self.layers {
             layer::for_each_leaf(&layer.table, &mut |key| {
-                // A value that replaces a table takes the place of all that was in it.
+                // A value that replaces a table also replaces all members of the table.
                 let inside = format!("{key}.");
                 let below = origins.range(inside.clone()..).take_while(|(other, _)| other.starts_with(&inside));
                 let below: Vec<String> = below.map(|(other, _)| other.clone()).collect();
@@ -319,7 +319,7 @@ impl Config {
         origins
     }
 
-    /// Returns the effective settings under their keys: what the layers say, and the defaults that clients look for.
+    /// Returns the effective settings under their keys: the settings of the layers, and the defaults that clients read.
     #[must_use]
     pub fn to_json(&self) -> Map<String, Value> {
         let Value::Object(mut config) = layer::toml_to_json(&toml::Value::Table(self.merged.clone())) else {
@@ -339,32 +339,33 @@ impl Config {
         config
     }
 
-    /// Returns the value in force at a key that has been split, if a layer sets it.
+    /// Returns the effective value at a dotted key that was split, if a layer sets it.
     pub(super) fn value_at(&self, key: &[String]) -> Option<Value> {
         layer::value_at(&self.merged, key).map(layer::toml_to_json)
     }
 
-    /// Returns the highest layer that sets something at a key or below it.
+    /// Returns the highest layer that sets a value at or below a key.
     pub(super) fn layer_of(&self, key: &[String]) -> Option<&Layer> {
         self.layers.iter().rev().find(|layer| layer::value_at(&layer.table, key).is_some())
     }
 }
 
-/// Returns what there is to say about a configuration, up to some number.
+/// Returns the warnings about a configuration, at most [`MAX_WARNINGS`] and one that counts the others.
 fn warnings(remarks: BTreeSet<String>) -> Vec<String> {
     let more = remarks.len().saturating_sub(MAX_WARNINGS);
     let more = (more > 0).then(|| format!("and {more} more"));
     remarks.into_iter().take(MAX_WARNINGS).chain(more).collect()
 }
 
-/// Refuses what no single key shows.
+/// Checks the rules that concern several keys.
 fn check(keys: &Keys) -> Result<(), ConfigError> {
     let invalid = |message: String| Err(ConfigError::Invalid { message });
     let is_unknown = |name: &str| !BUILT_IN_PROVIDERS.contains(&name) && !keys.model_providers.contains_key(name);
-    // A recording is a provider only while it is played, which the configuration does not know; turns say so otherwise.
+    // The provider of a recording exists only while the recording is replayed, which the configuration cannot know. If
+    // it is missing, the turn reports it.
     let is_missing = |name: &&String| is_unknown(name) && name.as_str() != PROVIDER_NAME;
     if let Some(name) = keys.model_provider.as_ref().filter(is_missing) {
-        return invalid(format!("`model_provider` names `{name}`, and there is no `[model_providers.{name}]`"));
+        return invalid(format!("`model_provider` names `{name}`, but there is no `[model_providers.{name}]`"));
     }
     let mut seen = BTreeSet::new();
     for model in &keys.models {
@@ -373,7 +374,9 @@ fn check(keys: &Keys) -> Result<(), ConfigError> {
         }
         if let Some(name) = model.provider.as_ref().filter(|name| is_unknown(name)) {
             let id = &model.id;
-            return invalid(format!("`models` says `{name}` has `{id}`, and there is no `[model_providers.{name}]`"));
+            return invalid(format!(
+                "`models` gives `{id}` the provider `{name}`, but there is no `[model_providers.{name}]`"
+            ));
         }
     }
     if keys.models.iter().filter(|model| model.default).count() > 1 {
@@ -382,7 +385,8 @@ fn check(keys: &Keys) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns the providers that are described. The one that is asked must be, well; what is wrong with others is a remark.
+/// Returns the configured providers. The provider in use must be valid; an invalid one among the others leads to a
+/// warning.
 fn providers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<BTreeMap<String, ProviderConfig>, ConfigError> {
     let mut providers = BTreeMap::new();
     for (id, table) in &keys.model_providers {
@@ -401,7 +405,7 @@ fn providers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<BTreeMap<Str
     Ok(providers)
 }
 
-/// Returns the workspace that some keys describe.
+/// Returns the meaning of the policy `workspace-write`. Relative paths are relative to `base`.
 fn workspace(keys: &WorkspaceKeys, base: &Path) -> Workspace {
     Workspace {
         writable_roots: keys.writable_roots.iter().map(|root| base.join(root)).collect(),
@@ -410,7 +414,7 @@ fn workspace(keys: &WorkspaceKeys, base: &Path) -> Workspace {
     }
 }
 
-/// Joins the lines of a parser's message.
+/// Joins the lines of a parser's error message.
 pub(super) fn one_line(message: &str) -> String {
     message.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
@@ -512,7 +516,7 @@ mod tests {
         assert_eq!(config.warnings, [""; 0]);
         assert_eq!((config.model.as_str(), config.provider.as_str()), ("large", "mine"));
         assert_eq!(config.mcp_servers[0].name, "docs");
-        // Every key of the tables is in the example.
+        // The example has every key of the tables.
         let keys = documentation.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
         let is_elsewhere =
             |key: &&str| ["model_providers", "mcp_servers", "agents.roles"].iter().any(|table| key.starts_with(table));
@@ -589,7 +593,7 @@ mod tests {
         for (flags, message) in [
             ("model = 3", "invalid type: integer `3`, expected a string, in `model`"),
             ("agents.max_depth = -1", "invalid value: integer `-1`, expected u32, in `agents.max_depth`"),
-            ("model_provider = 'x'", "`model_provider` names `x`, and there is no `[model_providers.x]`"),
+            ("model_provider = 'x'", "`model_provider` names `x`, but there is no `[model_providers.x]`"),
             ("models = [{id = 'a'}, {id = 'a'}]", "`models` has `a` twice"),
             ("models = [{id = 'a', default = true}, {id = 'b', default = true}]", "`models` has more than one default"),
         ] {

@@ -1,8 +1,8 @@
-//! What can be wrong with a configuration.
+//! Errors of reading, checking and changing a configuration.
 
 use std::path::PathBuf;
 
-/// What is wrong with a configuration.
+/// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -10,18 +10,18 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// The file is larger than any configuration.
-    #[error("{path} has {bytes} bytes, and a configuration may have {limit}")]
+    /// The file is larger than [`MAX_CONFIG_BYTES`](super::MAX_CONFIG_BYTES).
+    #[error("{path} has {bytes} bytes, but a configuration may have at most {limit}")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
-        /// The most that is read.
+        /// The most bytes that are read.
         limit: u64,
     },
     /// The file cannot be written.
@@ -29,11 +29,11 @@ pub enum ConfigError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// The file is no TOML, or a key of it has a value that it cannot have.
+    /// The file is not valid TOML, or a value in it is invalid.
     #[error("{path}:{line}:{column}: {message}")]
     File {
         /// The file.
@@ -51,52 +51,52 @@ pub enum ConfigError {
         /// The override.
         text: String,
     },
-    /// A dotted key is none.
-    #[error("key `{key}` is no dotted key: {message}")]
+    /// A dotted key is invalid.
+    #[error("key `{key}` is not a dotted key: {message}")]
     Key {
         /// The key.
         key: String,
-        /// What is wrong.
+        /// What is wrong with it.
         message: String,
     },
-    /// A key would be inside of something that is no table.
+    /// A parent of a dotted key is not a table.
     #[error("cannot set `{key}`: `{parent}` is not a table")]
     Parent {
         /// The key.
         key: String,
-        /// What is in its way.
+        /// The parent.
         parent: String,
     },
-    /// A value that TOML cannot express.
-    #[error("`{key}` has a value that a configuration cannot hold: {message}")]
+    /// TOML cannot express a value.
+    #[error("`{key}` has a value that TOML cannot express: {message}")]
     Value {
         /// The key.
         key: String,
-        /// What is wrong.
+        /// What is wrong with it.
         message: String,
     },
-    /// The layers together make no configuration.
+    /// The merged configuration is invalid.
     #[error("invalid configuration: {message}")]
     Invalid {
-        /// What is wrong, with the key.
+        /// What is wrong, including the key.
         message: String,
     },
-    /// Somebody else has changed the file.
+    /// The file was changed by another program.
     #[error(
         "the configuration has changed since it was read: expected version {expected}, found {found}; read it again"
     )]
     Conflict {
-        /// What the writer has seen.
+        /// The version that the client has read.
         expected: String,
-        /// What is there.
+        /// The version of the file.
         found: String,
     },
-    /// Only the user's file can be written.
+    /// A client wants to write a file that is not the user's configuration.
     #[error("{path} is not the user's configuration, which is {user}")]
     OtherFile {
-        /// What was to be written.
+        /// The file that the client named.
         path: PathBuf,
-        /// What can be written.
+        /// The user's configuration.
         user: PathBuf,
     },
 }

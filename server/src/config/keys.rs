@@ -1,6 +1,6 @@
-//! The keys of `config.toml` that mean something here, as they stand in the file.
+//! The keys of `config.toml` that the server reads, as they are in the file.
 //!
-//! Everything is optional: what a missing key means is decided in one place, where the layers become a configuration.
+//! Every key is optional. The defaults are in one place, where the layers are merged into a configuration.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ use trace_runtime::settings::ApprovalPolicy;
 use super::catalog::CatalogModel;
 use super::variables::VariableKeys;
 
-/// The keys that are read.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Keys {
     pub(super) model: Option<String>,
@@ -49,7 +48,7 @@ pub(super) struct Keys {
     pub(super) mcp_servers: BTreeMap<String, toml::Value>,
 }
 
-/// What a writable workspace is.
+/// The table `sandbox_workspace_write`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct WorkspaceKeys {
     #[serde(default)]
@@ -62,7 +61,7 @@ pub(super) struct WorkspaceKeys {
     pub(super) exclude_slash_tmp: bool,
 }
 
-/// How commands are confined.
+/// The table `sandbox`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct SandboxKeys {
     #[serde(default)]
@@ -71,7 +70,7 @@ pub(super) struct SandboxKeys {
     pub(super) pass_variables: Vec<NamePattern>,
 }
 
-/// How far agents may go.
+/// The table `agents`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct AgentKeys {
     pub(super) max_threads: Option<u32>,
@@ -80,7 +79,7 @@ pub(super) struct AgentKeys {
     pub(super) roles: BTreeMap<String, RoleKeys>,
 }
 
-/// What agents with a role bring along.
+/// A table `agents.roles.NAME`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct RoleKeys {
     pub(super) description: String,
@@ -89,20 +88,20 @@ pub(super) struct RoleKeys {
     pub(super) developer_instructions: Option<String>,
 }
 
-/// What commands may touch, in a word.
+/// A named sandbox policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
-    /// Reading.
+    /// Commands can read, but not write.
     ReadOnly,
-    /// Reading, and writing in the workspace.
+    /// Commands can read, and write in the workspace.
     WorkspaceWrite,
-    /// Everything.
+    /// Commands are not confined.
     DangerFullAccess,
 }
 
 impl SandboxMode {
-    /// Returns the word for it in a configuration.
+    /// Returns the name that the configuration uses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -113,20 +112,20 @@ impl SandboxMode {
     }
 }
 
-/// Who answers when somebody has to be asked.
+/// Who answers approvals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reviewer {
     /// The user.
     User,
-    /// A model; carried for clients.
+    /// A model. The server does not implement it and only keeps the value for clients.
     AutoReview,
-    /// The same under its older name.
+    /// An older name of `AutoReview`.
     GuardianSubagent,
 }
 
 impl Reviewer {
-    /// Returns the word for it in a configuration and in messages.
+    /// Returns the name that the configuration and the protocol use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +136,7 @@ impl Reviewer {
     }
 }
 
-/// How reasoning is summed up.
+/// Kind of the reasoning summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SummaryKey {
@@ -158,7 +157,7 @@ impl SummaryKey {
     }
 }
 
-/// When a person is asked, with the values of other programs that read the same file.
+/// When the user is asked for an approval, with all values that the Codex CLI accepts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ApprovalKey {
@@ -169,7 +168,7 @@ pub(super) enum ApprovalKey {
     Granular(GranularKeys),
 }
 
-/// A policy that says for each kind of question whether it is asked.
+/// A policy that switches each kind of approval on or off.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct GranularKeys {
     #[serde(default)]
@@ -185,14 +184,14 @@ pub(super) struct GranularKeys {
 }
 
 impl ApprovalKey {
-    /// Returns the policy of the runtime that comes closest and asks no less.
+    /// Returns the runtime's policy that is closest to this one and does not ask less often.
     pub(super) fn policy(&self) -> ApprovalPolicy {
         match self {
             Self::Untrusted => ApprovalPolicy::Untrusted,
             Self::OnFailure | Self::OnRequest => ApprovalPolicy::OnRequest,
             Self::Never => ApprovalPolicy::Never,
             Self::Granular(kinds) if kinds.sandbox_approval => ApprovalPolicy::OnRequest,
-            // Nobody is asked for more than the sandbox allows, so what it does not allow is refused.
+            // Approvals outside the sandbox are off, so a command that the sandbox does not allow is refused.
             Self::Granular(_) => ApprovalPolicy::Never,
         }
     }

@@ -1,10 +1,10 @@
-//! What the server says about keys that it does not read.
+//! Warnings about keys that the server does not read.
 //!
-//! People share one file between this server and the Codex CLI. Keys that only concern how that program looks or feels
-//! are passed over in silence; keys with which a user asks for something that will not happen here are named, and so is
-//! everything that nobody knows, because it may be a slip of the pen.
+//! Users share one file between this server and the Codex CLI. Keys that concern only the look or the comfort of that
+//! program are ignored without a warning. A key has a warning if the user asks with it for something that the server
+//! does not do, or if it is unknown, because it may be misspelt.
 
-/// Keys that mean something elsewhere and whose absence nobody notices here.
+/// Keys of the Codex CLI that make no difference to what the server does.
 const HARMLESS: &[&str] = &[
     "allow_login_shell",
     "analytics",
@@ -60,7 +60,7 @@ const HARMLESS: &[&str] = &[
     "windows",
 ];
 
-/// Keys with which a user asks for something that does not happen here.
+/// Keys that ask for something that the server does not do.
 const UNSUPPORTED: &[&str] = &[
     "auto_review",
     "compact_prompt",
@@ -75,13 +75,13 @@ const UNSUPPORTED: &[&str] = &[
     "project_doc_fallback_filenames",
 ];
 
-/// Returns what to say about a dotted key that was not read, if anything.
+/// Returns the warning about a dotted key that was not read, if there is one.
 pub(super) fn remark(key: &str) -> Option<String> {
     let first = key.split('.').next().unwrap_or(key);
     if HARMLESS.contains(&first) || (key == first && first.starts_with("experimental_")) {
         None
     } else if UNSUPPORTED.contains(&first) {
-        // One line for a whole table is enough, and callers drop repetitions.
+        // One line is enough for a whole table. The callers remove duplicates.
         Some(format!("`{first}` has no effect here"))
     } else {
         Some(format!("`{key}` is not a known key and is ignored"))

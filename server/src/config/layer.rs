@@ -1,4 +1,4 @@
-//! Layers of a configuration, and how they lie over each other.
+//! Layers of a configuration, and how they are merged.
 
 use std::path::PathBuf;
 
@@ -7,71 +7,70 @@ use sha2::{Digest, Sha256};
 
 use super::error::ConfigError;
 
-/// Most parts of a dotted key. Each part is a table inside of another, and what walks through tables must not go too deep.
+/// Most parts of a dotted key. Each part is a nested table, and the functions that walk through tables are recursive.
 pub const MAX_KEY_PARTS: usize = 64;
-/// Most bytes of a dotted key; paths are parts of some.
+/// Most bytes of a dotted key. Some keys contain paths, so the limit is generous.
 pub const MAX_KEY_BYTES: usize = 16 * 1024;
-/// Most characters of a key that an error repeats.
+/// Most characters of a key that an error message repeats.
 const MAX_SHOWN_KEY_CHARS: usize = 200;
 
 /// Where settings come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayerName {
-    /// The user's file.
+    /// The user's configuration file.
     User {
-        /// The file; absolute.
+        /// The absolute path of the file.
         file: PathBuf,
     },
-    /// What the server was started with, or what a client said for one thread.
+    /// The options that the server was started with, or the settings that a client gave for one thread.
     Flags,
 }
 
-/// Settings from one place.
+/// The settings from one source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    /// The place.
+    /// The source.
     pub name: LayerName,
-    /// What it says.
+    /// The settings.
     pub table: toml::Table,
-    /// Changes whenever the place says something else.
+    /// A hash of the source. It changes whenever the source changes.
     pub version: String,
 }
 
 impl Layer {
-    /// Returns what the place says, as clients get it.
+    /// Returns the settings as JSON for clients.
     #[must_use]
     pub fn to_json(&self) -> Value {
         Value::Object(self.table.iter().map(|(key, value)| (key.clone(), toml_to_json(value))).collect())
     }
 
-    /// Returns a layer of flags.
+    /// Returns a layer of command line options or of a client's settings.
     pub(super) fn flags(table: toml::Table) -> Self {
         let version = version_of(toml_to_json(&toml::Value::Table(table.clone())).to_string().as_bytes());
         Self { name: LayerName::Flags, table, version }
     }
 }
 
-/// A key and its value from a command line.
+/// A key and its value from the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Override {
-    /// The parts of the dotted key.
     key: Vec<String>,
-    /// The value.
     value: toml::Value,
 }
 
 impl Override {
-    /// Reads `key=value`. The value is TOML; what is no TOML is a string, so that simple words need no quotes.
+    /// Parses `key=value`. The value is TOML. A value that is not valid TOML is taken as a string, so that simple words
+    /// need no quotes.
     ///
     /// # Errors
     ///
-    /// There is no `=`, or what stands before it is no dotted key.
+    /// Returns an error if there is no `=`, or if the text before it is not a valid dotted key.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let (key, value) = text.split_once('=').ok_or_else(|| ConfigError::Override { text: text.to_owned() })?;
         let key = split_key(key.trim())?;
         let value = value.trim();
         let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
-        // A value with a line break could bring keys of its own.
+        // A value with a line break could define further keys.
         let value = match parsed {
             Ok(mut table) if table.len() == 1 => table.remove("value").unwrap_or_else(|| value.into()),
             _ => value.into(),
@@ -80,7 +79,7 @@ impl Override {
     }
 }
 
-/// Returns a table with all overrides; later ones win.
+/// Returns a table with all overrides. If a key is set twice, the later override wins.
 pub(super) fn table_of_overrides(overrides: &[Override]) -> Result<toml::Table, ConfigError> {
     let mut table = toml::Table::new();
     for Override { key, value } in overrides {
@@ -89,7 +88,7 @@ pub(super) fn table_of_overrides(overrides: &[Override]) -> Result<toml::Table, 
     Ok(table)
 }
 
-/// Returns a table with all settings of a client's map of dotted keys. `null` says nothing.
+/// Returns a table with all settings of a client's map of dotted keys. A `null` is ignored.
 pub(super) fn table_of_map(map: &Map<String, Value>) -> Result<toml::Table, ConfigError> {
     let mut table = toml::Table::new();
     for (key, value) in map {
@@ -100,7 +99,7 @@ pub(super) fn table_of_map(map: &Map<String, Value>) -> Result<toml::Table, Conf
     Ok(table)
 }
 
-/// Splits a dotted key; parts may be quoted as in TOML.
+/// Splits a dotted key. Its parts may be quoted as in TOML.
 pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
     let wrong = |message: &str| ConfigError::Key { key: key.to_owned(), message: message.to_owned() };
     if key.trim().is_empty() {
@@ -113,10 +112,10 @@ pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
     if key.len() > MAX_KEY_BYTES {
         return too_much(format!("it has more than {MAX_KEY_BYTES} bytes"));
     }
-    // Bare words that TOML wants quoted, such as names with a colon, are taken as they are.
+    // Accept words that TOML requires to be quoted, such as names with a colon.
     let parts = match toml_edit::Key::parse(key) {
         Ok(parts) => parts.iter().map(|part| part.get().to_owned()).collect(),
-        Err(_) if key.contains(['"', '\'']) => return Err(wrong("its quotes do not fit together")),
+        Err(_) if key.contains(['"', '\'']) => return Err(wrong("its quotes are not balanced")),
         Err(_) => key.split('.').map(|part| part.trim().to_owned()).collect::<Vec<_>>(),
     };
     if parts.iter().any(String::is_empty) {
@@ -128,7 +127,7 @@ pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
     Ok(parts)
 }
 
-/// Puts a value below a dotted key; a table joins the table that is there.
+/// Sets the value at a dotted key. If both the old and the new value are tables, they are merged.
 fn insert(table: &mut toml::Table, key: &[String], value: toml::Value) -> Result<(), ConfigError> {
     let (last, parents) = key.split_last().expect("a key that was split has a part");
     let mut place = table;
@@ -148,7 +147,7 @@ fn insert(table: &mut toml::Table, key: &[String], value: toml::Value) -> Result
     Ok(())
 }
 
-/// Lays a table over another: tables join, everything else is replaced.
+/// Merges a table into another. Nested tables are merged; every other value is replaced.
 pub(super) fn overlay(under: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
@@ -160,7 +159,7 @@ pub(super) fn overlay(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-/// Calls for each value that is no table, with its dotted key.
+/// Calls `visit` with the dotted key of each value that is not a table.
 pub(super) fn for_each_leaf(table: &toml::Table, visit: &mut dyn FnMut(&str)) {
     fn walk(prefix: &str, table: &toml::Table, visit: &mut dyn FnMut(&str)) {
         for (key, value) in table {
@@ -184,17 +183,17 @@ pub(super) fn value_at<'a>(table: &'a toml::Table, key: &[String]) -> Option<&'a
     Some(value)
 }
 
-/// Returns the version of some bytes.
+/// Returns the version of the content of a file: its SHA-256 hash.
 pub(super) fn version_of(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut version = String::from("sha256:");
     for byte in Sha256::digest(bytes) {
-        write!(version, "{byte:02x}").expect("a string takes everything");
+        write!(version, "{byte:02x}").expect("writing to a string never fails");
     }
     version
 }
 
-/// Returns a client's value as TOML.
+/// Converts a client's value to TOML.
 pub(super) fn json_to_toml(key: &str, value: &Value) -> Result<toml::Value, ConfigError> {
     let wrong = |message: &str| ConfigError::Value { key: key.to_owned(), message: message.to_owned() };
     Ok(match value {
@@ -212,7 +211,7 @@ pub(super) fn json_to_toml(key: &str, value: &Value) -> Result<toml::Value, Conf
         Value::Object(members) => {
             let mut table = toml::Table::new();
             for (name, value) in members {
-                // A member without a value is a member that is not there.
+                // A member that is null counts as missing.
                 if !value.is_null() {
                     table.insert(name.clone(), json_to_toml(key, value)?);
                 }
@@ -222,7 +221,7 @@ pub(super) fn json_to_toml(key: &str, value: &Value) -> Result<toml::Value, Conf
     })
 }
 
-/// Returns a value of the configuration as clients get it.
+/// Converts a value of the configuration to JSON for clients.
 pub(super) fn toml_to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),

@@ -1,4 +1,4 @@
-//! The servers of tools that a configuration describes.
+//! The MCP servers that a configuration defines.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,7 @@ use trace_mcp::ServerConfig;
 use super::error::ConfigError;
 use super::keys::Keys;
 
-/// Returns the servers that are described. One without which nothing goes must be, well; what is wrong with others is a
-/// remark.
+/// Returns the configured MCP servers. An invalid server is an error if it is `required`, and a warning otherwise.
 pub(super) fn servers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<Vec<ServerConfig>, ConfigError> {
     let mut servers = Vec::new();
     for (name, table) in &keys.mcp_servers {

@@ -1,8 +1,9 @@
 //! The server's configuration: `config.toml` and what overrides it.
 //!
-//! The file has the key names that the Codex CLI uses, as far as this server knows what they mean; it keeps what it does
-//! not know, and says so. Three layers lie over the defaults: the user's file, what the server was started with, and what
-//! a client says for one thread. [`Config`] is what comes out; [`ConfigStore`] reads and changes the file.
+//! The file uses the key names of the Codex CLI. A key that this server does not read stays in the file and leads to a
+//! warning. Three layers override the defaults, the lowest first: the user's file, the options that the server was
+//! started with, and the settings that a client gives for one thread. [`Config`] is the merged result. [`ConfigStore`]
+//! reads and changes the file.
 
 mod catalog;
 mod edit;

@@ -1,4 +1,4 @@
-//! Reads the user's configuration file, and changes it.
+//! Reads and changes the user's configuration file.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -14,14 +14,14 @@ use super::error::ConfigError;
 use super::keys::Keys;
 use super::layer::{self, Layer, LayerName, Override};
 
-/// Name of the file in the server's folder.
+/// Name of the file in the server home.
 pub const CONFIG_FILE_NAME: &str = "config.toml";
-/// The most bytes that a configuration may have.
+/// Most bytes of a configuration file.
 pub const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-/// The configuration of a server: a file that may change, and what lies over it.
+/// The configuration of a server: a file that may change, and the overrides of the command line.
 ///
-/// All methods that touch the file block on the disk.
+/// All methods that touch the file block on disk I/O.
 #[derive(Debug)]
 pub struct ConfigStore {
     home: Arc<Path>,
@@ -30,44 +30,45 @@ pub struct ConfigStore {
     last: Mutex<Last>,
 }
 
-/// What was read last.
+/// The result of the last read without an error.
 #[derive(Debug)]
 struct Last {
     text: String,
     config: Arc<Config>,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
-    /// Version of the file now.
+    /// The version of the file after the change.
     pub version: String,
     /// The file.
     pub file: PathBuf,
-    /// Why the change has no effect, if it has none.
+    /// Why the change has no effect, if a higher layer overrides it.
     pub overridden: Option<Overridden>,
 }
 
-/// A change that has no effect because another layer lies over it.
+/// A change without effect, because a higher layer overrides it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overridden {
     /// The key.
     pub key: String,
-    /// The layer.
+    /// The higher layer.
     pub layer: LayerName,
-    /// Its version.
+    /// The version of that layer.
     pub version: String,
-    /// The value that counts.
+    /// The effective value.
     pub value: Value,
 }
 
 impl ConfigStore {
-    /// Reads `config.toml` in a folder, whose path is absolute and which need not exist, and lays overrides over it.
+    /// Reads `config.toml` in the folder `home`, and applies the overrides. The path of `home` must be absolute; the
+    /// folder need not exist.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or it or an override is wrong. A server should not start then: it would do what its
-    /// user did not want, perhaps with fewer limits.
+    /// Returns an error if the file cannot be read, or if the file or an override is invalid. A server should not start
+    /// in that case: it would ignore the user's settings, among them limits of what agents may do.
     pub fn open(home: &Path, overrides: &[Override]) -> Result<Self, ConfigError> {
         let home: Arc<Path> = home.into();
         let file = home.join(CONFIG_FILE_NAME);
@@ -78,40 +79,42 @@ impl ConfigStore {
         Ok(Self { home, file, flags, last: Mutex::new(Last { text, config }) })
     }
 
-    /// Returns the folder of the user's file.
+    /// Returns the folder of the configuration file.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Returns the user's file, which need not exist.
+    /// Returns the path of the configuration file, which need not exist.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns the configuration as it was when it was last read without an error.
+    /// Returns the configuration of the last read without an error.
     #[must_use]
     pub fn last_good(&self) -> Arc<Config> {
         Arc::clone(&self.lock().config)
     }
 
-    /// Returns the configuration as it is: people change the file while the server runs.
+    /// Returns the current configuration. It reads the file again, because users change it while the server runs.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or is wrong now. [`Self::last_good`] still has what it said before.
+    /// Returns an error if the file cannot be read or is invalid. [`Self::last_good`] still has the configuration
+    /// before.
     pub fn current(&self) -> Result<Arc<Config>, ConfigError> {
         let mut last = self.lock();
         self.refresh(&mut last)?;
         Ok(Arc::clone(&last.config))
     }
 
-    /// Makes some changes in the user's file: all of them, or none.
+    /// Applies edits to the user's file: either all of them, or none.
     ///
     /// # Errors
     ///
-    /// The file has another version than `expected`, is not `file`, or would make no configuration afterwards.
+    /// Returns an error if the version of the file is not `expected`, if its path is not `file`, or if the changed
+    /// configuration would be invalid.
     pub fn write(&self, edits: &[Edit], expected: Option<&str>, file: Option<&Path>) -> Result<Written, ConfigError> {
         if let Some(path) = file
             && path != self.file
@@ -161,12 +164,12 @@ impl ConfigStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Last> {
-        // What is behind the lock is replaced as a whole, so a panic elsewhere cannot have left half of it.
+        // The value behind the lock is replaced as a whole, so a panic cannot leave it half changed.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns why a change has no effect.
+/// Returns why an edit has no effect, if a higher layer overrides it.
 fn overridden(config: &Config, edit: &Edit) -> Option<Overridden> {
     let key = layer::split_key(&edit.key).ok()?;
     let layer = config.layer_of(&key).filter(|layer| !effective::is_user(layer))?;
@@ -178,7 +181,7 @@ fn overridden(config: &Config, edit: &Edit) -> Option<Overridden> {
     })
 }
 
-/// Returns the text of a file; a missing one is empty.
+/// Reads a file. A missing file counts as empty.
 fn read(path: &Path) -> Result<String, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let file = match fs::File::open(path) {
@@ -187,7 +190,7 @@ fn read(path: &Path) -> Result<String, ConfigError> {
         Err(error) => return Err(failed(error)),
     };
     let mut text = String::new();
-    // One byte more than allowed tells that there is more, also of a file that says it has no size.
+    // Reading one byte more than allowed detects a file that is too large, even if its metadata says that it is empty.
     file.take(MAX_CONFIG_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MAX_CONFIG_BYTES {
         let bytes = fs::metadata(path).map_or(text.len() as u64, |metadata| metadata.len());
@@ -196,20 +199,20 @@ fn read(path: &Path) -> Result<String, ConfigError> {
     Ok(text)
 }
 
-/// Returns the configuration that a text makes.
+/// Parses the text of the file and merges it with the overrides.
 fn parse(text: &str, file: &Path, flags: Option<&Layer>, home: &Arc<Path>) -> Result<Config, ConfigError> {
     let placed = |error: toml::de::Error| {
         at(file, text, error.span().map_or(0, |span| span.start), &effective::one_line(error.message()))
     };
     let table: toml::Table = toml::from_str(text).map_err(placed)?;
-    // The file by itself, so that an error can say where in it.
+    // Parse the file alone first, so that an error has the line and the column.
     toml::from_str::<Keys>(text).map_err(placed)?;
     let user =
         Layer { name: LayerName::User { file: file.to_owned() }, table, version: layer::version_of(text.as_bytes()) };
     Config::of_layers(std::iter::once(user).chain(flags.cloned()).collect(), Arc::clone(home))
 }
 
-/// Returns an error with the line and the column of a byte.
+/// Returns an error with the line and the column of a byte offset.
 fn at(path: &Path, text: &str, byte: usize, message: &str) -> ConfigError {
     let before = text.get(..byte).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -217,18 +220,18 @@ fn at(path: &Path, text: &str, byte: usize, message: &str) -> ConfigError {
     ConfigError::File { path: path.to_owned(), line, column, message: message.to_owned() }
 }
 
-/// Puts a text in the place of a file, so that nobody ever reads half of it.
+/// Replaces a file atomically, so that no reader ever sees a part of it.
 fn replace(path: &Path, text: &str) -> Result<(), ConfigError> {
-    // Behind a link is the file that its owner means.
+    // A symlink stays, and its target is replaced.
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     let target = if is_link { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() };
     let failed = |source| ConfigError::Write { path: target.clone(), source };
     let folder = target.parent().unwrap_or(Path::new("/"));
     crate::private::create_folders(folder).map_err(failed)?;
-    // A new file can only be read by its owner: it may hold tokens.
+    // The temporary file is readable only by its owner, because a configuration may hold tokens.
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     temporary.write_all(text.as_bytes()).map_err(failed)?;
-    // The owner of a file behind a link says who may read it.
+    // The target of a symlink keeps its permissions, because its owner has chosen them.
     if is_link && let Ok(metadata) = fs::metadata(&target) {
         temporary.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
     }

@@ -1,4 +1,4 @@
-//! What a configuration says about the variables of commands.
+//! The environment variables of commands, as a configuration defines them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use trace_runtime::environment::{Inherit, NamePattern, VariableRules};
 use trace_runtime::provider::ProviderConfig;
 use trace_runtime::provider::config::KeySource;
 
-/// What commands inherit, with the keys of the Codex CLI.
+/// The table `shell_environment_policy`, whose keys are those of the Codex CLI.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct VariableKeys {
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(super) struct VariableKeys {
     set: BTreeMap<String, String>,
 }
 
-/// Variables that servers of tools are often given and that hold no keys.
+/// Variables that MCP servers are often given and that hold no keys.
 const ORDINARY: &[&str] = &[
     "ALL_PROXY",
     "DBUS_SESSION_BUS_ADDRESS",
@@ -68,7 +68,7 @@ pub(super) fn rules(
     }
 }
 
-/// Returns the variables from which a provider of models takes keys.
+/// Returns the names of the variables from which a model provider takes keys.
 fn of_provider(provider: &ProviderConfig) -> BTreeSet<String> {
     let key = match &provider.key {
         KeySource::Variable { name, .. } | KeySource::VariableIfSet { name } => Some(name.clone()),
@@ -77,7 +77,8 @@ fn of_provider(provider: &ProviderConfig) -> BTreeSet<String> {
     provider.env_http_headers.values().cloned().chain(key).collect()
 }
 
-/// Returns the variables from which a server of tools takes keys. What it is given by name may be one, unless every program gets it.
+/// Returns the names of the variables from which an MCP server takes keys. Every variable that the server is given by
+/// name may hold a key, unless it is one that all programs get.
 fn of_server(server: &ServerConfig) -> BTreeSet<String> {
     match &server.transport {
         Transport::Http { bearer_token_env_var, env_headers, .. } => {
