@@ -1,20 +1,21 @@
-//! What servers of tools want of the user, and whether their tools may be called: both are one kind of request to clients.
+//! Elicitations of MCP servers and approvals of their tool calls. Clients get both as the same kind of server request.
 
 use serde_json::{Value, json};
 use trace_protocol::approval as wire;
 use trace_runtime::host::{Answer, Decision, Elicitation, ElicitationAction, Lasts, ServerToolQuestion};
 use trace_runtime::{ThreadId, TurnId};
 
-/// What tells clients that a form is about a call.
+/// Marks a form as the approval of a tool call.
 const APPROVAL_KIND: &str = "mcp_tool_call";
 
-/// For how long a client may offer its user to agree.
+/// How long the client may offer to remember an approval.
 const OFFERED: [&str; 1] = ["session"];
 
-/// What clients answer with who remember that the user agrees. All are taken for as long as the thread lives.
+/// The values with which a client says that it remembers an approval. For each of them, the approval holds as long as
+/// the thread is loaded.
 const TAKEN: [&str; 2] = ["session", "always"];
 
-/// Asks whether a tool may be called.
+/// Returns the request that asks for the approval of a tool call.
 pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire::McpServerElicitationRequestParams {
     let shown = question.arguments.as_object().into_iter().flatten();
     let shown: Vec<_> =
@@ -47,15 +48,15 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
     }
 }
 
-/// Most columns of the name of a server or of a tool in a question.
+/// Most columns of the name of an MCP server or a tool in a message.
 const MAX_NAME_COLUMNS: usize = 200;
 
-/// Returns a name for a sentence: servers name their tools as they like.
+/// Returns a name that is safe to show: MCP servers choose the names of their tools.
 fn name(name: &str) -> String {
     trace_text::preview(name, trace_text::Usage::Command, MAX_NAME_COLUMNS)
 }
 
-/// Takes a client's decision about a call. One who closes the form does not want the call; the turn goes on.
+/// Decodes a client's decision about a tool call. Closing the form declines the call, but the turn continues.
 pub(super) fn decision(response: &wire::McpServerElicitationRequestResponse) -> Answer {
     use wire::McpServerElicitationAction as Action;
     Answer::Decision(match response.action {
@@ -70,7 +71,7 @@ pub(super) fn decision(response: &wire::McpServerElicitationRequestResponse) -> 
     })
 }
 
-/// Asks for what a server wants.
+/// Returns the request for an elicitation of an MCP server.
 pub(super) fn request(
     thread_id: String,
     turn: &TurnId,
@@ -92,7 +93,7 @@ pub(super) fn request(
     }
 }
 
-/// Takes what the user did.
+/// Decodes the user's answer to an elicitation.
 pub(super) fn answer(response: wire::McpServerElicitationRequestResponse) -> Answer {
     use wire::McpServerElicitationAction as Action;
     let action = match response.action {
@@ -103,7 +104,7 @@ pub(super) fn answer(response: wire::McpServerElicitationRequestResponse) -> Ans
     Answer::Elicitation { action, content: response.content, meta: response.meta }
 }
 
-/// Says how far a server is.
+/// Returns the notification of the start-up status of an MCP server.
 pub(crate) fn startup(
     thread: &ThreadId,
     name: &str,

@@ -1,7 +1,7 @@
-//! What happens, as notifications.
+//! Converts events of the runtime to notifications.
 //!
-//! An event becomes at most one notification of its own. What follows from it beside that, such as another status of the
-//! thread, is the thread's business.
+//! An event becomes at most one notification here. Notifications that follow from it, such as a new status of the
+//! thread, are the task of the thread.
 
 use trace_protocol::ServerNotification;
 use trace_protocol::item::ThreadItem;
@@ -15,9 +15,10 @@ use trace_runtime::{ThreadId, TurnId};
 
 use super::{item, settings};
 
-/// Returns the notification that says what happened, if clients are told of such events one by one.
+/// Returns the notification of an event, or `None` if the event has no notification of its own.
 ///
-/// Beginnings and ends of turns and items are not here: they show the turn or the item as the thread has it.
+/// Starts and ends of turns and items have other functions: their notifications contain the turn or the item as the
+/// thread stores it.
 pub(crate) fn notification(thread: &ThreadId, event: &Event) -> Option<ServerNotification> {
     let thread_id = thread.to_string();
     Some(match &event.kind {
@@ -91,7 +92,7 @@ pub(crate) fn item_completed(thread: &ThreadId, turn: &TurnId, item: ThreadItem,
     })
 }
 
-/// Returns the notification of what a thread used up.
+/// Returns the notification of a thread's token usage.
 pub(crate) fn usage_updated(thread: &ThreadId, turn: &TurnId, usage: &ThreadUsage) -> ServerNotification {
     ServerNotification::from(wire::ThreadTokenUsageUpdatedNotification {
         thread_id: thread.to_string(),
@@ -180,7 +181,6 @@ fn growth(thread_id: String, turn: &TurnId, item_id: String, delta: &Delta) -> S
     }
 }
 
-/// Says an error to clients.
 pub(crate) fn error(error: &TurnError) -> WireError {
     WireError {
         message: error.message.clone(),

@@ -1,4 +1,4 @@
-//! What users say.
+//! Converts the input of users.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use trace_protocol::item::{ImageDetail, MediaSource, UserInput};
 use trace_runtime::item::Input;
 
-/// Most characters of text in one input.
+/// Most characters of text in one input, counted over all its parts.
 pub(crate) const MAX_INPUT_CHARACTERS: usize = 1 << 20;
 
 /// Returns how many characters of text an input has.
@@ -20,7 +20,6 @@ pub(crate) fn characters(input: &[UserInput]) -> usize {
         .sum()
 }
 
-/// Takes what a user says.
 pub(crate) fn from_wire(input: &[UserInput]) -> Vec<Input> {
     input
         .iter()
@@ -45,7 +44,7 @@ pub(crate) fn from_wire(input: &[UserInput]) -> Vec<Input> {
         .collect()
 }
 
-/// Returns the word for how closely to look at a picture.
+/// Returns the word for the level of detail at which the model sees an image.
 fn detail(detail: Option<ImageDetail>) -> Option<String> {
     Some(serde_json::to_value(detail?).ok()?.as_str()?.to_owned())
 }

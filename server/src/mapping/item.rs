@@ -1,6 +1,6 @@
-//! Items of the runtime as clients know them.
+//! Converts items of the runtime to items of the protocol.
 //!
-//! An item begins and ends by events; its times are theirs, and whoever tells of the item adds them.
+//! The times of an item are those of its events, so the callers add them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use trace_runtime::item::{
     Activity, CommandAction, CommandItem, CommandSource, FileChange, FileChangeKind, Input, Item, ItemKind, WorkStatus,
 };
 
-/// Says an item of a thread to clients, without its times.
+/// Converts an item of a thread, without its times.
 pub(crate) fn to_wire(thread: &ThreadId, item: &Item) -> ThreadItem {
     let id = item.id.to_string();
     match &item.kind {
@@ -42,7 +42,7 @@ pub(crate) fn to_wire(thread: &ThreadId, item: &Item) -> ThreadItem {
                 WorkStatus::InProgress => wire::PatchApplyStatus::InProgress,
                 WorkStatus::Completed => wire::PatchApplyStatus::Completed,
                 WorkStatus::Declined => wire::PatchApplyStatus::Declined,
-                // Clients have no word for a patch that was stopped.
+                // The protocol has no status for an interrupted patch.
                 WorkStatus::Failed | WorkStatus::Interrupted => wire::PatchApplyStatus::Failed,
             },
             ..Default::default()
@@ -98,7 +98,8 @@ pub(crate) fn to_wire(thread: &ThreadId, item: &Item) -> ThreadItem {
                     WorkStatus::Interrupted => wire::CollabAgentToolCallStatus::Interrupted,
                     WorkStatus::Failed | WorkStatus::Declined => wire::CollabAgentToolCallStatus::Failed,
                 },
-                // A tool that clients have no word for is nearest to one that says something to an agent.
+                // A tool that the protocol does not know is reported as the most similar one, which sends input to an
+                // agent.
                 tool: known_word(tool).unwrap_or(wire::CollabAgentTool::SendInput),
                 started_at_ms: None,
                 completed_at_ms: None,
@@ -168,10 +169,10 @@ fn command(id: String, item: &CommandItem) -> wire::CommandExecutionItem {
             WorkStatus::InProgress => wire::CommandExecutionStatus::InProgress,
             WorkStatus::Completed => wire::CommandExecutionStatus::Completed,
             WorkStatus::Declined => wire::CommandExecutionStatus::Declined,
-            // Clients have no word for a command that was stopped.
+            // The protocol has no status for an interrupted command.
             WorkStatus::Failed | WorkStatus::Interrupted => wire::CommandExecutionStatus::Failed,
         },
-        // Clients are told "no output" by nothing at all.
+        // In the protocol, empty output is `None`.
         aggregated_output: item.output.clone().filter(|output| !output.is_empty()),
         duration_ms: item.duration_ms.map(signed),
         exit_code: item.exit_code,
@@ -186,7 +187,7 @@ fn command(id: String, item: &CommandItem) -> wire::CommandExecutionItem {
     }
 }
 
-/// Says to clients what a command seems to do.
+/// Converts the action that a command line was recognized as.
 pub(crate) fn action(action: &CommandAction) -> wire::CommandAction {
     match action {
         CommandAction::Read { command, name, path } => {
@@ -202,7 +203,6 @@ pub(crate) fn action(action: &CommandAction) -> wire::CommandAction {
     }
 }
 
-/// Says a change of a file to clients.
 pub(crate) fn change(change: &FileChange) -> wire::FileUpdateChange {
     wire::FileUpdateChange {
         path: text(&change.path),
@@ -217,7 +217,6 @@ pub(crate) fn change(change: &FileChange) -> wire::FileUpdateChange {
     }
 }
 
-/// Says a part of what a user said to clients.
 fn input(input: &Input) -> UserInput {
     match input {
         Input::Text { text, elements } => UserInput::Text {
@@ -233,13 +232,14 @@ fn input(input: &Input) -> UserInput {
         }
         Input::Skill { name, path } => UserInput::Skill { name: name.clone(), path: text(path) },
         Input::Mention { name, path } => UserInput::Mention { name: name.clone(), path: path.clone() },
-        // Such a part came from a client; one that no client could have sent is shown as what it is.
+        // Such a part usually came from a client. One that no client could have sent becomes its JSON text.
         Input::Other(value) => serde_json::from_value(value.clone())
             .unwrap_or_else(|_| UserInput::Text { text: value.to_string(), text_elements: Vec::new() }),
     }
 }
 
-/// Says to clients what a provider says that it did to search: its words differ in their spelling only.
+/// Converts the action of a web search. The words of the provider differ from those of the protocol only in their
+/// spelling.
 fn search_action(action: &Value) -> wire::WebSearchAction {
     let part = |name: &str| action.get(name).and_then(Value::as_str).map(str::to_owned);
     match action.get("type").and_then(Value::as_str) {
@@ -255,7 +255,7 @@ fn search_action(action: &Value) -> wire::WebSearchAction {
     }
 }
 
-/// Says the answer of an MCP tool to clients; an answer that has no content is its own content.
+/// Converts the result of an MCP tool. If a result has no `content`, the whole result is taken as the content.
 fn mcp_result(result: &Value) -> wire::McpToolCallResult {
     serde_json::from_value(result.clone()).unwrap_or_else(|_| wire::McpToolCallResult {
         content: vec![result.clone()],
@@ -264,7 +264,7 @@ fn mcp_result(result: &Value) -> wire::McpToolCallResult {
     })
 }
 
-/// Finds the member of a set of words, if the set has it.
+/// Parses a word as a variant of an enum. Returns `None` for an unknown word.
 fn known_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(Value::from(word)).ok()
 }

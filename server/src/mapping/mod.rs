@@ -1,7 +1,7 @@
-//! What the runtime says, in the words of the protocol, and the other way round.
+//! Converts types of the runtime to types of the protocol, and the other way round.
 //!
-//! Only this module knows both. Each file has one kind of thing, and every mapping is total: what one side cannot say has
-//! its nearest neighbour on the other, named where it happens.
+//! Only this module knows both kinds of types. Each conversion is total: a value that the other side cannot express
+//! becomes the nearest one, and a comment says which.
 
 pub(crate) mod elicitation;
 pub(crate) mod event;

@@ -1,4 +1,4 @@
-//! Questions to clients, and what they answer.
+//! Converts questions of the runtime to server requests, and their responses to answers.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use trace_runtime::{ItemId, ThreadId, TurnId};
 use super::elicitation;
 use super::item;
 
-/// Returns the request that puts a question to clients.
+/// Returns the server request that asks clients a question.
 pub(crate) fn request(thread: &ThreadId, question: &Question, at_ms: i64) -> ServerRequest {
     let thread_id = thread.to_string();
     match question {
@@ -82,7 +82,7 @@ fn command_request(
     }
 }
 
-/// Takes a question of the model to its user; one that makes no sense is left out.
+/// Converts a question that the model asks the user. Returns `None` for an invalid question.
 fn user_question(question: &Value) -> Option<wire::ToolRequestUserInputQuestion> {
     let text = |value: &Value, name: &str| Some(value.get(name)?.as_str()?.to_owned());
     let options = question.get("options").and_then(Value::as_array).map(|options| {
@@ -106,7 +106,7 @@ fn user_question(question: &Value) -> Option<wire::ToolRequestUserInputQuestion>
     })
 }
 
-/// Returns what a thread waits for while a question is open.
+/// Returns the flag that shows what a thread waits for while the question is open.
 pub(crate) fn flag(question: &Question) -> Option<ThreadActiveFlag> {
     match question {
         Question::Command(_) | Question::FileChange { .. } | Question::ServerTool(_) | Question::Elicitation { .. } => {
@@ -129,7 +129,7 @@ pub(crate) fn place(question: &Question) -> (&TurnId, &ItemId) {
     }
 }
 
-/// Takes a client's answer. One that makes no sense refuses.
+/// Decodes a client's answer. An invalid answer becomes [`Answer::Failed`].
 pub(crate) fn answer(question: &Question, result: &RawValue) -> Answer {
     let decoded = match question {
         Question::Command(_) => from_raw::<wire::CommandExecutionRequestApprovalResponse>(result)
@@ -158,7 +158,7 @@ pub(crate) fn answer(question: &Question, result: &RawValue) -> Answer {
         Question::ServerTool(_) => from_raw(result).map(|response| elicitation::decision(&response)),
         Question::Elicitation { .. } => from_raw(result).map(elicitation::answer),
     };
-    decoded.unwrap_or_else(|error| Answer::Failed { message: format!("the client's answer made no sense: {error}") })
+    decoded.unwrap_or_else(|error| Answer::Failed { message: format!("the client's answer is invalid: {error}") })
 }
 
 fn decision(decision: wire::CommandExecutionApprovalDecision) -> Answer {
@@ -170,7 +170,7 @@ fn decision(decision: wire::CommandExecutionApprovalDecision) -> Answer {
         Given::Decline => Decision::Decline,
         Given::Cancel => Decision::Cancel,
         Given::ApplyNetworkPolicyAmendment { .. } => {
-            return Answer::Failed { message: "rules for the network are not kept here".to_owned() };
+            return Answer::Failed { message: "rules for the network are not supported".to_owned() };
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Settings of threads.
+//! Converts settings of threads.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,17 @@ use trace_runtime::settings::{
     ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy, Settings, SettingsChange,
 };
 
-/// Returns a path that clients get. A path of ours is absolute; a relative one is shown below `/`.
+/// Returns a path for clients. The server's paths are absolute; if one is relative, it is shown below `/`.
 pub(crate) fn absolute(path: &Path) -> AbsolutePath {
     AbsolutePath::try_from(path)
         .or_else(|_| AbsolutePath::try_from(Path::new("/").join(path).as_path()))
         .expect("a path below / is absolute")
 }
 
-/// Makes a client's folder absolute against the folder of the server.
+/// Makes a folder that a client names absolute. A relative path is relative to `base`.
 pub(crate) fn folder(base: &Path, cwd: &str) -> PathBuf {
     let joined = base.join(cwd);
-    // Only what is written decides: the folder need not exist.
+    // Components are resolved only in the text of the path, because the folder need not exist.
     let mut path = PathBuf::new();
     for component in joined.components() {
         match component {
@@ -34,7 +34,6 @@ pub(crate) fn folder(base: &Path, cwd: &str) -> PathBuf {
     path
 }
 
-/// Says a policy to clients.
 pub(crate) fn approval_to_wire(policy: ApprovalPolicy) -> wire::AskForApproval {
     match policy {
         ApprovalPolicy::Untrusted => wire::AskForApproval::Untrusted,
@@ -43,8 +42,8 @@ pub(crate) fn approval_to_wire(policy: ApprovalPolicy) -> wire::AskForApproval {
     }
 }
 
-/// Takes a policy from a client. The granular one switches off kinds of questions that we do not put; what is left of
-/// it is asking on request.
+/// Converts the approval policy of a client. A granular policy becomes `on-request`: it differs from that only in kinds
+/// of questions that this server does not ask.
 pub(crate) fn approval_from_wire(policy: &wire::AskForApproval) -> ApprovalPolicy {
     match policy {
         wire::AskForApproval::Untrusted => ApprovalPolicy::Untrusted,
@@ -61,7 +60,6 @@ fn network(is_open: bool) -> Network {
     if is_open { Network::Open } else { Network::Closed }
 }
 
-/// Says to clients what commands may touch.
 pub(crate) fn sandbox_to_wire(policy: &SandboxPolicy) -> wire::SandboxPolicy {
     match policy {
         SandboxPolicy::FullAccess => wire::SandboxPolicy::DangerFullAccess,
@@ -81,7 +79,6 @@ pub(crate) fn sandbox_to_wire(policy: &SandboxPolicy) -> wire::SandboxPolicy {
     }
 }
 
-/// Takes from a client what commands may touch.
 pub(crate) fn sandbox_from_wire(policy: &wire::SandboxPolicy) -> SandboxPolicy {
     match policy {
         wire::SandboxPolicy::DangerFullAccess => SandboxPolicy::FullAccess,
@@ -104,7 +101,7 @@ pub(crate) fn sandbox_from_wire(policy: &wire::SandboxPolicy) -> SandboxPolicy {
     }
 }
 
-/// Says to clients how reasoning is summed up; a word that the protocol does not have is left out.
+/// Converts the kind of the reasoning summaries. Returns `None` for a word that the protocol does not have.
 fn summary_to_wire(summary: &str) -> Option<wire::ReasoningSummary> {
     match summary {
         "auto" => Some(wire::ReasoningSummary::Auto),
@@ -134,7 +131,6 @@ fn personality_to_wire(personality: &str) -> Option<wire::Personality> {
     }
 }
 
-/// Takes a tone from a client.
 pub(crate) fn personality_from_wire(personality: wire::Personality) -> String {
     match personality {
         wire::Personality::None => "none",
@@ -144,7 +140,6 @@ pub(crate) fn personality_from_wire(personality: wire::Personality) -> String {
     .to_owned()
 }
 
-/// Takes from a client who answers questions.
 pub(crate) fn reviewer_from_wire(reviewer: wire::ApprovalsReviewer) -> String {
     match reviewer {
         wire::ApprovalsReviewer::User => "user",
@@ -154,7 +149,7 @@ pub(crate) fn reviewer_from_wire(reviewer: wire::ApprovalsReviewer) -> String {
     .to_owned()
 }
 
-/// Says to clients who answers questions.
+/// Returns who answers approvals.
 pub(crate) fn reviewer_to_wire(settings: &Settings) -> wire::ApprovalsReviewer {
     match settings.approvals_reviewer.as_deref() {
         Some("auto_review") => wire::ApprovalsReviewer::AutoReview,
@@ -163,7 +158,7 @@ pub(crate) fn reviewer_to_wire(settings: &Settings) -> wire::ApprovalsReviewer {
     }
 }
 
-/// Says to clients whether the agent plans or works.
+/// Returns whether the agent plans or works.
 pub(crate) fn mode_to_wire(settings: &Settings) -> wire::CollaborationMode {
     wire::CollaborationMode {
         mode: match settings.mode {
@@ -178,7 +173,6 @@ pub(crate) fn mode_to_wire(settings: &Settings) -> wire::CollaborationMode {
     }
 }
 
-/// Says all settings to clients.
 pub(crate) fn thread_settings(settings: &Settings) -> wire::ThreadSettings {
     wire::ThreadSettings {
         approval_policy: approval_to_wire(settings.approval),
@@ -199,7 +193,7 @@ pub(crate) fn thread_settings(settings: &Settings) -> wire::ThreadSettings {
     }
 }
 
-/// Takes a client's mode: it brings a model, an effort and instructions along.
+/// Applies a client's mode, which contains a model, an effort and instructions.
 fn apply_mode(change: &mut SettingsChange, mode: &wire::CollaborationMode) {
     let kind = match mode.mode {
         wire::ModeKind::Default => Mode::Default,
@@ -214,7 +208,7 @@ fn apply_mode(change: &mut SettingsChange, mode: &wire::CollaborationMode) {
     }
 }
 
-/// Takes the changes that come with a turn.
+/// Returns the changes that the params of a new turn make.
 pub(crate) fn change_of_turn(params: &TurnStartParams, base: &Path) -> SettingsChange {
     let mut change = SettingsChange {
         model: params.model.clone(),
@@ -234,7 +228,7 @@ pub(crate) fn change_of_turn(params: &TurnStartParams, base: &Path) -> SettingsC
     change
 }
 
-/// Takes the changes for a turn that runs.
+/// Returns the changes for a running turn.
 pub(crate) fn change_of_turn_settings(params: &TurnSettingsUpdateParams) -> SettingsChange {
     SettingsChange {
         model: params.model.clone(),
@@ -246,7 +240,7 @@ pub(crate) fn change_of_turn_settings(params: &TurnSettingsUpdateParams) -> Sett
     }
 }
 
-/// Takes the changes of an update of settings.
+/// Returns the changes that an update of the settings makes.
 pub(crate) fn change_of_update(params: &ThreadSettingsUpdateParams, base: &Path) -> SettingsChange {
     let mut change = SettingsChange {
         model: params.model.clone(),

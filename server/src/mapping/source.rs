@@ -1,9 +1,9 @@
-//! Where a thread came from, in the protocol's words.
+//! Converts the origin of a thread.
 
 use trace_protocol::thread::{SessionSource, SubAgentSource};
 use trace_runtime::Agent;
 
-/// Says where an agent came from that another agent started.
+/// Returns the origin of a thread whose agent was spawned by another agent.
 pub(crate) fn source_of_agent(agent: &Agent) -> SessionSource {
     let Some(lineage) = agent.lineage() else { return SessionSource::Vscode };
     SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
