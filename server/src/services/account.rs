@@ -1,21 +1,20 @@
-//! What clients ask about accounts. There are none: providers have keys.
+//! Answers requests about accounts. The server has none: providers authenticate with keys.
 
 use trace_protocol::account::{BedrockCheckGovCloudRequirementsResponse, GetAccountParams, GetAccountResponse};
 use trace_protocol::config::ConfigRequirementsReadResponse;
 
-/// Answers about accounts.
 #[derive(Debug, Default)]
 pub struct AccountService;
 
 impl AccountService {
-    /// Returns that nobody is logged in and nobody has to.
+    /// Returns that there is no account, and that none is required.
     #[must_use]
     pub fn read(&self, _params: &GetAccountParams) -> GetAccountResponse {
         GetAccountResponse { requires_openai_auth: false, account: None, user_id: None, workspace_routing: None }
     }
 }
 
-/// Returns that no cloud of a government is in use.
+/// Returns that no cloud for governments is in use.
 #[must_use]
 pub fn check_gov_cloud() -> BedrockCheckGovCloudRequirementsResponse {
     BedrockCheckGovCloudRequirementsResponse { is_gov_cloud: false, should_warn: false }

@@ -1,4 +1,4 @@
-//! All services, and which of them serves which method.
+//! All services, and the dispatch of methods to them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,15 +25,14 @@ use crate::config::ConfigStore;
 use crate::connection::{Connection, ConnectionId};
 use crate::ingress::Responder;
 
-/// What the services work with.
+/// What the services need from the server.
 pub struct ServiceOptions {
-    /// Folder against which relative paths are taken; absolute.
+    /// The folder that relative paths are relative to. It must be absolute.
     pub cwd: PathBuf,
-    /// The configuration.
     pub configuration: Arc<ConfigStore>,
-    /// Runs commands confined; without it only commands are run that need not be.
+    /// Confines commands. If it is `None`, only commands that ask for no sandbox are run.
     pub launcher: Option<Launcher>,
-    /// What servers of tools may have of the environment.
+    /// The environment variables that MCP servers may use.
     pub variables: Variables,
 }
 
@@ -43,37 +42,37 @@ impl fmt::Debug for ServiceOptions {
     }
 }
 
-/// What clients can ask for beside threads.
+/// The services for requests that do not concern threads.
 #[derive(Debug)]
 pub struct Services {
-    /// Accounts.
+    /// Answers requests about accounts.
     pub account: AccountService,
-    /// Catalogues.
+    /// Returns catalogues.
     pub catalogs: CatalogService,
-    /// The configuration.
+    /// Reads and changes the configuration.
     pub config: ConfigService,
-    /// Commands.
+    /// Runs commands.
     pub exec: ExecService,
-    /// Files.
+    /// Reads and changes files.
     pub fs: FsService,
-    /// Servers of tools.
+    /// Starts MCP servers and lists them.
     pub mcp: McpService,
-    /// Models.
+    /// Lists models and providers.
     pub models: ModelService,
     /// Searches for files.
     pub search: SearchService,
-    /// Watched files.
+    /// Watches files.
     pub watch: WatchService,
 }
 
 impl Services {
-    /// Returns all services, for a server without agents.
+    /// Creates the services of a server without agents.
     #[must_use]
     pub fn new(options: ServiceOptions) -> Self {
         Self::beside(options, Arc::default(), Arc::default())
     }
 
-    /// Returns all services, for a server whose agents have these folders open and whose commands get this environment.
+    /// Creates the services of a server whose agents share `folders` and whose commands share `environment`.
     #[must_use]
     pub fn beside(options: ServiceOptions, folders: Arc<OpenFolders>, environment: Arc<CommandEnvironment>) -> Self {
         let ServiceOptions { cwd, configuration, launcher, variables } = options;
@@ -90,27 +89,27 @@ impl Services {
         }
     }
 
-    /// Ends what belongs to a connection.
+    /// Ends everything that belongs to a connection.
     pub fn closed(&self, connection: ConnectionId) {
         self.exec.closed(connection);
         self.watch.closed(connection);
         self.search.closed(connection);
     }
 
-    /// Ends what runs.
+    /// Ends everything that runs.
     pub fn shutdown(&self) {
         self.exec.shutdown();
     }
 
-    /// Waits until what runs has ended, after [`shutdown`](Self::shutdown).
+    /// Waits until everything that was running has ended. Call it after [`shutdown`](Self::shutdown).
     pub async fn ended(&self) {
         self.exec.ended().await;
     }
 
-    /// Answers a request that is not about threads. `gauges` are the figures of the whole server.
+    /// Serves a request that does not concern threads. `gauges` are the measurements of the whole server.
     ///
-    /// A `command/exec` that runs is answered later by a task of its own, so that what comes for the same process does not
-    /// wait for its end.
+    /// A `command/exec` is answered by a task of its own when the command ends. Later requests for the same command do
+    /// not wait for that.
     pub async fn serve(
         &self,
         request: ClientRequest,
@@ -170,7 +169,8 @@ impl Services {
                 answer!(ConfigRequirementsRead, Ok(account::configuration_requirements()));
             }
             ClientRequest::FsReadFile(params) => {
-                // Until the answer is in the queue, no other large file of this connection is read.
+                // Keep the guard until the response is in the queue: no other large file of this connection is read
+                // before.
                 let (_turn, result) = self.fs.read_file_in_turn(id, *params, &notifier).await;
                 answer!(FsReadFile, result);
             }

@@ -1,4 +1,4 @@
-//! Catalogues: what there is to choose from, and what there is not.
+//! Catalogues of what the server offers, and empty ones of what it does not have.
 
 use std::path::PathBuf;
 
@@ -14,40 +14,40 @@ use trace_protocol::settings::ModeKind;
 use super::page::page;
 use crate::config::{Config, PERMISSION_PROFILES, SandboxMode};
 
-/// Answers what there is to choose from.
+/// Returns catalogues.
 #[derive(Debug)]
 pub struct CatalogService {
     cwd: PathBuf,
 }
 
 impl CatalogService {
-    /// Returns the service of a server that works in a folder.
+    /// Creates the service. `cwd` is the folder of the server.
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self { cwd }
     }
 
-    /// Returns for each folder that it has no skills.
+    /// Returns an empty list of skills for each folder.
     #[must_use]
     pub fn skills(&self, params: SkillsListParams) -> SkillsListResponse {
         let entry = |cwd| SkillsListEntry { cwd, errors: Vec::new(), skills: Vec::new() };
         SkillsListResponse { data: self.folders(params.cwds).into_iter().map(entry).collect() }
     }
 
-    /// Returns for each folder that it has no hooks.
+    /// Returns an empty list of hooks for each folder.
     #[must_use]
     pub fn hooks(&self, params: HooksListParams) -> HooksListResponse {
         let entry = |cwd| HooksListEntry { cwd, errors: Vec::new(), hooks: Vec::new(), warnings: Vec::new() };
         HooksListResponse { data: self.folders(params.cwds).into_iter().map(entry).collect() }
     }
 
-    /// Returns that there are no plugins.
+    /// Returns an empty list of plugins.
     #[must_use]
     pub fn plugins(&self) -> PluginInstalledResponse {
         PluginInstalledResponse { marketplaces: Vec::new(), marketplace_load_errors: Vec::new() }
     }
 
-    /// Returns the modes that a turn can have.
+    /// Returns the collaboration modes that a turn can have.
     #[must_use]
     pub fn collaboration_modes(&self, config: &Config) -> CollaborationModeListResponse {
         let mode = |name: &str, mode, reasoning_effort| CollaborationModeMask {
@@ -60,11 +60,11 @@ impl CatalogService {
         CollaborationModeListResponse { data: vec![plan, mode("Default", ModeKind::Default, None)] }
     }
 
-    /// Returns what commands can be allowed to touch.
+    /// Returns the permission profiles.
     ///
     /// # Errors
     ///
-    /// The cursor is none.
+    /// Returns an error if the cursor is invalid.
     pub fn permission_profiles(
         &self,
         params: &PermissionProfileListParams,
@@ -86,11 +86,11 @@ impl CatalogService {
         Ok(PermissionProfileListResponse { data, next_cursor })
     }
 
-    /// Returns what some clients treat as features that can be switched.
+    /// Returns the experimental features. Some clients read here whether the server has agents.
     ///
     /// # Errors
     ///
-    /// The cursor is none.
+    /// Returns an error if the cursor is invalid.
     pub fn features(
         &self,
         params: &ExperimentalFeatureListParams,
@@ -108,7 +108,7 @@ impl CatalogService {
         Ok(ExperimentalFeatureListResponse { data, next_cursor })
     }
 
-    /// Returns the folders that a client names, or the server's.
+    /// Returns the folders that a client names, or the server's folder if it names none.
     fn folders(&self, cwds: Vec<String>) -> Vec<String> {
         if cwds.is_empty() { vec![self.cwd.to_string_lossy().into_owned()] } else { cwds }
     }

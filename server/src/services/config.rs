@@ -1,4 +1,4 @@
-//! The configuration, for clients: what is in force, where it comes from, and changes of the user's file.
+//! Serves the configuration: the effective values, the layer of each value, and changes of the user's file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,38 +14,36 @@ use trace_protocol::notification::ConfigWarningNotification;
 
 use crate::config::{Config, ConfigError, ConfigStore, Edit, Layer, LayerName, Merge, Overridden};
 
-/// Reads and changes the configuration.
 #[derive(Debug, Clone)]
 pub struct ConfigService {
     store: Arc<ConfigStore>,
 }
 
 impl ConfigService {
-    /// Returns the service of a configuration.
     #[must_use]
     pub fn new(store: Arc<ConfigStore>) -> Self {
         Self { store }
     }
 
-    /// Returns the configuration as it is, or as it was before somebody broke its file.
+    /// Returns the current configuration, or the last valid one if the file is invalid now.
     pub async fn current(&self) -> Arc<Config> {
         let store = Arc::clone(&self.store);
         let read = tokio::task::spawn_blocking(move || store.current()).await;
         match read {
             Ok(Ok(config)) => config,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the configuration is broken; what was read before stays in force");
+                tracing::warn!(%error, "the configuration is invalid; the last valid one stays in use");
                 self.store.last_good()
             }
             Err(_) => self.store.last_good(),
         }
     }
 
-    /// Returns what is in force, and where each key comes from.
+    /// Returns the effective configuration, and the layer of each key.
     ///
     /// # Errors
     ///
-    /// The file is broken now.
+    /// Returns an error if the file is invalid.
     pub async fn read(&self, params: &ConfigReadParams) -> Result<ConfigReadResponse, RpcError> {
         let store = Arc::clone(&self.store);
         let config = tokio::task::spawn_blocking(move || store.current()).await.map_err(RpcError::internal)?;
@@ -65,24 +63,24 @@ impl ConfigService {
         })
     }
 
-    /// Changes one key of the user's file.
+    /// Sets one key of the user's file.
     ///
     /// # Errors
     ///
-    /// See [`ConfigStore::write`].
+    /// Returns the errors of [`ConfigStore::write`].
     pub async fn write_value(&self, params: ConfigValueWriteParams) -> Result<ConfigWriteResponse, RpcError> {
         let ConfigValueWriteParams { key_path, merge_strategy, value, expected_version, file_path } = params;
         let edit = ConfigEdit { key_path, merge_strategy, value };
         self.write(vec![edit], expected_version, file_path).await
     }
 
-    /// Changes some keys of the user's file, or none if one of them cannot be changed.
+    /// Sets several keys of the user's file: either all of them, or none.
     ///
     /// # Errors
     ///
-    /// See [`ConfigStore::write`].
+    /// Returns the errors of [`ConfigStore::write`].
     pub async fn write_batch(&self, params: ConfigBatchWriteParams) -> Result<ConfigWriteResponse, RpcError> {
-        // Settings are read anew for each thread, so there is nothing to reload.
+        // The server reads the settings anew for each thread, so nothing has to be reloaded.
         self.write(params.edits, params.expected_version, params.file_path).await
     }
 
@@ -108,7 +106,7 @@ impl ConfigService {
         })
     }
 
-    /// Returns what a client should hear about the configuration when it connects.
+    /// Returns the warnings that a client gets when it connects.
     #[must_use]
     pub fn warnings(&self) -> Vec<ConfigWarningNotification> {
         let config = self.store.last_good();
@@ -125,7 +123,7 @@ impl ConfigService {
     }
 }
 
-/// Returns a change as the configuration takes it.
+/// Converts an edit.
 fn edit_of(ConfigEdit { key_path, merge_strategy, value }: ConfigEdit) -> Edit {
     let merge = match merge_strategy {
         MergeStrategy::Replace => Merge::Replace,
@@ -134,7 +132,7 @@ fn edit_of(ConfigEdit { key_path, merge_strategy, value }: ConfigEdit) -> Edit {
     Edit { key: key_path, value, merge }
 }
 
-/// Returns why a change is refused, in a way that programs understand.
+/// Returns the error that clients get for a refused change. Its data contain a code for programs.
 fn refusal(error: &ConfigError) -> RpcError {
     let code = match error {
         ConfigError::Read { .. } | ConfigError::Write { .. } => return RpcError::internal(error),
@@ -151,7 +149,7 @@ fn refusal(error: &ConfigError) -> RpcError {
     RpcError::invalid_request(error).with_data(json!({ "config_write_error_code": code }))
 }
 
-/// Returns a layer as messages name it.
+/// Returns the source of a layer in the terms of the protocol.
 fn source(name: &LayerName) -> Result<ConfigLayerSource, RpcError> {
     Ok(match name {
         LayerName::User { file } => ConfigLayerSource::User {
@@ -170,7 +168,7 @@ fn overridden_metadata(overridden: Overridden) -> Result<OverriddenMetadata, Rpc
     let Overridden { key, layer, version, value } = overridden;
     Ok(OverriddenMetadata {
         effective_value: value,
-        message: format!("`{key}` is also set where the server was started, and that counts"),
+        message: format!("`{key}` is overridden by an option that the server was started with"),
         overriding_layer: ConfigLayerMetadata { name: source(&layer)?, version },
     })
 }

@@ -1,17 +1,16 @@
-//! Figures of the running server.
+//! Measurements of the running server.
 
 use trace_protocol::connection::{ServerDiagnosticsGauge, ServerDiagnosticsProcess, ServerDiagnosticsResponse};
 
-/// A figure with its name.
+/// A named measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gauge {
-    /// Its name; dots part it.
+    /// The name. Its parts are separated by dots.
     pub name: String,
-    /// How much.
     pub value: u64,
 }
 
-/// Returns the process and its figures.
+/// Returns the id and the memory of the process, and the gauges.
 #[must_use]
 pub fn diagnostics(gauges: Vec<Gauge>) -> ServerDiagnosticsResponse {
     ServerDiagnosticsResponse {
@@ -24,14 +23,14 @@ pub fn diagnostics(gauges: Vec<Gauge>) -> ServerDiagnosticsResponse {
     }
 }
 
-/// Returns how much memory the process has in use, where the system tells.
+/// Returns the resident memory of the process in bytes, if the system reports it.
 #[cfg(target_os = "linux")]
 fn resident_memory_bytes() -> Option<u64> {
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
     pages.checked_mul(rustix::param::page_size() as u64)
 }
 
-/// Returns how much memory the process has in use, where the system tells.
+/// Returns `None`, because this system is not supported.
 #[cfg(not(target_os = "linux"))]
 fn resident_memory_bytes() -> Option<u64> {
     None

@@ -1,7 +1,7 @@
-//! Work on files that may never come to an end: a file system that hangs keeps a thread of the server in the kernel.
+//! Limits file operations that may never end: a file system that hangs blocks a thread of the server in the kernel.
 //!
-//! Such a thread cannot be stopped, so it keeps its place until the kernel lets it go, and there are only so many places, of
-//! which each connection has a share. Whoever asked is answered after a while.
+//! Such a thread cannot be cancelled. It keeps its slot until the kernel returns. The number of slots is limited, for
+//! the server and for each connection. The client gets an error after a time limit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,28 +13,28 @@ use trace_protocol::RpcError;
 
 use crate::connection::ConnectionId;
 
-/// Most operations on files that run at the same time.
+/// Most file operations that run at the same time.
 pub const FILE_OPERATIONS_AT_ONCE: usize = 128;
-/// Most of them for one connection.
+/// Most file operations of one connection that run at the same time.
 pub const FILE_OPERATIONS_PER_CONNECTION: usize = 32;
-/// How long an operation on one file may take, and how long one waits for its place.
+/// Time limit of an operation on one file, and of waiting for a slot.
 pub const FILE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long an operation on a folder with all that is in it may take.
+/// Time limit of an operation on a folder with all its content.
 pub const TREE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
-/// The places of operations on files.
+/// The slots of file operations.
 #[derive(Debug)]
 pub(super) struct Places {
     all: Arc<Semaphore>,
-    /// The shares of connections that have operations under way.
+    /// The slots of each connection that has operations running.
     shares: Mutex<HashMap<ConnectionId, Weak<Semaphore>>>,
 }
 
-/// A place that an operation has, until its thread is done.
+/// The slot of a running operation. The thread of the operation holds it until it returns.
 struct Place {
     _of_connection: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
-    /// Keeps the share known.
+    /// Keeps the entry of the connection in [`Places::shares`] alive.
     _share: Arc<Semaphore>,
 }
 
@@ -45,12 +45,12 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Does something with a path on a thread where waiting harms nobody.
+    /// Runs an operation on a blocking thread.
     ///
     /// # Errors
     ///
-    /// Returns what the work returns, or an error if no place becomes free, or the work does not end in time. In that case it
-    /// goes on, and what it changes is changed.
+    /// Returns the error of the operation, or an error if no slot becomes free or the operation exceeds its time limit.
+    /// In the last case the operation continues, and its changes take effect.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         connection: ConnectionId,
@@ -61,7 +61,7 @@ impl Places {
         let Ok(place) = tokio::time::timeout(FILE_TIMEOUT, self.place(connection)).await else {
             let seconds = FILE_TIMEOUT.as_secs();
             return Err(RpcError::internal(format_args!(
-                "{} was not touched: other files that this client asked for have not answered for {seconds} seconds",
+                "{} was not accessed: other file operations of this client have not ended for {seconds} seconds",
                 path.display()
             )));
         };
@@ -73,7 +73,7 @@ impl Places {
         match tokio::time::timeout(time_limit, working).await {
             Ok(done) => done.map_err(RpcError::internal)?,
             Err(_) => Err(RpcError::internal(format_args!(
-                "{} did not answer within {} seconds",
+                "the operation on {} did not end within {} seconds",
                 path.display(),
                 time_limit.as_secs()
             ))),

@@ -1,8 +1,8 @@
-//! Files of the machine, for clients.
+//! Serves file operations of clients.
 //!
-//! Paths are absolute; decoding sees to that. Errors of the system name the path. Only regular files are read and
-//! written: a pipe would keep a thread of the server waiting for ever. A file system that hangs keeps it all the same, so
-//! whoever asks is answered after a while, and each connection has its share of such threads.
+//! Paths are absolute, which decoding of the params ensures. Errors name the path. Only regular files are read and
+//! written, because opening a pipe could block a thread of the server forever. A file system that hangs blocks a thread
+//! too, so each operation has a time limit and the threads of a connection are limited.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -29,27 +29,28 @@ use super::notify::Notifier;
 use crate::connection::ConnectionId;
 use crate::fifo::{Guard, Lines};
 
-/// The largest file that is read for a client. In base64 it still fits into a message that clients take.
+/// Most bytes of a file that is read for a client. In base64, such a file still fits into a message that clients
+/// accept.
 pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
-/// The most entries of a folder that are listed for a client.
+/// Most entries of a folder that is listed for a client.
 pub const MAX_DIRECTORY_ENTRIES: usize = 100_000;
 
-/// Bytes from which on a file is large: of one connection, such files are read one after the other, each when the answers
-/// before it have mostly been written. As many smaller ones as a connection may ask for at a time fit into its queue.
+/// Size in bytes from which on a file is large. The large files of a connection are read one after the other, each one
+/// after most of the response before it was written. Smaller files need no such limit: the responses to all requests
+/// that a connection may have running at the same time fit into its queue.
 pub const LARGE_FILE_BYTES: u64 = 256 * 1024;
-/// The most large files that are held in memory while they are made into answers; others wait.
+/// Most large files of all connections that are in memory at the same time while they are encoded.
 pub const LARGE_FILES_AT_ONCE: usize = 4;
 
-/// Reads and changes files.
 #[derive(Debug)]
 pub struct FsService {
-    /// Lines of those who read large files.
+    /// The order in which the requests of each connection read large files.
     large: Lines<ConnectionId>,
     large_places: Semaphore,
     places: Places,
 }
 
-/// The turn of a connection that reads a large file. The next one comes when it is dropped.
+/// The turn of a request to read a large file. Dropping it starts the turn of the next request.
 pub(super) type ReadTurn = Option<Guard<ConnectionId>>;
 
 impl Default for FsService {
@@ -59,7 +60,8 @@ impl Default for FsService {
 }
 
 impl FsService {
-    /// Returns what is in a file, and the right to put it into the queue of the client, if it is large.
+    /// Reads a file. If it is large, the result contains a guard, which the caller holds until the response is in the
+    /// client's queue.
     pub(super) async fn read_file_in_turn(
         &self,
         connection: ConnectionId,
@@ -83,11 +85,11 @@ impl FsService {
         (Some(turn), self.read_file(connection, params).await)
     }
 
-    /// Returns what is in a file.
+    /// Reads a file.
     ///
     /// # Errors
     ///
-    /// It is no file, is too large, or cannot be read.
+    /// Returns an error if the path is not a regular file, or if the file is too large or cannot be read.
     pub async fn read_file(
         &self,
         connection: ConnectionId,
@@ -108,11 +110,11 @@ impl FsService {
         .await
     }
 
-    /// Makes a file of some bytes, in place of the one that is there.
+    /// Writes a file and replaces an existing one.
     ///
     /// # Errors
     ///
-    /// The bytes are no base64, or the file cannot be written.
+    /// Returns an error if the data are not valid base64, or if the file cannot be written.
     pub async fn write_file(
         &self,
         connection: ConnectionId,
@@ -128,11 +130,11 @@ impl FsService {
         .await
     }
 
-    /// Makes a folder, and unless it is told otherwise those around it.
+    /// Creates a folder, and its parents unless `recursive` is false.
     ///
     /// # Errors
     ///
-    /// It cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub async fn create_directory(
         &self,
         connection: ConnectionId,
@@ -147,11 +149,11 @@ impl FsService {
         .await
     }
 
-    /// Returns what a path leads to. Links are followed.
+    /// Returns the metadata of a file or folder. Symlinks are followed.
     ///
     /// # Errors
     ///
-    /// It leads nowhere.
+    /// Returns an error if the path does not exist.
     pub async fn get_metadata(
         &self,
         connection: ConnectionId,
@@ -171,11 +173,11 @@ impl FsService {
         .await
     }
 
-    /// Returns what is in a folder, by name.
+    /// Lists a folder, sorted by name.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has too much in it.
+    /// Returns an error if the folder cannot be read or has too many entries.
     pub async fn read_directory(
         &self,
         connection: ConnectionId,
@@ -191,7 +193,7 @@ impl FsService {
                         path.display()
                     )));
                 }
-                // What a link leads to counts; one that leads nowhere is neither file nor folder.
+                // The kind of a symlink is that of its target. A dangling symlink is neither a file nor a folder.
                 let kind = match entry.file_type() {
                     Ok(kind) if !kind.is_symlink() => Some(kind),
                     _ => fs::metadata(entry.path()).ok().map(|metadata| metadata.file_type()),
@@ -208,11 +210,11 @@ impl FsService {
         .await
     }
 
-    /// Takes away a file, or a folder with all that is in it. Links are taken away themselves.
+    /// Removes a file, or a folder with all its content. A symlink itself is removed, not its target.
     ///
     /// # Errors
     ///
-    /// It cannot be taken away, or is not there and `force` is false.
+    /// Returns an error if the path cannot be removed, or if it does not exist and `force` is false.
     pub async fn remove(&self, connection: ConnectionId, params: FsRemoveParams) -> Result<FsRemoveResponse, RpcError> {
         let (recursive, force) = (params.recursive.unwrap_or(true), params.force.unwrap_or(true));
         self.blocking(connection, params.path, TREE_TIMEOUT, move |path| {
@@ -233,11 +235,12 @@ impl FsService {
         .await
     }
 
-    /// Copies a file, a link, or a folder with all that is in it. A folder joins the one that is there.
+    /// Copies a file, a symlink, or a folder with all its content. The content of a folder is merged into an existing
+    /// folder.
     ///
     /// # Errors
     ///
-    /// Something cannot be copied. What was copied before it stays.
+    /// Returns an error if something cannot be copied. Files that were already copied stay.
     pub async fn copy(&self, connection: ConnectionId, params: FsCopyParams) -> Result<FsCopyResponse, RpcError> {
         let FsCopyParams { destination_path, source_path, recursive } = params;
         self.blocking(connection, source_path, TREE_TIMEOUT, move |source| {
@@ -249,7 +252,7 @@ impl FsService {
                     source.display()
                 )));
             }
-            // A file that is copied onto itself would be emptied, a folder copied into itself would never end.
+            // Copying a file onto itself would empty it, and copying a folder into itself would never end.
             if let (Some(from), Some(to)) = (real(source, &metadata.file_type()), nearest_real(destination))
                 && (to == from || (metadata.is_dir() && to.starts_with(&from)))
             {
@@ -276,7 +279,7 @@ impl FsService {
     }
 }
 
-/// Copies something with all that is in it.
+/// Copies a file, a symlink, or a folder with all its content.
 fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
     let mut rest = vec![(source.to_owned(), destination.to_owned())];
     while let Some((source, destination)) = rest.pop() {
@@ -299,7 +302,7 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
         } else if kind.is_file() {
             check_copy(&source, &destination)?;
             copy_file(&source, &destination)?.map_err(|error| {
-                // The error may be the fault of either end.
+                // Either file can be the cause, so name both.
                 RpcError::internal(format_args!(
                     "cannot copy {} to {}: {error}",
                     source.display(),
@@ -308,7 +311,7 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
             })?;
         } else {
             return Err(RpcError::invalid_request(format_args!(
-                "{} is neither file, folder nor link and cannot be copied",
+                "{} is neither a file, a folder nor a symlink and cannot be copied",
                 source.display()
             )));
         }
@@ -316,8 +319,8 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Copies the content and the permissions of a file. Whatever was put in the place of either since it was looked at is not
-/// waited for.
+/// Copies the content and the permissions of a file. If one of the files was replaced since it was checked, for example
+/// by a pipe, opening it does not block.
 fn copy_file(source: &Path, destination: &Path) -> Result<io::Result<()>, RpcError> {
     let mut from = open_regular(source, File::options().read(true), "copy")?;
     let mut to = open_regular(destination, File::options().write(true).create(true), "write")?;
@@ -328,8 +331,8 @@ fn copy_file(source: &Path, destination: &Path) -> Result<io::Result<()>, RpcErr
     }))
 }
 
-/// Refuses to copy a file over itself, which would empty it, also where a link leads back to it; and over a pipe, which
-/// would keep a thread of the server waiting for ever.
+/// Returns an error if a file would be copied over itself, which would empty it, or over a pipe, which would block a
+/// thread forever. It compares inodes, so that it also detects symlinks and hard links to the file.
 fn check_copy(source: &Path, destination: &Path) -> Result<(), RpcError> {
     let Ok(there) = fs::metadata(destination) else { return Ok(()) };
     if !there.is_file() && !there.is_dir() {
@@ -342,7 +345,7 @@ fn check_copy(source: &Path, destination: &Path) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Returns where a path leads when all links are followed, but the last one of a link itself.
+/// Resolves a path. If the path itself is a symlink, only the folders above it are resolved.
 fn real(path: &Path, kind: &FileType) -> Option<PathBuf> {
     if !kind.is_symlink() {
         return path.canonicalize().ok();
@@ -350,28 +353,28 @@ fn real(path: &Path, kind: &FileType) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Returns where a path that may not exist would be.
+/// Resolves a path whose last component need not exist.
 fn nearest_real(path: &Path) -> Option<PathBuf> {
     let existing = path.ancestors().find(|ancestor| ancestor.exists())?;
     let rest = path.strip_prefix(existing).ok()?;
     Some(existing.canonicalize().ok()?.join(rest))
 }
 
-/// Returns the bytes of a field.
+/// Decodes the base64 of a field.
 pub(super) fn decoded(field: &str, text: &str) -> Result<Vec<u8>, RpcError> {
     STANDARD
         .decode(text)
-        .map_err(|error| RpcError::new(INVALID_PARAMS, format_args!("`{field}` is no base64: {error}")))
+        .map_err(|error| RpcError::new(INVALID_PARAMS, format_args!("`{field}` is not valid base64: {error}")))
 }
 
-/// Opens a file, and refuses what is none. Nothing is waited for: a pipe would wait for its other end, and some files of the
-/// kernel for something to tell.
+/// Opens a regular file, or returns an error for any other kind of file. It does not block: without `O_NONBLOCK`,
+/// opening a pipe waits for its other end, and opening some device files waits for data.
 fn open_regular(path: &Path, options: &mut OpenOptions, what: &str) -> Result<File, RpcError> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).expect("flags of the system fit");
     let file = match options.custom_flags(flags).open(path) {
         Ok(file) => file,
-        // A pipe that nobody reads, or a socket.
+        // A pipe without a reader, or a socket.
         Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => return Err(not_a_file(path)),
         Err(error) => return Err(failed(what, path, &error)),
     };
@@ -386,12 +389,12 @@ fn not_a_file(path: &Path) -> RpcError {
     RpcError::invalid_request(format_args!("{} is not a file", path.display()))
 }
 
-/// Returns the error for what the system refused.
+/// Returns the error for a failed operation.
 pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> RpcError {
     RpcError::internal(format_args!("cannot {what} {}: {error}", path.display()))
 }
 
-/// Returns a time in milliseconds since 1970; 0 where the file system does not know it.
+/// Returns a time in milliseconds since 1970, or 0 if the file system does not support it.
 fn milliseconds(time: io::Result<SystemTime>) -> i64 {
     let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)

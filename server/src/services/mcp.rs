@@ -1,4 +1,4 @@
-//! Servers of tools: those that the agents of a tree share, and what is told of them.
+//! Starts the MCP servers that the agents of a tree share, and lists MCP servers for clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -24,31 +24,31 @@ use trace_runtime::{Settings, ThreadId};
 use super::page::page;
 use crate::config::Config;
 
-/// Starts servers of tools and tells what they have.
 #[derive(Debug)]
 pub struct McpService {
     cwd: PathBuf,
     variables: Variables,
-    /// Below it servers have their folders.
+    /// The folder in which each MCP server gets its own folder.
     home: PathBuf,
-    /// What commands may write to.
+    /// The folders that commands may write to.
     folders: Arc<OpenFolders>,
     trees: Mutex<HashMap<ThreadId, WeakServers>>,
-    /// The same servers, by the agents below those threads.
+    /// The same servers, by the ids of the child threads that share them.
     below: Mutex<HashMap<ThreadId, WeakServers>>,
-    /// What was told last without a thread. Held while servers are started for it: they are started once for all who ask.
+    /// The last reports that were made without a thread. The lock is held while servers are started for them, so that
+    /// concurrent requests start the servers only once.
     told: tokio::sync::Mutex<Option<Told>>,
-    /// The ends of all that were started and may be there still, also when no thread has them any more.
+    /// The endings of all servers that were started and may still run, also of those whose thread is gone.
     endings: Mutex<Vec<Ending>>,
 }
 
-/// How long it holds what servers told that were started for an answer only.
+/// How long the reports of servers that were started only for a request are reused.
 pub const TOLD_FOR: Duration = Duration::from_secs(5);
 
-/// How long servers have to start for an answer, also if they have longer for a thread.
+/// Longest start-up time of servers that are started only for a request, even if the configuration allows more.
 pub const STARTUP_FOR_ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// What servers told that were started for an answer only.
+/// The reports of servers that were started only for a request.
 #[derive(Debug)]
 struct Told {
     at: Instant,
@@ -58,8 +58,8 @@ struct Told {
 }
 
 impl McpService {
-    /// Returns the service of a server that works in a folder and has its home in another. `folders` are those that commands
-    /// may write to.
+    /// Creates the service. `cwd` is the folder of the server, and `home` contains the folders of the MCP servers.
+    /// `folders` are those that commands may write to.
     #[must_use]
     pub fn new(cwd: PathBuf, variables: Variables, home: PathBuf, folders: Arc<OpenFolders>) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl McpService {
         }
     }
 
-    /// Starts the configured servers for the agents below a thread with some settings, if any are configured.
+    /// Starts the configured servers for a thread and the agents below it. Returns `None` if no servers are configured.
     pub fn start(&self, thread: &ThreadId, config: &Config, settings: &Settings) -> Option<Servers> {
         if config.mcp_servers.is_empty() {
             return None;
@@ -86,12 +86,12 @@ impl McpService {
         Some(servers)
     }
 
-    /// Returns the servers that were started for a thread and are there still.
+    /// Returns the servers that were started for a thread, if they still run.
     pub fn of_thread(&self, thread: &ThreadId) -> Option<Servers> {
         self.trees().get(thread)?.upgrade()
     }
 
-    /// Notes that an agent shares the servers of its parent.
+    /// Makes an agent share the servers of its parent.
     pub fn share(&self, parent: &ThreadId, child: &ThreadId) {
         let of_parent = self.trees().get(parent).cloned().or_else(|| self.below().get(parent).cloned());
         let mut below = self.below();
@@ -109,11 +109,11 @@ impl McpService {
         }
     }
 
-    /// Tells what servers there are. Without a thread that has some, the configured ones are started for the answer.
+    /// Lists the MCP servers of a thread. Without a thread, the configured servers are started only for this request.
     ///
     /// # Errors
     ///
-    /// The cursor is none.
+    /// Returns an error if the cursor is invalid.
     pub async fn list(
         &self,
         config: &Config,
@@ -132,7 +132,7 @@ impl McpService {
                 let wanted =
                     |server: &&ServerConfig| params.server_name.as_ref().is_none_or(|name| server.name == *name);
                 let configs = config.mcp_servers.iter().filter(wanted).cloned().collect();
-                // These connections were for the answer only.
+                // The servers were started only for this request, so they have no run-time status.
                 let unconnected = |report| McpServerStatus { runtime_status: None, ..status(report) };
                 self.told(configs, details, config).await.into_iter().map(unconnected).collect()
             }
@@ -147,12 +147,12 @@ impl McpService {
     /// Ends all servers and waits until they have ended.
     pub async fn shutdown(&self) {
         self.trees().clear();
-        // Threads that are gone do not keep their servers, which may be about to end still.
+        // Servers of threads that are gone may still be ending, and only `endings` knows them.
         let endings = self.endings().clone();
         join_all(endings.iter().map(Ending::shutdown)).await;
     }
 
-    /// Returns what servers tell that are started for that only, or what they told just now.
+    /// Returns the reports of servers that are started only for this request, or the last reports if they are recent.
     async fn told(&self, mut configs: Vec<ServerConfig>, details: Details, config: &Config) -> Vec<ServerReport> {
         for config in &mut configs {
             config.startup_timeout = config.startup_timeout.min(STARTUP_FOR_ANSWER_MAX);
@@ -198,7 +198,7 @@ impl McpService {
     }
 }
 
-/// Says to clients what there is of a server.
+/// Converts a report to the status that clients get.
 fn status(report: ServerReport) -> McpServerStatus {
     let needs_login = matches!(&report.startup, Some(Startup::Failed(failure)) if failure.need == Need::Login);
     let (auth_status, http_origin) = match &report.transport {
@@ -239,7 +239,7 @@ fn status(report: ServerReport) -> McpServerStatus {
     }
 }
 
-/// Leaves out what clients could not read.
+/// Leaves out values that clients could not decode.
 fn readable<T: DeserializeOwned>(values: Vec<Value>) -> Vec<T> {
     values.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect()
 }

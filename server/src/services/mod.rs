@@ -1,7 +1,7 @@
-//! What clients can ask for beside threads: the machine, catalogues, the configuration, figures.
+//! Services for requests that do not concern threads: files, commands, catalogues, configuration and measurements.
 //!
-//! Each service is a struct with the state that it needs; none of them knows threads. What belongs to a connection
-//! (processes, watches, searches) ends with it. [`Services`] holds all of them.
+//! Each service is a struct with the state that it needs, and none of them knows threads. Everything that belongs to a
+//! connection (processes, watches, searches) ends with it. [`Services`] holds all services.
 
 mod account;
 mod all;

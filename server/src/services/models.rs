@@ -1,4 +1,4 @@
-//! Models and their providers, as the configuration names them.
+//! Lists the models and providers of the configuration.
 
 use trace_protocol::RpcError;
 use trace_protocol::model::{
@@ -10,21 +10,20 @@ use trace_runtime::provider::config::KeySource;
 use super::page::page;
 use crate::config::{CatalogModel, Config, DEFAULT_PROVIDER};
 
-/// How much a model can be told to reason of which nothing else is known.
+/// Reasoning efforts of a model whose own efforts are not known.
 pub const USUAL_EFFORTS: &[&str] = &["low", "medium", "high"];
-/// What a model does when nothing is said.
+/// Default reasoning effort of a model whose own default is not known.
 pub const USUAL_EFFORT: &str = "medium";
 
-/// Answers which models there are.
 #[derive(Debug, Default)]
 pub struct ModelService;
 
 impl ModelService {
-    /// Returns the models, the configured one first.
+    /// Returns the models. The configured model is the first.
     ///
     /// # Errors
     ///
-    /// The cursor is none.
+    /// Returns an error if the cursor is invalid.
     pub fn list(&self, config: &Config, params: &ModelListParams) -> Result<ModelListResponse, RpcError> {
         let provider_of = |model: &CatalogModel| model.provider.clone().unwrap_or_else(|| config.provider.clone());
         let configured = config.models.iter().find(|model| model.id == config.model);
@@ -41,7 +40,6 @@ impl ModelService {
         Ok(ModelListResponse { data, next_cursor })
     }
 
-    /// Returns the providers.
     #[must_use]
     pub fn providers(&self, config: &Config) -> ModelProviderListResponse {
         ModelProviderListResponse {
@@ -51,14 +49,14 @@ impl ModelService {
         }
     }
 
-    /// Returns what providers do beside answering: nothing that this server would use.
+    /// Returns the capabilities of providers in addition to inference. The server uses none of them.
     #[must_use]
     pub fn capabilities(&self) -> ModelProviderCapabilitiesReadResponse {
         ModelProviderCapabilitiesReadResponse { image_generation: false, web_search: false }
     }
 }
 
-/// Returns a model as clients get it.
+/// Converts a model for clients.
 fn described(model: CatalogModel, config: &Config) -> Model {
     let efforts = match model.efforts.is_empty() {
         true => USUAL_EFFORTS.iter().map(|effort| (*effort).to_owned()).collect(),
@@ -89,7 +87,7 @@ fn described(model: CatalogModel, config: &Config) -> Model {
     }
 }
 
-/// Returns a provider as clients get it: no keys, only where they come from.
+/// Converts a provider for clients. The result contains no keys, but the names of the variables that hold them.
 fn summary(id: &str, config: &Config) -> ModelProviderSummary {
     let described = config.providers.get(id);
     let auth = match described.map(|provider| &provider.key) {

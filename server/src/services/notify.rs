@@ -1,4 +1,4 @@
-//! How a service tells one client something.
+//! How services send notifications to a client.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use trace_protocol::ServerNotification;
 
 use crate::connection::{Connection, Prepared};
 
-/// One client, for those who tell it things.
+/// Sends notifications to one client.
 pub trait Notify: Send + Sync + 'static {
-    /// Tells something. Returns at once.
+    /// Sends a notification, without blocking.
     fn notify(&self, notification: ServerNotification);
 
-    /// Waits until the client has taken enough of what it was told. Who produces much waits here between its pieces.
+    /// Waits until the client's queue has room. Services that send many notifications call this between them.
     fn ready(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Tells whether the client has gone.
+    /// Returns whether the connection of the client has ended.
     fn has_ended(&self) -> bool {
         false
     }
 }
 
-/// One client, shared by those who tell it things.
+/// A shared [`Notify`].
 pub type Notifier = Arc<dyn Notify>;
 
 impl<F: Fn(ServerNotification) + Send + Sync + 'static> Notify for F {

@@ -1,12 +1,12 @@
-//! Pages of short lists that are made anew for each request.
+//! Pages of short lists that are rebuilt for each request.
 
 use trace_protocol::RpcError;
 
-/// Returns a page of a list, and the cursor of the next one. Without a limit it is all that is left.
+/// Returns a page of a list and the cursor of the next page. Without a limit, the page contains the rest of the list.
 ///
 /// # Errors
 ///
-/// The cursor is none of ours.
+/// Returns an error if the cursor does not come from this server.
 pub(super) fn page<T>(
     items: Vec<T>,
     cursor: Option<&str>,
@@ -27,7 +27,7 @@ pub(super) fn page<T>(
     Ok((items.into_iter().skip(start).take(end - start).collect(), next))
 }
 
-/// Cuts a text of the client's, so that an answer does not grow with a bad request.
+/// Shortens a text from a client, so that the size of an error does not depend on the size of the request.
 pub(super) fn shortened(text: &str) -> &str {
     const ECHOED_CHARS: usize = trace_protocol::error::MAX_ECHOED_CHARS;
     text.char_indices().nth(ECHOED_CHARS).map_or(text, |(end, _)| &text[..end])

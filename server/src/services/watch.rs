@@ -1,8 +1,8 @@
-//! Tells clients when files change.
+//! Notifies clients of changed files.
 //!
-//! One watcher of the system serves all clients, because systems have few. A watched folder tells of what lies directly
-//! in it. For a file, and for what does not exist yet, the folder around it is watched, so that a file that is replaced
-//! by another stays watched. Changes are gathered for a moment and told together.
+//! All clients share one watcher of the system, because systems limit their number. Watching a folder reports changes
+//! directly in it. For a file, and for a path that does not exist yet, the parent folder is watched, so that a file
+//! that is replaced stays watched. Changes are collected for a short time and reported together.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -22,18 +22,17 @@ use super::notify::Notifier;
 use super::page::shortened;
 use crate::connection::ConnectionId;
 
-/// How long changes are gathered before they are told.
+/// How long changes are collected before they are reported.
 pub const CHANGES_BUNDLED_FOR: Duration = Duration::from_millis(200);
-/// The most paths that are told at once. If more change, only the watched path itself is told.
+/// Most paths in one report. If more paths have changed, the report contains only the watched path.
 pub const CHANGES_AT_ONCE: usize = 1_000;
-/// The most watches of one connection.
+/// Most watches of one connection.
 pub const WATCHES_PER_CONNECTION: usize = 256;
 
-/// Watches files for clients.
 #[derive(Default)]
 pub struct WatchService {
     table: Arc<Mutex<Table>>,
-    // Never taken while the table is held: the watcher's thread may wait for the table while it is asked for something.
+    // Never lock it while `table` is locked: a call to the watcher may wait for its thread, which locks the table.
     system: Arc<Mutex<System>>,
 }
 
@@ -50,14 +49,14 @@ struct System {
 /// One watch.
 struct Watch {
     path: PathBuf,
-    /// The folder that the system watches for it.
+    /// The folder that the system watches for this watch.
     folder: PathBuf,
     changes: Arc<Changes>,
-    /// Ends the task that tells.
+    /// Ends the task that sends the notifications.
     _end: DropGuard,
 }
 
-/// Changes that have not been told.
+/// Changes that were not reported yet.
 #[derive(Default)]
 struct Changes {
     paths: Mutex<Paths>,
@@ -77,11 +76,12 @@ impl fmt::Debug for WatchService {
 }
 
 impl WatchService {
-    /// Watches a path until it is told otherwise or the connection ends.
+    /// Watches a path until the watch is removed or the connection ends.
     ///
     /// # Errors
     ///
-    /// The id is in use, there are too many watches, or the system cannot watch the path.
+    /// Returns an error if the id is in use, if the connection has too many watches, or if the system cannot watch the
+    /// path.
     pub async fn watch(
         &self,
         connection: ConnectionId,
@@ -114,20 +114,19 @@ impl WatchService {
         }
         tokio::spawn(tell(Arc::clone(&notifier), watch_id, path.clone(), changes, end));
         if notifier.has_ended() {
-            // The connection may have been forgotten before the watch was known.
+            // The connection may have ended before the watch was in the table.
             self.closed(connection);
         }
         Ok(FsWatchResponse { path })
     }
 
-    /// Watches a path no longer. What is not watched is no error.
+    /// Removes a watch. It is not an error if there is no such watch.
     pub fn unwatch(&self, connection: ConnectionId, params: FsUnwatchParams) -> FsUnwatchResponse {
         let removed = lock(&self.table).remove(&(connection, params.watch_id));
         self.leave(removed.map(|watch| watch.folder).into_iter().collect());
         FsUnwatchResponse {}
     }
 
-    /// Ends the watches of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         let mut folders = Vec::new();
         lock(&self.table).retain(|(owner, _), watch| {
@@ -140,7 +139,7 @@ impl WatchService {
         self.leave(folders);
     }
 
-    /// Refuses a watch that cannot be taken.
+    /// Returns an error if the id is in use or the connection has too many watches.
     fn check(&self, connection: ConnectionId, id: &str) -> Result<(), RpcError> {
         let table = lock(&self.table);
         if table.contains_key(&(connection, id.to_owned())) {
@@ -154,7 +153,7 @@ impl WatchService {
         Ok(())
     }
 
-    /// Lets the system forget folders that no watch needs any more. In the background, because it may take a while.
+    /// Stops watching folders that no watch needs any more. It works in the background, because it may take long.
     fn leave(&self, folders: Vec<PathBuf>) {
         if folders.is_empty() {
             return;
@@ -170,7 +169,7 @@ impl WatchService {
                     if let Some(watcher) = &mut system.watcher
                         && let Err(error) = watcher.unwatch(&folder)
                     {
-                        // The folder may be gone, and its watch with it.
+                        // The folder may have been deleted, and its watch with it.
                         tracing::debug!(%error, folder = %folder.display(), "cannot end a watch");
                     }
                 }
@@ -179,7 +178,7 @@ impl WatchService {
     }
 }
 
-/// Makes the system watch the folder that a path needs, and returns it.
+/// Makes the system watch the folder that a path needs, and returns that folder.
 fn follow(system: &Mutex<System>, table: &Arc<Mutex<Table>>, path: &Path) -> Result<PathBuf, RpcError> {
     let refused =
         |error: &dyn fmt::Display| RpcError::internal(format_args!("cannot watch {}: {error}", path.display()));
@@ -197,18 +196,19 @@ fn follow(system: &Mutex<System>, table: &Arc<Mutex<Table>>, path: &Path) -> Res
             watcher.insert(made.map_err(|error| refused(&error))?)
         }
     };
-    // Also if it is watched already: it may be another folder of the same name by now, which the system does not know.
+    // Call this even if the folder is already watched: it may have been replaced by another folder of the same name,
+    // which the system does not watch yet.
     watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|error| refused(&error))?;
     *folders.entry(folder.to_owned()).or_default() += 1;
     Ok(folder.to_owned())
 }
 
-/// Hands what the system says to the watches that want it.
+/// Passes an event of the system to the watches that it concerns.
 fn heard(table: &Mutex<Table>, event: notify::Result<Event>) {
     let event = match event {
         Ok(event) => event,
         Err(error) => {
-            tracing::warn!(%error, "a watch of files fails");
+            tracing::warn!(%error, "a watch of files failed");
             return;
         }
     };
@@ -216,14 +216,14 @@ fn heard(table: &Mutex<Table>, event: notify::Result<Event>) {
         return;
     }
     for watch in lock(table).values() {
-        // A queue of the system that ran over says so without a path.
+        // If a queue of the system overflows, its event has no path.
         let has_lost = event.need_rescan();
         let concerned = event.paths.iter().filter(|path| concerns(path, watch)).cloned();
         watch.changes.add(concerned, has_lost);
     }
 }
 
-/// Tells whether a change is one of the watched path, or of something directly in it.
+/// Returns whether a changed path is the watched path, or is directly inside it.
 fn concerns(changed: &Path, watch: &Watch) -> bool {
     changed == watch.path || (watch.folder == watch.path && changed.parent() == Some(&watch.path))
 }
@@ -241,7 +241,7 @@ impl Changes {
         }
     }
 
-    /// Returns what to tell, and forgets it.
+    /// Returns the changes to report, and clears them.
     fn take(&self, watched: &AbsolutePath) -> Vec<AbsolutePath> {
         let Paths { gathered, has_too_many } = std::mem::take(&mut *lock(&self.paths));
         if has_too_many {
@@ -251,7 +251,7 @@ impl Changes {
     }
 }
 
-/// Tells a client of changes until the watch ends.
+/// Notifies a client of changes until the watch ends.
 async fn tell(notifier: Notifier, watch_id: String, path: AbsolutePath, changes: Arc<Changes>, end: CancellationToken) {
     let telling = async {
         loop {
@@ -264,7 +264,7 @@ async fn tell(notifier: Notifier, watch_id: String, path: AbsolutePath, changes:
             }
         }
     };
-    // An ended watch tells nothing more, even if something has changed before.
+    // An ended watch reports nothing more, even if there are changes.
     tokio::select! {
         biased;
         () = end.cancelled() => {}

@@ -1,7 +1,8 @@
-//! One running command: its streams, its time, its end.
+//! One running command: its streams, its time limit and its end.
 //!
-//! A command leads a process group of its own, and on a terminal a session of its own. It is ended as a group: first it
-//! is asked, then it is killed. What it started and left running when it ended by itself goes on.
+//! A command is the leader of its own process group, and on a terminal also of its own session. The whole group is
+//! ended together: it gets SIGTERM first and SIGKILL later. If the command ends by itself, processes that it left
+//! running continue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,20 +25,20 @@ use tokio_util::sync::CancellationToken;
 use super::input::{Ending, Input};
 use super::output::{Capture, Captured, Destination, Stream, read};
 
-/// How long a command that is asked to end may take before it is killed.
+/// How long a command may take to end after SIGTERM, before it is killed.
 pub const GRACE_BEFORE_KILL: Duration = Duration::from_secs(2);
 
-/// Exit code of a command whose time was up.
+/// Exit code of a command that exceeded its time limit.
 pub(super) const TIMED_OUT_EXIT_CODE: i32 = 124;
-/// What is added to a signal to make the exit code of a command that it ended.
+/// Shells add a signal's number to this to get the exit code of a command that the signal ended.
 const SIGNAL_EXIT_CODE_BASE: i32 = 128;
 
-/// A command to be run.
+/// A command to run.
 pub(super) struct ChildCommand {
-    /// The program and its words; not empty.
+    /// The program and its arguments. It is not empty.
     pub(super) line: Vec<String>,
     pub(super) cwd: PathBuf,
-    /// Variables that are set, or with `None` taken away.
+    /// Variables to set, or to remove if the value is `None`.
     pub(super) env: BTreeMap<String, Option<String>>,
     pub(super) stdin: StdinKind,
     pub(super) time: Option<Duration>,
@@ -45,25 +46,25 @@ pub(super) struct ChildCommand {
     pub(super) destination: Destination,
 }
 
-/// What a command reads from.
+/// The standard input of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StdinKind {
-    /// Nothing.
+    /// The input is empty.
     Empty,
-    /// What is written to it.
+    /// A pipe that clients write to.
     Pipe,
-    /// A terminal, which is its output too.
+    /// A terminal, which is also the output.
     Terminal(TerminalSize),
 }
 
-/// How many characters a terminal shows.
+/// The size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TerminalSize {
     pub(super) rows: u16,
     pub(super) columns: u16,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) exit_code: i32,
@@ -71,18 +72,18 @@ pub(super) struct Ended {
     pub(super) err: Captured,
 }
 
-/// A command that runs.
+/// A running command.
 pub(super) struct Running {
-    /// The way to its standard input, if it is written to.
+    /// The standard input, if clients can write to it.
     pub(super) input: Option<Input>,
-    /// Its terminal, if it has one.
+    /// The terminal, if the command has one.
     terminal: Option<OwnedFd>,
     terminate: CancellationToken,
 }
 
 impl Running {
-    /// Starts a command. The future is its life: it has to be polled for anything to happen, and ends the command when it
-    /// is dropped.
+    /// Starts a command. The returned future must be polled: it reads the output and waits for the end. Dropping it
+    /// ends the command.
     pub(super) fn start(order: ChildCommand) -> io::Result<(Self, impl Future<Output = Ended> + Send + 'static)> {
         let ChildCommand { line, cwd, env, stdin, time, cap, destination } = order;
         let (program, words) = line.split_first().expect("callers refuse empty commands");
@@ -96,7 +97,7 @@ impl Running {
         }
         let ended = CancellationToken::new();
         let (out, err) = (Capture::default(), Capture::default());
-        // What a command prints is not told before the life is run: whoever started it may have to answer first.
+        // Output is not reported before the future is polled, because the caller may have to answer the request first.
         let (mut reading, mut writing): (Vec<BoxFuture<'static, ()>>, Option<BoxFuture<'static, ()>>) =
             (Vec::new(), None);
         let (input, queue) = Input::new();
@@ -129,14 +130,14 @@ impl Running {
         let terminate = CancellationToken::new();
         let running = Self { input, terminal, terminate: terminate.clone() };
         let life = async move {
-            // Dropped with the life, and all their tasks with them.
+            // Dropping the future drops the sets, which aborts their tasks.
             let mut readers: JoinSet<()> = reading.into_iter().collect();
             let writers: JoinSet<()> = writing.into_iter().collect();
             let exit_code = lived(leader, time, &terminate).await;
             ended.cancel();
             tokio::select! {
                 () = async { while readers.join_next().await.is_some() {} } => {}
-                // Nobody waits for the rest of what a command prints that was told to end.
+                // If the client has terminated the command, the rest of the output is read only for a short time.
                 () = terminate.cancelled() => {
                     let rest = async { while readers.join_next().await.is_some() {} };
                     let _ = tokio::time::timeout(super::output::DRAIN_TIMEOUT, rest).await;
@@ -149,12 +150,12 @@ impl Running {
         Ok((running, life))
     }
 
-    /// Ends the command, soon.
+    /// Asks the command to end. Returns at once.
     pub(super) fn terminate(&self) {
         self.terminate.cancel();
     }
 
-    /// Gives the terminal another size. `None` says that there is no terminal.
+    /// Resizes the terminal. Returns `None` if the command has no terminal.
     pub(super) fn resize(&self, size: TerminalSize) -> Option<io::Result<()>> {
         let TerminalSize { rows, columns } = size;
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
@@ -162,9 +163,9 @@ impl Running {
     }
 }
 
-/// Waits for the end of a command, or brings it about. Returns the exit code.
+/// Waits until a command ends, and ends it when `terminate` is cancelled or its time is up. Returns the exit code.
 async fn lived(mut leader: Leader, time: Option<Duration>, terminate: &CancellationToken) -> i32 {
-    // A time that is further away than clocks go is no limit.
+    // A deadline that `Instant` cannot express is no limit.
     let deadline = time.and_then(|time| Instant::now().checked_add(time));
     let time_is_up = async {
         match deadline {
@@ -176,18 +177,18 @@ async fn lived(mut leader: Leader, time: Option<Duration>, terminate: &Cancellat
         status = leader.0.wait() => exit_code(status),
         () = terminate.cancelled() => exit_code(leader.end().await),
         () = time_is_up => {
-            // How it took that does not matter.
+            // The exit code is fixed, so the status does not matter.
             let _ = leader.end().await;
             TIMED_OUT_EXIT_CODE
         }
     }
 }
 
-/// The first process of a command, whose group ends with it if it is dropped before it has ended.
+/// The first process of a command. Dropping it before its end kills the process group.
 struct Leader(Child);
 
 impl Leader {
-    /// Asks the group to end, and kills it when it does not.
+    /// Sends SIGTERM to the group, and SIGKILL after [`GRACE_BEFORE_KILL`].
     async fn end(&mut self) -> io::Result<ExitStatus> {
         let group = self.0.id();
         signal(group, Signal::TERM);
@@ -198,8 +199,9 @@ impl Leader {
                 self.0.wait().await
             }
         };
-        // Others of the group may not have listened. While one of them lives, nobody else can get the group's number; if
-        // none does, this comes too soon after the leader's end for the number to be in use again.
+        // Other processes of the group may have ignored SIGTERM. As long as one of them lives, the system does not
+        // reuse the id of the group. If none lives, the leader ended only a moment ago, which is too short for the id
+        // to be reused.
         signal(group, Signal::KILL);
         status
     }
@@ -207,21 +209,21 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        // The number is there as long as the process has not been waited for, so it is nobody else's.
+        // `id` is `None` once the process has been waited for, so the id cannot belong to another process.
         signal(self.0.id(), Signal::KILL);
     }
 }
 
-/// Sends a signal to a process group, if there is one.
+/// Sends a signal to a process group. Does nothing if the id is `None`.
 fn signal(group: Option<u32>, signal: Signal) {
     let group = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     if let Some(group) = group {
-        // It may have ended by itself.
+        // The group may have ended already.
         let _ = kill_process_group(group, signal);
     }
 }
 
-/// Returns an exit as shells count it.
+/// Returns the exit code as shells define it.
 fn exit_code(status: io::Result<ExitStatus>) -> i32 {
     match status {
         Ok(status) => {
@@ -234,7 +236,7 @@ fn exit_code(status: io::Result<ExitStatus>) -> i32 {
     }
 }
 
-/// Returns the error below a terminal's.
+/// Extracts the I/O error from a terminal's error.
 fn plain(error: pty_process::Error) -> io::Error {
     match error {
         pty_process::Error::Io(error) => error,

@@ -1,4 +1,4 @@
-//! What is written to a command.
+//! The standard input of a command.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,47 +6,48 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-/// Bytes that may wait for a command to read them; while as many wait, no more are taken.
+/// Most bytes that may wait for a command to read them. Further input is refused.
 pub const PENDING_INPUT_BYTES: usize = 8 * 1024 * 1024;
 
-/// What a piece of input counts for beside its bytes, so that many small ones are bounded as well.
+/// Bytes that each piece of input counts in addition to its content, so that many small pieces reach the limit too.
 const PIECE_OVERHEAD_BYTES: usize = 64;
 
-/// The character with which a terminal's user says that nothing more comes.
+/// The character that ends the input of a terminal.
 const END_OF_TRANSMISSION: u8 = 4;
 
-/// Why something cannot be written to a command.
+/// Why input was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteError {
-    /// Nothing more was to come, or the command reads no more.
+    /// The input was closed, or the command does not read any more.
     Closed,
-    /// The command reads too slowly.
+    /// Too much input waits for the command.
     Full,
 }
 
-/// How the end of input is told.
+/// How the end of the input is signalled to the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The pipe is closed.
     Close,
-    /// A terminal gets the character for it.
+    /// [`END_OF_TRANSMISSION`] is written to the terminal.
     Character,
 }
 
-/// The way to the standard input of a command. Writing never waits: other requests for the same command stand behind it.
+/// The sending end of a command's standard input. Writing never blocks, because other requests for the same command are
+/// waiting behind it.
 pub(super) struct Input {
     queue: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     pending: Arc<AtomicUsize>,
 }
 
-/// What was written and has not been read.
+/// The receiving end: the input that the command has not read yet.
 pub(super) struct InputQueue {
     queue: mpsc::UnboundedReceiver<Vec<u8>>,
     pending: Arc<AtomicUsize>,
 }
 
 impl Input {
-    /// Returns both ends.
+    /// Creates both ends.
     pub(super) fn new() -> (Self, InputQueue) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let pending = Arc::new(AtomicUsize::new(0));
@@ -56,7 +57,6 @@ impl Input {
         )
     }
 
-    /// Writes some bytes.
     pub(super) fn write(&self, bytes: Vec<u8>) -> Result<(), WriteError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = &*queue else { return Err(WriteError::Closed) };
@@ -67,14 +67,14 @@ impl Input {
         sender.send(bytes).map_err(|_| WriteError::Closed)
     }
 
-    /// Says that nothing more comes.
+    /// Ends the input after what was written so far.
     pub(super) fn close(&self) {
         *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 impl InputQueue {
-    /// Writes what comes, until nothing more does or nobody reads it.
+    /// Writes the input to the command until the input is closed or the command does not read any more.
     pub(super) async fn write_to(mut self, mut to: impl AsyncWrite + Unpin, ending: Ending) {
         let mut is_at_line_start = true;
         while let Some(bytes) = self.queue.recv().await {
@@ -88,9 +88,10 @@ impl InputQueue {
             }
         }
         if ending == Ending::Character {
-            // Within a line the character only hands over what there is of it; the second one is the end.
+            // In the middle of a line, the first character only delivers the line so far, and a second one ends the
+            // input.
             let ends = if is_at_line_start { 1 } else { 2 };
-            // A command that has ended needs no end of its input.
+            // An error means that the command has ended, so it needs no end of its input.
             let _ = to.write_all(&[END_OF_TRANSMISSION; 2][..ends]).await;
         }
     }

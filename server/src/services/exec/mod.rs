@@ -1,8 +1,8 @@
-//! Commands that clients run on the machine: `command/exec` and `process/*`.
+//! Commands that clients run: `command/exec` and `process/*`.
 //!
-//! Both are one engine: a command, which may stand on a terminal, may be written to and may be ended; what it prints is
-//! gathered up to a limit, or told as it comes. They differ in who hears of the end: `command/exec` answers then, while
-//! `process/spawn` answers at the start and tells later.
+//! Both use the same code. A command may have a terminal, may get input, and may be ended. Its output is buffered up to
+//! a limit, or sent in notifications. `command/exec` is answered when the command ends. `process/spawn` is answered
+//! when the process has started, and a notification reports its end.
 
 mod child;
 mod input;

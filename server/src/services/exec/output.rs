@@ -1,4 +1,4 @@
-//! What a command prints: gathered or told, up to a limit.
+//! The output of a command: buffered or sent in notifications, up to a limit.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,15 +10,14 @@ use trace_protocol::ServerNotification;
 
 use crate::services::notify::Notifier;
 
-/// The most bytes of one stream that are gathered in memory, whatever a client asks for.
+/// Most bytes of one stream that are buffered, even if a client asks for more.
 pub const MAX_BUFFERED_OUTPUT_BYTES: usize = 128 * 1024 * 1024;
-/// How long output is waited for that others still hold open after the command has ended.
+/// How long the server reads output after the command has ended, if other processes still hold the stream open.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Bytes that are read at once.
+/// Most bytes of one read.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// Which of its outputs a command printed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
     /// The standard output, or the terminal.
@@ -27,44 +26,44 @@ pub(super) enum Stream {
     Err,
 }
 
-/// A piece of output that is told.
+/// A piece of output for a notification.
 pub(super) struct Piece<'a> {
     pub(super) stream: Stream,
     pub(super) bytes: &'a [u8],
-    /// Whether this is the last that is told of the stream, because of the limit.
+    /// Whether this is the last piece of the stream, because the limit was reached.
     pub(super) cap_reached: bool,
 }
 
-/// Makes the notification for a piece.
+/// Converts a piece of output to a notification.
 pub(super) type Wording = Arc<dyn Fn(Piece<'_>) -> ServerNotification + Send + Sync>;
 
-/// What becomes of output.
+/// What happens to the output.
 #[derive(Clone)]
 pub(super) enum Destination {
-    /// It is gathered.
+    /// It is buffered.
     Gathered,
-    /// It is told as it comes.
+    /// It is sent in notifications.
     Told(Notifier, Wording),
 }
 
 /// What was read of one stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Captured {
-    /// What was gathered.
+    /// The buffered output.
     pub(super) bytes: Vec<u8>,
-    /// Whether there were as many bytes as the limit, or more.
+    /// Whether the output reached the limit.
     pub(super) cap_reached: bool,
-    /// Whether somebody still held the stream open when it was no longer waited for.
+    /// Whether another process still held the stream open when [`DRAIN_TIMEOUT`] was over.
     pub(super) drain_timed_out: bool,
 }
 
-/// What was read so far.
+/// What was read of one stream so far.
 pub(super) type Capture = Arc<Mutex<Captured>>;
 
-/// Reads a stream to its end. What is over the limit is read and dropped, so that the command can go on.
+/// Reads a stream to its end. Output beyond the limit is read and dropped, so that the command does not block.
 ///
-/// After `ended` the command itself is gone, and only others can hold the stream open. They are waited for as long as
-/// [`DRAIN_TIMEOUT`]; a client that takes its time does not use that up.
+/// After `ended`, the command itself has ended and only other processes can hold the stream open. They get
+/// [`DRAIN_TIMEOUT`] to close it. The time that a slow client takes does not count.
 pub(super) async fn read(
     mut from: impl AsyncRead + Unpin,
     stream: Stream,
@@ -90,7 +89,7 @@ pub(super) async fn read(
         }
         let had_ended = ended.is_cancelled();
         if had_ended && remaining.is_zero() {
-            // Somebody who was left behind never stops printing.
+            // A process that the command left behind never stops printing.
             capture.lock().unwrap_or_else(PoisonError::into_inner).drain_timed_out = true;
             return;
         }
@@ -106,7 +105,7 @@ pub(super) async fn read(
         if had_ended {
             remaining = remaining.saturating_sub(began.elapsed());
         }
-        // A terminal whose last user has gone fails to read instead of ending.
+        // Reading from a terminal returns an error, not the end of the file, when the last process has closed it.
         let length = match read {
             Ok(0) | Err(_) => return,
             Ok(length) => length,
@@ -140,13 +139,13 @@ mod tests {
 
     use super::*;
 
-    /// Has something to say, first every two milliseconds and then at once; nobody is to listen for long then.
+    /// Output that has data every two milliseconds, and later at once. By then, the reader should have stopped.
     struct Endless {
         pause: Pin<Box<tokio::time::Sleep>>,
         said: u32,
     }
 
-    /// Until nobody waits any more.
+    /// Number of reads that wait, after which the reader should have stopped.
     const PAUSES: u32 = 2_000;
 
     impl AsyncRead for Endless {

@@ -1,4 +1,4 @@
-//! The methods, and which command is meant by an id.
+//! The methods of commands, and the mapping of clients' ids to running commands.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -39,26 +39,25 @@ use crate::services::fs::decoded;
 use crate::services::notify::Notifier;
 use crate::services::page::shortened;
 
-/// How long a command may run when nothing is said.
+/// Time limit of a command if the client sets none.
 pub const TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
-/// Bytes of each output that count when nothing is said.
+/// Limit of each output stream in bytes if the client sets none.
 pub const OUTPUT_CAP_BYTES_DEFAULT: usize = 1024 * 1024;
-/// The most commands of one connection at once.
+/// Most commands of one connection that run at the same time.
 pub const CHILDREN_PER_CONNECTION: usize = 64;
-/// What a terminal shows when nothing is said.
+/// Size of a terminal if the client sets none.
 const TERMINAL_SIZE_DEFAULT: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 
-/// Returns the command line that runs a command line as a policy wants it, in a folder; or why that cannot be. It may look at
-/// many files.
+/// Returns the command line that runs a command confined by a policy in a folder, or the reason why that is not
+/// possible. It may block, because it may look at many files.
 pub type Launcher =
     Arc<dyn Fn(&[String], &SandboxPolicy, &Path, &mut Environment) -> Result<Confined, String> + Send + Sync>;
 
-/// A command line that runs a command as a policy wants it.
+/// A command line that runs a command confined.
 #[derive(Default)]
 pub struct Confined {
-    /// The command line.
     pub line: Vec<String>,
-    /// What is to be done when the command has ended, whatever ended it.
+    /// What to do after the command has ended, for whatever reason.
     pub then: Option<Then>,
 }
 
@@ -74,10 +73,10 @@ impl From<Vec<String>> for Confined {
     }
 }
 
-/// What is done when a command has ended. It may look at many files.
+/// Work to do after a command has ended. It may block, because it may look at many files.
 type Then = Box<dyn FnOnce() + Send>;
 
-/// Does something once, at the latest when it is dropped.
+/// Runs the work once, at the latest when it is dropped.
 struct AtTheEnd(Option<Then>);
 
 impl Drop for AtTheEnd {
@@ -88,37 +87,36 @@ impl Drop for AtTheEnd {
     }
 }
 
-/// Variables that a command is started with beside those of the server, or with `None` without.
+/// Variables to add to the server's environment, or to remove if the value is `None`.
 pub type Environment = BTreeMap<String, Option<String>>;
 
-/// The end of a `command/exec`: what it is answered with. Dropping it ends the command.
+/// Resolves to the response of a `command/exec`. Dropping it ends the command.
 pub type Finish = BoxFuture<'static, CommandExecResponse>;
 
-/// The life of a `process/spawn`, to be run once it has been answered. Dropping it ends the process.
+/// The lifetime of a `process/spawn`. The caller polls it after the request was answered. Dropping it ends the process.
 pub type Life = BoxFuture<'static, ()>;
 
-/// Runs commands for clients.
 pub struct ExecService {
     cwd: PathBuf,
     launcher: Option<Launcher>,
     environment: Arc<CommandEnvironment>,
     children: Arc<Mutex<Children>>,
     unnamed: AtomicU64,
-    /// Everything that has to be brought to its end.
+    /// Counts the commands that have not ended.
     lives: TaskTracker,
 }
 
-/// The commands that run, and with nothing beside their names those that are being started.
+/// The running commands. The value is `None` while the command is being started.
 type Children = HashMap<(ConnectionId, Name), Option<Arc<Running>>>;
 
-/// What a command is called within its connection.
+/// The name of a command within its connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Name {
     /// The `processId` of `command/exec`.
     Command(String),
     /// The `processHandle` of `process/spawn`.
     Process(String),
-    /// Nothing that a client knows.
+    /// A number of the server, for a command that its client did not name.
     Unnamed(u64),
 }
 
@@ -132,7 +130,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Takes a command off the list when it is no more.
+/// Removes a command from the table when it is dropped.
 struct Listed {
     children: Arc<Mutex<Children>>,
     key: (ConnectionId, Name),
@@ -151,7 +149,8 @@ impl fmt::Debug for ExecService {
 }
 
 impl ExecService {
-    /// Returns the service of a server that works in a folder. Without a launcher nothing is run that has to be confined.
+    /// Creates the service. `cwd` is the folder of the server. Without a launcher, commands that have to be confined
+    /// are refused.
     #[must_use]
     pub fn new(cwd: PathBuf, launcher: Option<Launcher>, environment: Arc<CommandEnvironment>) -> Self {
         Self {
@@ -164,11 +163,12 @@ impl ExecService {
         }
     }
 
-    /// Starts a command. What is returned ends with it: run it where it keeps nobody else waiting.
+    /// Starts a command. The returned future resolves when the command ends, so run it where other requests do not wait
+    /// for it.
     ///
     /// # Errors
     ///
-    /// The params do not fit together, the id is in use, or the command does not start.
+    /// Returns an error if the params contradict each other, if the id is in use, or if the command cannot be started.
     pub async fn command_exec(
         &self,
         connection: ConnectionId,
@@ -217,18 +217,18 @@ impl ExecService {
         Ok(Box::pin(async move {
             let Ended { exit_code, out, err } = life.await;
             if let Some(then) = then.0.take() {
-                // What it found and did should be so when the client hears of the end.
+                // The client learns of the end only after this work is done.
                 let _ = tokio::task::spawn_blocking(then).await;
             }
             CommandExecResponse { exit_code, stdout: text(&out), stderr: text(&err) }
         }))
     }
 
-    /// Writes to a command, or says that nothing more comes.
+    /// Writes to a command's standard input, or closes it.
     ///
     /// # Errors
     ///
-    /// There is no such command, it is not written to, or it does not read.
+    /// Returns an error if there is no such command, if its input is closed or not a pipe, or if it reads too slowly.
     pub fn command_write(
         &self,
         connection: ConnectionId,
@@ -243,7 +243,7 @@ impl ExecService {
     ///
     /// # Errors
     ///
-    /// There is no such command.
+    /// Returns an error if there is no such command.
     pub fn command_terminate(
         &self,
         connection: ConnectionId,
@@ -253,11 +253,11 @@ impl ExecService {
         Ok(CommandExecTerminateResponse {})
     }
 
-    /// Gives the terminal of a command another size.
+    /// Resizes the terminal of a command.
     ///
     /// # Errors
     ///
-    /// There is no such command, or it has no terminal, or the size is none.
+    /// Returns an error if there is no such command, if it has no terminal, or if the size is invalid.
     pub fn command_resize(
         &self,
         connection: ConnectionId,
@@ -268,11 +268,12 @@ impl ExecService {
         Ok(CommandExecResizeResponse {})
     }
 
-    /// Starts a process. When that has been answered, the life has to be run.
+    /// Starts a process. The caller has to poll the returned future after the request was answered.
     ///
     /// # Errors
     ///
-    /// The params do not fit together, the handle is in use, or the process does not start.
+    /// Returns an error if the params contradict each other, if the handle is in use, or if the process cannot be
+    /// started.
     pub async fn process_spawn(
         &self,
         connection: ConnectionId,
@@ -325,11 +326,11 @@ impl ExecService {
         }))
     }
 
-    /// Writes to a process, or says that nothing more comes.
+    /// Writes to a process's standard input, or closes it.
     ///
     /// # Errors
     ///
-    /// There is no such process, it is not written to, or it does not read.
+    /// Returns an error if there is no such process, if its input is closed or not a pipe, or if it reads too slowly.
     pub fn process_write(
         &self,
         connection: ConnectionId,
@@ -340,11 +341,10 @@ impl ExecService {
         Ok(ProcessWriteStdinResponse {})
     }
 
-    /// Ends a process.
     ///
     /// # Errors
     ///
-    /// There is no such process.
+    /// Returns an error if there is no such process.
     pub fn process_kill(
         &self,
         connection: ConnectionId,
@@ -354,11 +354,11 @@ impl ExecService {
         Ok(ProcessKillResponse {})
     }
 
-    /// Gives the terminal of a process another size.
+    /// Resizes the terminal of a process.
     ///
     /// # Errors
     ///
-    /// There is no such process, or it has no terminal, or the size is none.
+    /// Returns an error if there is no such process, if it has no terminal, or if the size is invalid.
     pub fn process_resize(
         &self,
         connection: ConnectionId,
@@ -369,7 +369,6 @@ impl ExecService {
         Ok(ProcessResizePtyResponse {})
     }
 
-    /// Ends all commands of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         for ((owner, _), running) in lock(&self.children).iter() {
             if let Some(running) = running.as_ref().filter(|_| *owner == connection) {
@@ -378,27 +377,28 @@ impl ExecService {
         }
     }
 
-    /// Ends all commands, and those that are started later as well.
+    /// Ends all commands, also those that are still being started.
     pub fn shutdown(&self) {
         self.lives.close();
         lock(&self.children).values().flatten().for_each(|running| running.terminate());
     }
 
-    /// Waits until all commands have ended, after [`shutdown`](Self::shutdown): until they do, or until nobody can make them.
+    /// Waits until all commands have ended, or until killing them has had no effect for a while. Call it after
+    /// [`shutdown`](Self::shutdown).
     pub async fn ended(&self) {
         if tokio::time::timeout(GRACE_BEFORE_KILL + 2 * DRAIN_TIMEOUT, self.lives.wait()).await.is_err() {
             tracing::warn!(commands = self.running(), "commands of clients do not end");
         }
     }
 
-    /// Returns how many commands run.
+    /// Returns the number of running commands.
     #[must_use]
     pub fn running(&self) -> usize {
         lock(&self.children).len()
     }
 
-    /// Returns the command line that runs another one without the server's keys, and takes them from its environment. What the
-    /// client sets itself stays.
+    /// Returns a command line that runs the command without the server's keys, and removes the keys from the
+    /// environment. Variables that the client sets itself stay.
     fn without_keys(&self, line: &[String], env: &mut Environment) -> Vec<String> {
         let given: Vec<String> =
             env.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.clone()).collect();
@@ -411,7 +411,7 @@ impl ExecService {
         self.environment.guarded(line, given.iter().map(String::as_str))
     }
 
-    /// Returns the command line that runs another one confined.
+    /// Returns the command line that runs a command confined.
     async fn confined(
         &self,
         line: Vec<String>,
@@ -434,7 +434,7 @@ impl ExecService {
         }
     }
 
-    /// Starts a command where waiting for the system harms nobody.
+    /// Starts a command on a blocking thread.
     async fn start(
         &self,
         key: (ConnectionId, Name),
@@ -450,7 +450,7 @@ impl ExecService {
         let running = Arc::new(running);
         lock(&self.children).insert(listed.key.clone(), Some(Arc::clone(&running)));
         if notifier.has_ended() || self.lives.is_closed() {
-            // Who ends commands may have looked before this one was there.
+            // The commands may have been ended before this one was in the table.
             running.terminate();
         }
         Ok(Box::pin(async move {
@@ -460,7 +460,7 @@ impl ExecService {
         }))
     }
 
-    /// Takes a place on the list.
+    /// Adds a command to the table.
     fn listed(&self, key: (ConnectionId, Name)) -> Result<Listed, RpcError> {
         let mut children = lock(&self.children);
         if children.contains_key(&key) {
@@ -514,7 +514,7 @@ impl ExecService {
     }
 }
 
-/// Refuses params of `command/exec` that do not fit together.
+/// Returns an error if params of `command/exec` contradict each other.
 fn check_command(params: &CommandExecParams) -> Result<(), RpcError> {
     let invalid = |message: &str| Err(RpcError::invalid_request(message));
     let contradictory = |message: &str| Err(RpcError::new(INVALID_PARAMS, message));
@@ -536,19 +536,18 @@ fn check_command(params: &CommandExecParams) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Refuses variables that no system has.
+/// Returns an error if the system does not allow the name of a variable.
 fn checked_env(env: Option<Environment>) -> Result<Environment, RpcError> {
     let env = env.unwrap_or_default();
     match env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
         Some(name) => Err(RpcError::new(
             INVALID_PARAMS,
-            format_args!("`{}` is no name of a variable", shortened(name).escape_debug()),
+            format_args!("`{}` is not a valid name of a variable", shortened(name).escape_debug()),
         )),
         None => Ok(env),
     }
 }
 
-/// Returns what a command reads from.
 fn stdin_kind(tty: bool, size: Option<(u16, u16)>, streams: bool) -> Result<StdinKind, RpcError> {
     match (tty, size, streams) {
         (true, Some((rows, columns)), _) => Ok(StdinKind::Terminal(terminal_size(rows, columns)?)),
@@ -572,12 +571,12 @@ fn duration(milliseconds: i64) -> Result<Duration, RpcError> {
     })
 }
 
-/// Returns a number of bytes; what no memory holds is as much as it holds.
+/// Converts a number of bytes. A number that is too large for `usize` becomes the largest one.
 fn bytes(cap: u64) -> usize {
     usize::try_from(cap).unwrap_or(usize::MAX)
 }
 
-/// Returns output as text; bytes that are no UTF-8 become replacement characters, as JSON cannot hold them.
+/// Converts output to text. Bytes that are not UTF-8 become replacement characters, because JSON cannot contain them.
 fn text(captured: &Captured) -> String {
     String::from_utf8_lossy(&captured.bytes).into_owned()
 }
@@ -605,7 +604,7 @@ fn process_wording(process_handle: String) -> Wording {
     })
 }
 
-/// Returns a policy as the runtime has it.
+/// Converts a sandbox policy.
 fn policy_of(policy: &WirePolicy) -> SandboxPolicy {
     let network = |open: bool| if open { Network::Open } else { Network::Closed };
     match policy {

@@ -1,4 +1,4 @@
-//! Finds files by a few letters of their paths.
+//! Fuzzy search for files by their paths.
 
 mod ranking;
 mod service;

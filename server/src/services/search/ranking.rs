@@ -1,4 +1,4 @@
-//! The best of many paths.
+//! Ranks paths for a query.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,21 +10,22 @@ use trace_protocol::search::{FuzzyFileSearchMatchType, FuzzyFileSearchResult};
 
 use super::walk::{Found, Kind, Root};
 
-/// The most files that a search returns.
+/// Most files that a search returns.
 pub const MAX_MATCHES: usize = 50;
-/// The most characters of a query.
+/// Most characters of a query.
 pub const MAX_QUERY_CHARS: usize = 1_000;
 
 /// Keeps the best paths for a query.
 pub(super) struct Ranking {
     pattern: Pattern,
     matcher: Matcher,
-    /// The worst on top.
+    /// The best candidates. The top of the heap is the worst of them.
     best: BinaryHeap<Reverse<Candidate>>,
     letters: Vec<char>,
 }
 
-/// A path that matches. The greatest is the best: a high score, a short path, and for the rest the order of letters.
+/// A path that matches. The order of the fields makes the greatest candidate the best: by score, then by length
+/// (shorter is better), then alphabetically.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     score: u32,
@@ -35,7 +36,7 @@ struct Candidate {
 }
 
 impl Ranking {
-    /// Returns a ranking for a query. Words of it may match in any order.
+    /// Creates a ranking. The words of the query may match in any order.
     pub(super) fn new(query: &str) -> Self {
         Self {
             pattern: Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy),
@@ -45,13 +46,13 @@ impl Ranking {
         }
     }
 
-    /// Looks at a path.
+    /// Adds a path if it is among the best.
     pub(super) fn consider(&mut self, found: &Found) {
         if self.pattern.atoms.is_empty() {
             return;
         }
         let Some(of_path) = self.score(&found.path) else { return };
-        // People mostly know a file by its name, so a match in there counts twice.
+        // Users mostly know the name of a file, so the score of the name is added to that of the path.
         let name = name_of(&found.path);
         let of_name = if name.len() == found.path.len() { Some(of_path) } else { self.score(name) };
         let candidate = Candidate {
@@ -70,7 +71,7 @@ impl Ranking {
         }
     }
 
-    /// Returns the best, the very best first.
+    /// Returns the best paths, the best one first.
     pub(super) fn finish(mut self, roots: &[Root]) -> Vec<FuzzyFileSearchResult> {
         let best = std::mem::take(&mut self.best).into_sorted_vec();
         best.into_iter()
@@ -95,7 +96,7 @@ impl Ranking {
         self.pattern.score(Utf32Str::new(text, &mut self.letters), &mut self.matcher)
     }
 
-    /// Returns which characters of a path match.
+    /// Returns the indices of the characters that match.
     fn indices(&mut self, path: &str) -> Vec<u32> {
         let mut indices = Vec::new();
         self.pattern.indices(Utf32Str::new(path, &mut self.letters), &mut self.matcher, &mut indices);
@@ -105,10 +106,12 @@ impl Ranking {
     }
 }
 
-/// Refuses a query that is too long to be one.
+/// Returns an error if a query is too long.
 pub(super) fn check(query: &str) -> Result<(), RpcError> {
     match query.chars().nth(MAX_QUERY_CHARS) {
-        Some(_) => Err(RpcError::invalid_request(format_args!("a query may have {MAX_QUERY_CHARS} characters"))),
+        Some(_) => {
+            Err(RpcError::invalid_request(format_args!("a query may have at most {MAX_QUERY_CHARS} characters")))
+        }
         None => Ok(()),
     }
 }

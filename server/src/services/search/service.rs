@@ -1,4 +1,4 @@
-//! Searches that are made once, and searches that go on while somebody types.
+//! Single searches, and search sessions that follow a query while a user types it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,24 +23,23 @@ use crate::connection::ConnectionId;
 use crate::services::notify::Notifier;
 use crate::services::page::shortened;
 
-/// The most searches that look at files at once; others wait.
+/// Most searches that walk folders at the same time. Further searches wait.
 pub const SEARCHES_AT_ONCE: usize = 4;
-/// The most sessions of one connection.
+/// Most sessions of one connection.
 pub const SESSIONS_PER_CONNECTION: usize = 8;
 
-/// Finds files for clients.
 pub struct SearchService {
     cwd: PathBuf,
     walks: Arc<Semaphore>,
-    /// Calls that a later call with the same token stops.
+    /// Running searches that a later search with the same token cancels.
     calls: Arc<Mutex<HashMap<Key, CancellationToken>>>,
     sessions: Arc<Mutex<HashMap<Key, Session>>>,
 }
 
-/// What a client calls something.
+/// The name of a search within its connection.
 type Key = (ConnectionId, String);
 
-/// A search that goes on.
+/// A search session.
 struct Session {
     query: watch::Sender<String>,
     stop: CancellationToken,
@@ -59,17 +58,17 @@ impl fmt::Debug for SearchService {
 }
 
 impl SearchService {
-    /// Returns the service of a server that works in a folder.
+    /// Creates the service. `cwd` is the folder of the server.
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self { cwd, walks: Arc::new(Semaphore::new(SEARCHES_AT_ONCE)), calls: Arc::default(), sessions: Arc::default() }
     }
 
-    /// Returns the files that match best. A call that is stopped by another one returns nothing.
+    /// Returns the files that match best. A search that a later one cancels returns no files.
     ///
     /// # Errors
     ///
-    /// The query is too long.
+    /// Returns an error if the query is too long.
     pub async fn search(
         &self,
         connection: ConnectionId,
@@ -78,7 +77,7 @@ impl SearchService {
         let FuzzyFileSearchParams { query, roots, cancellation_token } = params;
         ranking::check(&query)?;
         let stop = CancellationToken::new();
-        // Also when nobody waits for the answer any more.
+        // The search is also cancelled when this future is dropped.
         let _guard = stop.clone().drop_guard();
         let key = cancellation_token.map(|token| (connection, token));
         if let Some(key) = &key
@@ -105,17 +104,17 @@ impl SearchService {
         if let Some(key) = key
             && !stop.is_cancelled()
         {
-            // What another call put there in the meantime has stopped this one.
+            // If the search was cancelled, the entry belongs to the later search.
             lock(&self.calls).remove(&key);
         }
         Ok(FuzzyFileSearchResponse { files: files? })
     }
 
-    /// Begins a search whose query is still to come, in place of the one with the same id.
+    /// Starts a session with an empty query. It replaces a session with the same id.
     ///
     /// # Errors
     ///
-    /// The id is empty, or there are too many sessions.
+    /// Returns an error if the id is empty or if the connection has too many sessions.
     pub fn session_start(
         &self,
         connection: ConnectionId,
@@ -140,7 +139,7 @@ impl SearchService {
             sessions.insert(key, Session { query, stop: stop.clone() });
         }
         if notifier.has_ended() {
-            // The connection may have been forgotten before the session was known.
+            // The connection may have ended before the session was in the table.
             self.closed(connection);
         }
         let teller = Teller { notifier, session_id, sessions: Arc::clone(&self.sessions), stop: stop.clone() };
@@ -153,7 +152,7 @@ impl SearchService {
     ///
     /// # Errors
     ///
-    /// There is no such session, or the query is too long.
+    /// Returns an error if there is no such session or if the query is too long.
     pub fn session_update(
         &self,
         connection: ConnectionId,
@@ -174,7 +173,7 @@ impl SearchService {
         Ok(FuzzyFileSearchSessionUpdateResponse {})
     }
 
-    /// Ends a session. What is not there is no error.
+    /// Ends a session. It is not an error if there is no such session.
     pub fn session_stop(
         &self,
         connection: ConnectionId,
@@ -184,7 +183,6 @@ impl SearchService {
         FuzzyFileSearchSessionStopResponse {}
     }
 
-    /// Ends the searches of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         lock(&self.sessions).retain(|(owner, _), _| *owner != connection);
         lock(&self.calls).retain(|(owner, _), stop| {
@@ -201,7 +199,7 @@ impl SearchService {
     }
 }
 
-/// Tells of a session while it is there.
+/// Sends the results of a session.
 struct Teller {
     notifier: Notifier,
     session_id: String,
@@ -212,7 +210,7 @@ struct Teller {
 impl Teller {
     async fn tell(&self, query: &str, files: Vec<FuzzyFileSearchResult>) {
         self.notifier.ready().await;
-        // A session is stopped while this is held, and after that nothing is told.
+        // A session is removed while this lock is held, so no result is sent after that.
         let _sessions = lock(&self.sessions);
         if self.stop.is_cancelled() {
             return;
@@ -225,10 +223,10 @@ impl Teller {
     }
 }
 
-/// Looks at the files once, and for each query at what was found. A query that comes while another one is searched for is
-/// searched for next; those between are passed over.
+/// Walks the folders once, and ranks the files for each query. If several queries arrive during a search, only the last
+/// of them is searched next.
 async fn follow(roots: Vec<Root>, walks: Arc<Semaphore>, mut queries: watch::Receiver<String>, teller: Teller) {
-    // Nothing is found for no query, and clients want to hear that the session is there.
+    // An empty query has no results, but clients expect a first notification of each session.
     let first = queries.borrow_and_update().clone();
     if first.is_empty() {
         teller.tell(&first, Vec::new()).await;

@@ -1,17 +1,17 @@
-//! The files below some folders.
+//! Walks the files below several folders.
 
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
-/// The most files and folders that one search looks at.
+/// Most files and folders that one search visits.
 pub const MAX_SEARCHED_FILES: usize = 200_000;
 
-/// A folder that is searched.
+/// A folder to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Root {
-    /// As the client calls it.
+    /// The path as the client wrote it.
     pub(super) name: String,
     pub(super) path: PathBuf,
 }
@@ -19,22 +19,21 @@ pub(super) struct Root {
 /// A file or folder below a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Which root.
+    /// Index of the root.
     pub(super) root: usize,
-    /// From there.
+    /// The path relative to the root.
     pub(super) path: Box<str>,
     pub(super) kind: Kind,
 }
 
-/// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
 }
 
-/// Visits what is below the roots, until there are too many or somebody stops it. Hidden files are among them; what a
-/// repository ignores and what git keeps for itself is not. What cannot be read is passed over.
+/// Visits the files and folders below the roots, until the limit is reached or `stop` is cancelled. It visits hidden
+/// files, but not ignored files and `.git` folders. Files and folders that cannot be read are skipped.
 pub(super) fn walk(roots: &[Root], stop: &CancellationToken, mut visit: impl FnMut(Found)) {
     let mut room = MAX_SEARCHED_FILES;
     for (index, root) in roots.iter().enumerate() {
@@ -45,9 +44,9 @@ pub(super) fn walk(roots: &[Root], stop: &CancellationToken, mut visit: impl FnM
         let walker = WalkBuilder::new(&root.path)
             .hidden(false)
             .follow_links(false)
-            // The walker opens what a `.git` names before it asks whether the folder is to be looked at.
+            // Even with this filter, the walker would open the target of a `.git` file before it calls the filter.
             .git_exclude(false)
-            // Those of the folders above are read as soon as any are.
+            // The ignore files of the folders above are read if any ignore files are.
             .parents(is_plain_above)
             .ignore(is_plain_above)
             .git_ignore(is_plain_above)
@@ -70,18 +69,18 @@ pub(super) fn walk(roots: &[Root], stop: &CancellationToken, mut visit: impl FnM
     }
 }
 
-/// Files of a folder that say what is ignored in it, and are read when it is looked at.
+/// Files that list what is ignored in their folder. The walker reads them when it visits the folder.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Says whether the files that say what is ignored in a folder are files. A pipe of that name would be waited for, for ever; a
-/// folder with one is passed over.
+/// Returns whether the ignore files of a folder are regular files. Reading a pipe of that name would block forever, so
+/// a folder with one is skipped.
 fn has_plain_ignore_files(folder: &Path) -> bool {
     IGNORE_FILES.iter().all(|name| {
         std::fs::metadata(folder.join(name)).map_or(true, |metadata| metadata.is_file() || metadata.is_dir())
     })
 }
 
-/// Returns a path from its root; `None` for the root itself.
+/// Returns a path relative to its root, or `None` for the root itself.
 fn relative(path: &Path, root: &Path) -> Option<Box<str>> {
     let path = path.strip_prefix(root).ok()?;
     (!path.as_os_str().is_empty()).then(|| path.to_string_lossy().into())
