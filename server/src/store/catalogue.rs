@@ -1,4 +1,4 @@
-//! All threads of a home, in memory.
+//! All threads of a server home, in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,42 +11,40 @@ use super::rollout::chain::MAX_PARTS;
 use super::rollout::scan::Scan;
 use super::summary::{EdgeStatus, ThreadSummary};
 
-/// What a rollout says, shared with whoever appends to it.
+/// The summary of a rollout, shared with the writer that appends to it.
 pub(super) type SharedScan = Arc<Mutex<Scan>>;
 
-/// A rollout of the catalogue.
+/// A rollout in the catalogue.
 #[derive(Debug, Clone)]
 pub(super) struct Rollout {
-    /// The file.
     pub(super) path: PathBuf,
-    /// Whether it is among those that were put away.
+    /// Whether the thread is archived.
     pub(super) archived: bool,
-    /// What it says.
     pub(super) scan: SharedScan,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// Rollouts by their ids; a later part has a greater one.
+    /// The rollouts by their ids. A later part of the thread has a greater id.
     rollouts: BTreeMap<String, Rollout>,
-    /// What lists show, if it was worked out since something changed.
+    /// The summary of the thread, if it is up to date.
     summary: Option<Arc<ThreadSummary>>,
 }
 
-/// All threads of a home.
+/// All threads of a server home.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
     threads: HashMap<ThreadId, Entry>,
-    /// The threads of rollouts.
+    /// The threads of rollouts, by the ids of the rollouts.
     by_rollout: HashMap<String, ThreadId>,
-    /// Names that are not in rollouts, and when they were given.
+    /// Names that are not in rollouts, with the times at which they were given.
     names: HashMap<ThreadId, (i64, String)>,
-    /// Who started agents that have no rollout yet.
+    /// Parents of the agents that have no rollout yet.
     started: HashMap<ThreadId, ThreadId>,
 }
 
 impl Catalogue {
-    /// Takes a rollout, or another state of one.
+    /// Adds or updates a rollout.
     pub(super) fn put(&mut self, thread: &ThreadId, rollout: &str, state: Rollout) {
         self.by_rollout.insert(rollout.to_owned(), thread.clone());
         self.started.remove(thread);
@@ -55,7 +53,6 @@ impl Catalogue {
         entry.summary = None;
     }
 
-    /// Drops a rollout.
     pub(super) fn remove(&mut self, thread: &ThreadId, rollout: &str) {
         self.by_rollout.remove(rollout);
         let Some(entry) = self.threads.get_mut(thread) else { return };
@@ -66,14 +63,14 @@ impl Catalogue {
         }
     }
 
-    /// Notes that a thread is not what it was.
+    /// Invalidates the summary of a thread.
     pub(super) fn touch(&mut self, thread: &ThreadId) {
         if let Some(entry) = self.threads.get_mut(thread) {
             entry.summary = None;
         }
     }
 
-    /// Takes the names that are not in rollouts.
+    /// Sets the names that are not in rollouts.
     pub(super) fn set_names(&mut self, names: HashMap<ThreadId, (i64, String)>) {
         for (thread, entry) in &mut self.threads {
             if self.names.get(thread) != names.get(thread) {
@@ -83,43 +80,41 @@ impl Catalogue {
         self.names = names;
     }
 
-    /// Takes a name that is not in a rollout.
+    /// Sets a name that is not in a rollout.
     pub(super) fn set_name(&mut self, thread: &ThreadId, at_ms: i64, name: &str) {
         self.names.insert(thread.clone(), (at_ms, name.to_owned()));
         self.touch(thread);
     }
 
-    /// Notes who started an agent that has no rollout yet.
+    /// Sets the parent of an agent that has no rollout yet.
     pub(super) fn set_parent(&mut self, child: &ThreadId, parent: &ThreadId) {
         if !self.threads.contains_key(child) {
             self.started.insert(child.clone(), parent.clone());
         }
     }
 
-    /// Returns the rollouts of a thread, the newest last.
+    /// Returns the rollouts of a thread, with their ids. The newest is the last.
     pub(super) fn rollouts(&self, thread: &ThreadId) -> Vec<(String, Rollout)> {
         let entry = self.threads.get(thread);
         entry.into_iter().flat_map(|entry| &entry.rollouts).map(|(id, state)| (id.clone(), state.clone())).collect()
     }
 
-    /// Returns every rollout.
     pub(super) fn all_rollouts(&self) -> impl Iterator<Item = (&ThreadId, &String, &Rollout)> {
         self.threads
             .iter()
             .flat_map(|(thread, entry)| entry.rollouts.iter().map(move |(id, rollout)| (thread, id, rollout)))
     }
 
-    /// Returns where a rollout is.
     pub(super) fn path(&self, rollout: &str) -> Option<PathBuf> {
         Some(self.threads.get(self.by_rollout.get(rollout)?)?.rollouts.get(rollout)?.path.clone())
     }
 
-    /// Returns the rollout at a path.
+    /// Returns the rollout of a thread that has a path.
     pub(super) fn at(&self, thread: &ThreadId, path: &Path) -> Option<&Rollout> {
         self.threads.get(thread)?.rollouts.values().find(|rollout| rollout.path == path)
     }
 
-    /// Returns what lists show of a thread.
+    /// Returns the summary of a thread.
     pub(super) fn summary(&mut self, thread: &ThreadId) -> Option<Arc<ThreadSummary>> {
         if let Some(summary) = &self.threads.get(thread)?.summary {
             return Some(Arc::clone(summary));
@@ -129,13 +124,13 @@ impl Catalogue {
         Some(summary)
     }
 
-    /// Returns what lists show, of all threads in no order.
+    /// Returns the summaries of all threads, in no particular order.
     pub(super) fn summaries(&mut self) -> Vec<Arc<ThreadSummary>> {
         let threads: Vec<ThreadId> = self.threads.keys().cloned().collect();
         threads.iter().filter_map(|thread| self.summary(thread)).collect()
     }
 
-    /// Returns the agents that an agent started, oldest first.
+    /// Returns the children of an agent, oldest first.
     pub(super) fn children(&mut self, parent: &ThreadId) -> Vec<(ThreadId, EdgeStatus)> {
         let mut children: Vec<(ThreadId, EdgeStatus)> = Vec::new();
         for (thread, edge) in self.edges() {
@@ -147,7 +142,7 @@ impl Catalogue {
         children
     }
 
-    /// Returns who started whom.
+    /// Returns the parent of each agent that has one.
     pub(super) fn edges(&mut self) -> HashMap<ThreadId, (ThreadId, EdgeStatus)> {
         let mut edges: HashMap<ThreadId, (ThreadId, EdgeStatus)> =
             self.started.iter().map(|(child, parent)| (child.clone(), (parent.clone(), EdgeStatus::Open))).collect();
@@ -159,14 +154,14 @@ impl Catalogue {
         edges
     }
 
-    /// Tells whether an agent still belongs to the one that started it.
+    /// Returns whether the edge between an agent and its parent is open.
     pub(super) fn edge_status(&self, child: &ThreadId) -> EdgeStatus {
         let entry = self.threads.get(child);
         let mut rollouts = entry.into_iter().flat_map(|entry| entry.rollouts.values());
         if rollouts.any(|rollout| locked(&rollout.scan).closed) { EdgeStatus::Closed } else { EdgeStatus::Open }
     }
 
-    /// Returns the threads, but for some, whose beginning is in a rollout of a thread.
+    /// Returns whether the history of another thread begins in a rollout of this thread.
     pub(super) fn is_referenced(&self, thread: &ThreadId) -> bool {
         let Some(entry) = self.threads.get(thread) else { return false };
         self.all_rollouts().filter(|(other, ..)| *other != thread).any(|(.., rollout)| {
@@ -177,13 +172,14 @@ impl Catalogue {
     }
 
     fn work_out(&self, thread: &ThreadId) -> Option<ThreadSummary> {
-        // A file without a first line was begun by somebody who did not come far: the one before it still counts.
+        // A process that died early may have left a file without a first line. The file before it is used instead.
         let is_begun = |rollout: &&Rollout| locked(&rollout.scan).meta.is_some();
         let newest = self.threads.get(thread)?.rollouts.values().rev().find(is_begun)?;
         let chain = self.chain(newest);
         let (first, _) = chain.first()?;
         let meta = first.meta.as_ref()?;
-        // The newest file that says something is right; one of another thread, from which this one was copied, is too.
+        // The newest file that has a value decides, even if that file belongs to the thread from which this one was
+        // forked.
         let says = |get: &dyn Fn(&Scan) -> Option<String>| chain.iter().find_map(|(scan, _)| get(scan));
         let own = || chain.iter().filter(|(scan, _)| scan.meta.as_ref().is_some_and(|other| other.id == meta.id));
         let created_at_ms =
@@ -222,7 +218,8 @@ impl Catalogue {
         })
     }
 
-    /// Returns what the files of a thread say, the newest first, and the number of the line at which each ends for it.
+    /// Returns the scans of a thread's files, the newest first, each with the number of the first line that does not
+    /// belong to the thread.
     fn chain(&self, newest: &Rollout) -> Vec<(Scan, Option<u64>)> {
         let mut chain: Vec<(Scan, Option<u64>)> = Vec::new();
         let mut seen = HashSet::new();
@@ -240,9 +237,9 @@ impl Catalogue {
     }
 }
 
-/// Returns the first text of a user that belongs to a thread.
+/// Returns the text of the first user message that belongs to a thread.
 fn preview(chain: &[(Scan, Option<u64>)]) -> String {
-    // A file may end earlier than the file behind it knows: its own end counts, and those of all that follow.
+    // The end of a file is limited by its own end and by the ends of all files that follow it in the history.
     let mut end = u64::MAX;
     let mut found = None;
     for (scan, own_end) in chain {
@@ -256,7 +253,7 @@ fn preview(chain: &[(Scan, Option<u64>)]) -> String {
     found.unwrap_or_default()
 }
 
-/// Looks at a scan, whoever panicked while looking at it.
+/// Locks a scan, and ignores poisoning.
 pub(super) fn locked(scan: &SharedScan) -> std::sync::MutexGuard<'_, Scan> {
     scan.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with stored threads.
+//! Errors of stored threads.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,13 +27,12 @@ pub enum StoreError {
         /// The id.
         thread: ThreadId,
     },
-    /// Somebody else writes the thread: another process, or another part of this one.
+    /// The thread has another writer, in this process or in another one.
     #[error("thread {thread} already has an active writer")]
     Busy {
         /// The id.
         thread: ThreadId,
     },
-    /// The writer was closed.
     #[error("the writer of thread {thread} is closed")]
     Closed {
         /// The thread.
@@ -48,80 +47,80 @@ pub enum StoreError {
     /// The thread has no such turn.
     #[error("turn not found: {turn}")]
     UnknownTurn {
-        /// The turn, as it was asked for.
+        /// The turn, as the client named it.
         turn: String,
     },
-    /// The thread has nothing on disk yet.
+    /// The thread has no rollout yet.
     #[error("thread {thread} is not materialized yet")]
     NotMaterialized {
         /// The thread.
         thread: ThreadId,
     },
-    /// The thread is not among those of the home.
-    #[error("thread {thread} is kept outside of the home, in {}: it can neither be archived nor deleted here", path.display())]
+    /// The rollout of the thread is not in the server home.
+    #[error("thread {thread} is stored outside of the server home, in {}: it can be neither archived nor deleted", path.display())]
     Outside {
         /// The thread.
         thread: ThreadId,
-        /// Where it is kept.
+        /// The path of its rollout.
         path: PathBuf,
     },
-    /// The home has the thread in another file.
-    #[error("thread {thread} is kept in {}: resume it by its id, or fork the other file", path.display())]
+    /// The server home contains another rollout of the thread.
+    #[error("thread {thread} is stored in {}: resume it by its id, or fork the other file", path.display())]
     Elsewhere {
         /// The thread.
         thread: ThreadId,
-        /// Where it is kept.
+        /// The path of the rollout in the server home.
         path: PathBuf,
     },
-    /// The beginning of another thread is in this one.
+    /// The history of another thread begins in this thread.
     #[error("cannot delete thread {thread}: forked history still references it")]
     Referenced {
         /// The thread.
         thread: ThreadId,
     },
-    /// A cursor that no page gave.
+    /// A cursor that does not come from this server.
     #[error("invalid cursor: {cursor}")]
     InvalidCursor {
-        /// The cursor, cut to [`crate::store::page::MAX_SHOWN_CURSOR_CHARS`].
+        /// The cursor, shortened to [`crate::store::page::MAX_SHOWN_CURSOR_CHARS`].
         cursor: String,
     },
-    /// An item was named without its turn.
+    /// A cursor names an item without its turn.
     #[error("turnId is required when cursor is an item anchor")]
     AnchorWithoutTurn,
-    /// A search for nothing.
+    /// A search term is empty.
     #[error("searchTerm must not be empty")]
     EmptyTerm,
-    /// A name without a character that shows.
+    /// A name has no visible character.
     #[error("thread name must not be empty")]
     EmptyName,
-    /// A rollout does not say whose it is.
-    #[error("{} is no rollout: {reason}", path.display())]
+    /// A file is not a rollout.
+    #[error("{} is not a rollout: {reason}", path.display())]
     NoRollout {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A file could not be worked with.
+    /// A file operation failed.
     #[error("could not {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation, as it continues "could not ...".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
 impl StoreError {
-    /// Tells whether a file is not there.
+    /// Returns whether the error says that a file does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Returns a function that says what was tried with a file when it failed.
+    /// Returns a function that converts an I/O error. `action` continues the phrase "could not ...".
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.into(), source }
     }

@@ -1,4 +1,4 @@
-//! All threads of a home.
+//! All threads of a server home.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -26,40 +26,39 @@ use super::thread_writer::{Inner, ThreadWriter};
 use super::{list, load};
 use crate::private;
 
-/// All threads of a home. Clones are the same store; every call may come from any thread.
+/// All threads of a server home. Clones refer to the same store. All methods can be called from any thread.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
-    /// Writers that are open here.
+    /// Writers that are open in this process.
     writers: Arc<Mutex<HashMap<ThreadId, Weak<Inner>>>>,
 }
 
 impl Store {
-    /// Opens the threads of a home, which need not exist yet. `zone` is where the folders and names of new rollouts take
-    /// their date from.
+    /// Opens the threads of a server home, which need not exist yet. `zone` determines the dates in the folders and the
+    /// names of new rollouts.
     ///
     /// # Errors
     ///
-    /// Returns an error when the folder cannot be made or read. A broken index is no error: it is made anew.
+    /// Returns an error if the folder cannot be created or read. A damaged index is not an error: it is rebuilt.
     pub fn open(home: &Path, zone: TimeZone) -> Result<Self, StoreError> {
         Ok(Self { shared: Arc::new(Shared::open(home, zone)?), writers: Arc::default() })
     }
 
-    /// Returns the home.
     pub fn home(&self) -> &Path {
         self.shared.home()
     }
 
-    /// Looks for rollouts that came, changed or went since, such as those of another program.
+    /// Looks for rollouts that were created, changed or deleted by other programs.
     ///
     /// # Errors
     ///
-    /// Returns an error when the folders cannot be read.
+    /// Returns an error if the folders cannot be read.
     pub fn refresh(&self) -> Result<(), StoreError> {
         self.shared.look()
     }
 
-    /// Takes a new thread. Nothing is on disk until something worth storing happens in it.
+    /// Creates a thread. Its rollout is created later, with the first event that is worth storing.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl Store {
         Ok(self.known(ThreadWriter::fresh(Arc::clone(&self.shared), lock, thread, path)))
     }
 
-    /// Opens a stored thread to append to it.
+    /// Opens a stored thread for appending.
     ///
     /// # Errors
     ///
@@ -84,7 +83,8 @@ impl Store {
     pub fn open_writer(&self, thread: &ThreadId) -> Result<ThreadWriter, StoreError> {
         self.find(thread)?;
         let lock = WriterLock::take(self.shared.home(), thread)?;
-        // Until now another program may have gone on with it in another file, or put it away.
+        // Before this process had the lock, another program may have continued the thread in another file, or archived
+        // it.
         self.shared.look_at(&self.shared.block_moves(), thread)?;
         self.find(thread)?;
         self.open_locked(thread, lock)
@@ -109,8 +109,8 @@ impl Store {
         writer
     }
 
-    /// Copies a thread, or the beginning of it, to a new one. The copy stands alone: it does not need its source, and its
-    /// history is kept in the same way. A turn that still runs is `interrupted` in it.
+    /// Copies a thread, or its beginning, to a new thread. The copy does not depend on its source, and has the same
+    /// history mode. A turn that still runs is `interrupted` in the copy.
     ///
     /// # Errors
     ///
@@ -128,8 +128,8 @@ impl Store {
         self.fork_of(&summary, &chain, point, thread)
     }
 
-    /// Copies the thread of a rollout, or the beginning of it, to a new one, wherever the rollout is. The rollout stays as
-    /// it is, and nothing else is known of its thread afterwards.
+    /// Copies the thread of any rollout, or its beginning, to a new thread. The rollout may be anywhere. It stays
+    /// unchanged, and its own thread does not become known to the store.
     ///
     /// # Errors
     ///
@@ -163,10 +163,10 @@ impl Store {
             if !writer.is_materialized() {
                 return Err(error);
             }
-            // Half a copy is none.
+            // Remove the incomplete copy.
             drop(writer);
             if let Err(error) = self.delete(&id) {
-                tracing::warn!(thread = %id, %error, "half a copy of a thread is left");
+                tracing::warn!(thread = %id, %error, "an incomplete copy of a thread is left");
             }
             return Err(error);
         }
@@ -174,7 +174,7 @@ impl Store {
         Ok((writer, stored))
     }
 
-    /// Reads a thread, also an archived one.
+    /// Reads a thread. It may be archived.
     ///
     /// # Errors
     ///
@@ -183,7 +183,6 @@ impl Store {
         self.load_until(thread, &ForkPoint::End)
     }
 
-    /// Reads the beginning of a thread.
     ///
     /// # Errors
     ///
@@ -192,7 +191,7 @@ impl Store {
         self.shared.look_if_long_ago();
         match self.shared.load_until(thread, point) {
             Err(error) if error.is_missing() => {
-                // Another program moved it since.
+                // Another program may have moved the rollout since the last look.
                 self.shared.look()?;
                 self.shared.load_until(thread, point)
             }
@@ -200,7 +199,7 @@ impl Store {
         }
     }
 
-    /// Reads the thread of a rollout, wherever it is. Nothing is known of the thread afterwards; see [`Store::adopt`].
+    /// Reads the thread of any rollout. The thread does not become known to the store; see [`Store::adopt`].
     ///
     /// # Errors
     ///
@@ -209,7 +208,7 @@ impl Store {
         self.load_path_until(path, &ForkPoint::End)
     }
 
-    /// Reads the beginning of the thread of a rollout, wherever it is.
+    /// Reads the beginning of the thread of any rollout.
     ///
     /// # Errors
     ///
@@ -220,8 +219,8 @@ impl Store {
         stored(summary, chain, until)
     }
 
-    /// Returns the thread of a rollout, wherever it is; a relative path is one in the home. At most the first line of the
-    /// file is read.
+    /// Returns the id of the thread that a rollout stores. A relative path is relative to the server home. At most the
+    /// first line of the file is read.
     ///
     /// # Errors
     ///
@@ -230,15 +229,16 @@ impl Store {
         self.owner(&self.real(path)?)
     }
 
-    /// Makes the thread of a rollout known, wherever the file is: from now on it is found, read, copied and written by its
-    /// id. What is appended goes into that file, under the lock that the thread has in this home. If the file is not where
-    /// the home keeps threads, the thread is in no list, is neither archived nor deleted here, and is forgotten when the
-    /// store is closed. When turns of it are dropped, it may go on in the home, and is one of its threads from then on.
+    /// Makes the thread of any rollout known to the store, so that it can be found, read, forked and written by its id.
+    /// New lines are appended to that file, while the writer lock is in this server home. If the file is outside the
+    /// folders of threads, the thread is in no list, can be neither archived nor deleted, and is forgotten when the
+    /// store is closed. If turns of it are dropped, it may continue in a new file in the server home, and then it is
+    /// one of its threads.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::NoRollout`], [`StoreError::Elsewhere`] when the home has the thread in another file,
-    /// [`StoreError::Busy`] when the thread is written in another file, or an error of the file system.
+    /// Returns [`StoreError::NoRollout`], [`StoreError::Elsewhere`] if the server home has another rollout of the
+    /// thread, [`StoreError::Busy`] if another file of the thread is being written, or an error of the file system.
     pub fn adopt(&self, path: &Path) -> Result<ThreadSummary, StoreError> {
         let path = self.real(path)?;
         let thread = self.owner(&path)?;
@@ -265,19 +265,21 @@ impl Store {
         self.shared.summary(&thread).map(|summary| ThreadSummary::clone(&summary)).ok_or_else(unknown)
     }
 
-    /// Returns where a file is that a client named.
+    /// Returns the canonical path of a file that a client named.
     fn real(&self, path: &Path) -> Result<PathBuf, StoreError> {
         let path = self.shared.home().join(path);
         let path = fs::canonicalize(&path).map_err(StoreError::io("find the rollout", &path))?;
-        // A pipe or a device would be read for ever.
+        // Reading a pipe or a device could block forever.
         match fs::metadata(&path) {
-            Ok(metadata) if !metadata.is_file() => Err(StoreError::NoRollout { path, reason: "it is no file" }),
+            Ok(metadata) if !metadata.is_file() => {
+                Err(StoreError::NoRollout { path, reason: "it is not a regular file" })
+            }
             Ok(_) => Ok(place::below(self.shared.home(), path)),
             Err(error) => Err(StoreError::io("find the rollout", path)(error)),
         }
     }
 
-    /// Returns whose rollout a file is.
+    /// Returns the id of the thread that a rollout stores.
     fn owner(&self, path: &Path) -> Result<ThreadId, StoreError> {
         if self.shared.is_kept(path)
             && let Some(name) = RolloutName::of(path)
@@ -286,15 +288,12 @@ impl Store {
         }
         let meta = read_meta(path)?;
         if !place::is_id(&meta.id) {
-            return Err(StoreError::NoRollout {
-                path: path.to_owned(),
-                reason: "its first line has an id that is none",
-            });
+            return Err(StoreError::NoRollout { path: path.to_owned(), reason: "its first line has an invalid id" });
         }
         Ok(ThreadId::from(meta.id))
     }
 
-    /// Looks at a rollout as if there were no others but those that it begins in.
+    /// Summarizes a rollout with only the rollouts in which its history begins.
     fn alone(&self, path: &Path) -> Result<(ThreadSummary, Chain), StoreError> {
         let path = self.real(path)?;
         let thread = self.owner(&path)?;
@@ -308,12 +307,12 @@ impl Store {
             let state = Rollout { path: part.path.clone(), archived: false, scan: Arc::new(Mutex::new(scan)) };
             alone.put(&owner, &RolloutName::id(&owner, &part.path), state);
         }
-        let reason = "it does not say where its thread works";
+        let reason = "its first line has no folder";
         let summary = alone.summary(&thread).ok_or(StoreError::NoRollout { path, reason })?;
         Ok((ThreadSummary::clone(&summary), chain))
     }
 
-    /// Tells what is known of an id.
+    /// Returns whether a thread exists, and whether it is archived.
     pub fn resolve(&self, thread: &ThreadId) -> Resolution {
         self.look_if_unknown(thread);
         match self.shared.summary(thread) {
@@ -323,14 +322,14 @@ impl Store {
         }
     }
 
-    /// Looks at the home again for a thread that is not known.
+    /// Looks at the server home again if a thread is not known.
     fn look_if_unknown(&self, thread: &ThreadId) {
         if self.shared.summary(thread).is_none() {
             self.shared.look_if_long_ago();
         }
     }
 
-    /// Returns what is known of a thread that is not archived.
+    /// Returns the summary of a thread that is not archived.
     ///
     /// # Errors
     ///
@@ -343,7 +342,8 @@ impl Store {
         }
     }
 
-    /// Lists threads. A first page also shows those that other programs have made until a moment ago.
+    /// Lists threads. Before the first page, the store looks for threads of other programs, unless it did so a moment
+    /// ago.
     ///
     /// # Errors
     ///
@@ -360,12 +360,12 @@ impl Store {
         let descendants: Option<HashSet<ThreadId>> =
             query.ancestor.as_ref().map(|ancestor| self.descendants(ancestor).into_iter().collect());
         let mut summaries = self.shared.catalogue().summaries();
-        // Threads from elsewhere would be gone from lists with the process.
+        // Threads outside of the server home are forgotten when the process ends, so lists do not show them.
         summaries.retain(|summary| self.shared.is_kept(&summary.path));
         list::rows(summaries, descendants.as_ref(), query)
     }
 
-    /// Puts a thread away. Whoever writes it has to be closed before.
+    /// Archives a thread. Its writer must be closed before.
     ///
     /// # Errors
     ///
@@ -378,7 +378,7 @@ impl Store {
         self.relocate(thread, true, |_| Some(folder.clone()))
     }
 
-    /// Takes a thread back that was put away.
+    /// Unarchives a thread.
     ///
     /// # Errors
     ///
@@ -390,7 +390,7 @@ impl Store {
         self.relocate(thread, false, |name| place::folder_of(self.shared.home(), name))
     }
 
-    /// Refuses to move or remove the file of a thread that is not among those of the home.
+    /// Returns an error if the rollout of a thread is not in the folders of the server home.
     fn check_kept(&self, thread: &ThreadId) -> Result<(), StoreError> {
         match self.shared.summary(thread) {
             Some(summary) if !self.shared.is_kept(&summary.path) => {
@@ -400,7 +400,7 @@ impl Store {
         }
     }
 
-    /// Moves the files of a thread, each to the folder that `folder` names for it.
+    /// Moves the rollouts of a thread, each to the folder that `folder` returns for its name.
     fn relocate(
         &self,
         thread: &ThreadId,
@@ -409,17 +409,17 @@ impl Store {
     ) -> Result<ThreadSummary, StoreError> {
         let _lock = WriterLock::take(self.shared.home(), thread)?;
         let guard = self.shared.block_moves();
-        // Another program may have gone on with it in another file.
+        // Another program may have continued the thread in another file.
         self.shared.look_at(&guard, thread)?;
         let mut rollouts = self.shared.catalogue().rollouts(thread);
         rollouts.retain(|(_, rollout)| rollout.archived != archived && self.shared.is_kept(&rollout.path));
-        // The newest file last: until it is moved the thread is where it was.
+        // The newest file is moved last, because its place decides whether the thread is archived.
         for (id, rollout) in rollouts {
             let name = rollout.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let reason = "its name has no date";
             let folder = folder(name).ok_or_else(|| StoreError::NoRollout { path: rollout.path.clone(), reason })?;
             let path = folder.join(name);
-            private::create_folders(&folder).map_err(StoreError::io("make the folder", &folder))?;
+            private::create_folders(&folder).map_err(StoreError::io("create the folder", &folder))?;
             if path.exists() {
                 let exists = io::Error::from(io::ErrorKind::AlreadyExists);
                 return Err(StoreError::io("move a rollout to", path)(exists));
@@ -434,12 +434,12 @@ impl Store {
         Ok(ThreadSummary::clone(&summary))
     }
 
-    /// Removes a thread for good, archived or not. Whoever writes it has to be closed before.
+    /// Deletes a thread, which may be archived. Its writer must be closed before.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`], [`StoreError::Outside`], [`StoreError::Referenced`] when the
-    /// beginning of another thread is in it, or an error of the file system.
+    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`], [`StoreError::Outside`], [`StoreError::Referenced`] if
+    /// the history of another thread begins in this one, or an error of the file system.
     pub fn delete(&self, thread: &ThreadId) -> Result<(), StoreError> {
         if self.resolve(thread) == Resolution::Unknown {
             return Err(StoreError::Unknown { thread: thread.clone() });
@@ -447,15 +447,15 @@ impl Store {
         self.check_kept(thread)?;
         let _lock = WriterLock::take(self.shared.home(), thread)?;
         let guard = self.shared.block_moves();
-        // Another program may have gone on with it, or with a copy that begins in it.
+        // Another program may have continued the thread, or forked it.
         self.shared.look_at_all(&guard, &HashMap::new())?;
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
         let rollouts = self.shared.catalogue().rollouts(thread);
-        // The newest file last: turns that were dropped do not come back if this ends half way.
+        // The newest file is deleted last: if the deletion is incomplete, turns that were dropped do not come back.
         for (id, rollout) in rollouts {
-            // A file elsewhere, in which the thread began, stays and is forgotten.
+            // If the thread began in a file outside of the server home, that file stays and is forgotten.
             if self.shared.is_kept(&rollout.path)
                 && let Err(error) = fs::remove_file(&rollout.path)
                 && error.kind() != io::ErrorKind::NotFound
@@ -468,11 +468,11 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a thread a name, through its open writer if it has one here, and returns the name as it is stored.
+    /// Names a thread, and returns the name as it is stored. It uses the open writer of this process if there is one.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::EmptyName`], [`StoreError::Unknown`], [`StoreError::Busy`] when another process writes the
+    /// Returns [`StoreError::EmptyName`], [`StoreError::Unknown`], [`StoreError::Busy`] if another process writes the
     /// thread, or an error of the file system.
     pub fn set_name(&self, thread: &ThreadId, name: &str) -> Result<String, StoreError> {
         if name.trim().is_empty() {
@@ -481,11 +481,11 @@ impl Store {
         self.with_writer(thread, |writer| writer.set_name(name))
     }
 
-    /// Changes what is known of a thread's repository.
+    /// Changes the Git information of a thread.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`] when another process writes the thread, or an error of the
+    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`] if another process writes the thread, or an error of the
     /// file system.
     pub fn change_git(&self, thread: &ThreadId, change: GitChange) -> Result<Option<GitInfo>, StoreError> {
         self.with_writer(thread, |writer| {
@@ -496,7 +496,7 @@ impl Store {
         })
     }
 
-    /// Does something with the writer of a thread: the open one, or one for this only.
+    /// Calls a function with the open writer of a thread, or with a temporary one.
     fn with_writer<T>(
         &self,
         thread: &ThreadId,
@@ -516,14 +516,14 @@ impl Store {
         work(self.open_locked(thread, lock)?.inner())
     }
 
-    /// Notes that an agent was started by another, or does not belong to it any more.
+    /// Stores that an agent was spawned by another one, or that it was closed.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Busy`] when another process writes the child, or an error of the file system.
+    /// Returns [`StoreError::Busy`] if another process writes the child, or an error of the file system.
     pub fn spawn_edge(&self, parent: &ThreadId, child: &ThreadId, status: EdgeStatus) -> Result<(), StoreError> {
         match status {
-            // The child's rollout says it too, once there is one.
+            // The rollout of the child will contain its parent too.
             EdgeStatus::Open => {
                 self.shared.catalogue().set_parent(child, parent);
                 Ok(())
@@ -532,17 +532,17 @@ impl Store {
         }
     }
 
-    /// Returns the agents that an agent started, oldest first.
+    /// Returns the children of an agent, oldest first.
     pub fn children(&self, thread: &ThreadId) -> Vec<(ThreadId, EdgeStatus)> {
         self.shared.catalogue().children(thread)
     }
 
-    /// Returns the agents below an agent, each behind the one that started it.
+    /// Returns the descendants of an agent. Each one follows its parent.
     pub fn descendants(&self, thread: &ThreadId) -> Vec<ThreadId> {
         self.below(thread, |_| true)
     }
 
-    /// Returns the agents below an agent that belong to it still, each behind the one that started it.
+    /// Returns the descendants of an agent that were not closed. Each one follows its parent.
     pub fn open_descendants(&self, thread: &ThreadId) -> Vec<ThreadId> {
         self.below(thread, |status| status == EdgeStatus::Open)
     }
@@ -560,7 +560,7 @@ impl Store {
         while let Some(parent) = next.pop() {
             let mut below = children.remove(&parent).unwrap_or_default();
             below.sort();
-            // Rollouts can say anything, also that two agents started each other.
+            // Rollouts can contain anything, also two agents that are each other's parents.
             below.retain(|child| seen.insert(child.clone()));
             found.extend(below.iter().cloned());
             next.extend(below.into_iter().rev());
@@ -568,11 +568,11 @@ impl Store {
         found
     }
 
-    /// Finds the threads whose messages have a text.
+    /// Finds the threads whose messages contain a text.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::EmptyTerm`] or [`StoreError::InvalidCursor`]. A thread that cannot be read is left out.
+    /// Returns [`StoreError::EmptyTerm`] or [`StoreError::InvalidCursor`]. A thread that cannot be read is skipped.
     pub fn search(&self, query: &SearchQuery) -> Result<Page<SearchHit>, StoreError> {
         let term = Term::new(&query.term)?;
         let threads = ThreadListQuery { search_term: None, ..query.threads.clone() };
@@ -594,7 +594,7 @@ impl Store {
         Ok(search::first_snippet(&load::load(&chain, None)?.turns, term))
     }
 
-    /// Finds the places of a text in a thread.
+    /// Finds the occurrences of a text in a thread.
     ///
     /// # Errors
     ///
@@ -612,7 +612,7 @@ impl Store {
         search::occurrences(thread, &stored.turns, &term, cursor, limit)
     }
 
-    /// Waits until the index is written. That happens by itself, a moment after a change.
+    /// Waits until all changes are in the index. Without this call, they are written after a short delay.
     pub fn flush(&self) {
         self.shared.flush();
     }

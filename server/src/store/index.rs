@@ -1,10 +1,10 @@
-//! The index: what rollouts said when they were last looked at, in a database.
+//! The index: a database with the scans of all rollouts.
 //!
-//! It saves reading every rollout when a home is opened. A rollout whose length or time of change is not what the index has
-//! is read again; an index that is broken or of another version is made anew. The tables also are a place to look at with
-//! other tools: one row for each rollout, and one for each agent that another one started.
+//! Because of the index, opening a server home does not read every rollout. A rollout whose length or modification time
+//! differs from the index is read again. A damaged index, or one of another version, is rebuilt. Other tools can also
+//! read the tables: there is one row for each rollout, and one for each child agent.
 //!
-//! One thread writes it, a moment after things changed, so that nobody waits for it.
+//! A background thread writes the index a moment after a change, so that no caller waits for it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -22,14 +22,14 @@ use super::rollout::scan::Scan;
 use super::summary::EdgeStatus;
 use crate::private;
 
-/// The database, below the home.
+/// File name of the database in the server home.
 pub(super) const INDEX: &str = "trace_index.sqlite";
-/// Version of the tables and of what they hold.
+/// Version of the tables and of their content.
 const VERSION: i64 = 1;
-/// How long a lock on the database is waited for. Whoever can read it can hold one up: then the index is left as it is, and
-/// the rollouts are read.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
-/// How long changes are gathered before they are written.
+/// How long to wait for a lock on the database. Every program that can read the file can hold such a lock. After this
+/// time, the index is not used, and the rollouts are read.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long changes are collected before they are written.
 const DELAY: Duration = Duration::from_millis(500);
 
 const TABLES: &str = "
@@ -56,28 +56,27 @@ CREATE TABLE IF NOT EXISTS thread_spawn_edges (
 CREATE INDEX IF NOT EXISTS edges_by_parent ON thread_spawn_edges (parent_thread_id);
 ";
 
-/// A rollout as the index has it.
+/// A row of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Indexed {
-    /// Its length in bytes.
+    /// Length of the rollout in bytes.
     pub(super) size: u64,
-    /// When it was changed, in nanoseconds since 1970.
+    /// Modification time of the rollout, in nanoseconds since 1970.
     pub(super) modified_ns: i64,
-    /// What it said.
     pub(super) scan: Scan,
 }
 
-/// Opens the database, made anew if it is of no use.
+/// Opens the database. A damaged one is replaced by an empty one.
 fn open(home: &Path) -> rusqlite::Result<Connection> {
     let path = home.join(INDEX);
     match try_open(&path) {
         Ok(connection) => Ok(connection),
-        // Somebody else writes it: it is good, and theirs.
+        // Another process uses the database, so it is not damaged.
         Err(error) if is_busy(&error) => Err(error),
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the index of threads is made anew");
+            tracing::warn!(path = %path.display(), %error, "the index of threads is damaged and rebuilt");
             for suffix in ["", "-wal", "-shm"] {
-                // What is not there need not go.
+                // A missing file counts as deleted.
                 let _ = fs::remove_file(home.join(format!("{INDEX}{suffix}")));
             }
             try_open(&path)
@@ -90,12 +89,12 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn try_open(path: &Path) -> rusqlite::Result<Connection> {
-    // The files that SQLite puts beside it get its permissions.
+    // Create the file first: SQLite gives the permissions of the database to the files beside it.
     if let Err(error) = private::create_file(path) {
-        tracing::debug!(path = %path.display(), %error, "the index of threads is not made beforehand");
+        tracing::debug!(path = %path.display(), %error, "cannot create the file of the index of threads");
     }
     let connection = Connection::open(path)?;
-    connection.busy_timeout(LOCK_PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -107,7 +106,7 @@ fn try_open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Reads the index; an empty one if it is of no use.
+/// Reads the index. Returns no rows if it cannot be used.
 pub(super) fn read(home: &Path) -> (Option<Connection>, HashMap<PathBuf, Indexed>) {
     let result = open(home).and_then(|connection| {
         let rows = read_rows(&connection)?;
@@ -129,7 +128,7 @@ fn read_rows(connection: &Connection) -> rusqlite::Result<HashMap<PathBuf, Index
     while let Some(row) = rows.next()? {
         let (path, size, modified_ns, scan): (String, i64, i64, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        // A row that makes no sense is as good as none: the rollout is read.
+        // A row that cannot be parsed counts as missing: the rollout is read instead.
         if let (Ok(size), Ok(scan)) = (u64::try_from(size), serde_json::from_str(&scan)) {
             indexed.insert(PathBuf::from(path), Indexed { size, modified_ns, scan });
         }
@@ -137,7 +136,7 @@ fn read_rows(connection: &Connection) -> rusqlite::Result<HashMap<PathBuf, Index
     Ok(indexed)
 }
 
-/// Writes the index behind everybody's back.
+/// Writes the index on a background thread.
 #[derive(Debug)]
 pub(super) struct IndexWriter {
     pending: Arc<Pending>,
@@ -153,7 +152,7 @@ struct Pending {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Rollouts whose rows are not what they should be, and their threads.
+    /// Rollouts whose rows are out of date, with their threads.
     paths: HashSet<(ThreadId, PathBuf)>,
     is_wanted_now: bool,
     is_writing: bool,
@@ -167,19 +166,23 @@ impl Pending {
 }
 
 impl IndexWriter {
-    /// Begins to write an index; without a database it writes nothing.
+    /// Starts the background thread. Without a database, nothing is written.
     pub(super) fn start(connection: Option<Connection>, catalogue: Arc<Mutex<Catalogue>>) -> Self {
         let pending = Arc::new(Pending::default());
         let thread = connection.and_then(|connection| {
             let pending = Arc::clone(&pending);
             let run = move || write_changes(connection, &catalogue, &pending);
             let started = std::thread::Builder::new().name("thread-index".into()).spawn(run);
-            started.inspect_err(|error| tracing::warn!(%error, "the index of threads is not written")).ok()
+            started
+                .inspect_err(
+                    |error| tracing::warn!(%error, "the thread that writes the index of threads cannot be started"),
+                )
+                .ok()
         });
         Self { pending, thread }
     }
 
-    /// Notes that a rollout came, changed or went.
+    /// Marks the row of a rollout as out of date.
     pub(super) fn changed(&self, thread: &ThreadId, path: &Path) {
         if self.thread.is_some() {
             let mut state = self.pending.lock();
@@ -189,7 +192,6 @@ impl IndexWriter {
         }
     }
 
-    /// Waits until all changes are written.
     pub(super) fn flush(&self) {
         if self.thread.is_some() {
             let mut state = self.pending.lock();
@@ -207,7 +209,7 @@ impl Drop for IndexWriter {
         self.pending.lock().is_closing = true;
         self.pending.changed.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A writer that panicked wrote what it wrote; the next start reads the rollouts instead.
+            // If the thread panicked, the index lacks changes, and the next start reads the rollouts instead.
             let _ = thread.join();
         }
     }
@@ -258,7 +260,8 @@ fn write(
         };
         match row {
             Some((archived, scan)) => {
-                // If something was appended in between, the row does not fit the file, and the file is read next time.
+                // If something was appended in between, the row gets an impossible modification time, so that the file
+                // is read next time.
                 let modified_ns =
                     place::state(&path).map_or(0, |(size, modified)| if size == scan.bytes { modified } else { 0 });
                 insert(&transaction, path_text, &thread, archived, &scan, modified_ns)?;

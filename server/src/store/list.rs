@@ -1,7 +1,7 @@
-//! Lists of threads, page by page.
+//! Lists of threads, in pages.
 //!
-//! A cursor is the place of a row in the order: what the order goes by, and the id. So a page begins behind the row, whether
-//! the row is still there or not.
+//! A cursor is the position of a row in the order: the sort key and the id. The next page therefore starts at the right
+//! place even if that row no longer exists.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -17,10 +17,10 @@ use super::query::{MAX_LIST_LIMIT, Page, SourceFilter, ThreadListQuery};
 use super::rollout::place::is_id;
 use super::summary::ThreadSummary;
 
-/// Ends a cursor that means the row itself too.
+/// Suffix of a cursor whose page starts with its row, not after it.
 const HERE: &str = "|here";
 
-/// The place of a row in an order.
+/// The position of a row in an order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowPlace {
     at_ms: i64,
@@ -32,23 +32,24 @@ impl RowPlace {
         let at_ms = match key {
             ThreadSortKey::CreatedAt => summary.created_at_ms,
             ThreadSortKey::UpdatedAt => summary.updated_at_ms,
-            // There are no sections here: every thread stands where it was used last.
+            // The server has no sections, so threads are ordered by their last use.
             ThreadSortKey::RecencyAt | ThreadSortKey::SectionPosition => summary.recency_at_ms,
         };
         Self { at_ms, thread: summary.id.clone() }
     }
 
-    /// Returns the cursor of a page that begins behind the row.
+    /// Returns the cursor of a page that starts after the row.
     fn behind(&self) -> String {
         format!("{}|{}", self.at_ms, self.thread)
     }
 
-    /// Returns the cursor of a page that begins with the row.
+    /// Returns the cursor of a page that starts with the row.
     fn here(&self) -> String {
         format!("{}{HERE}", self.behind())
     }
 
-    /// Reads a cursor, and what the order of the row there has to be for a page to begin with it.
+    /// Parses a cursor. The second value is the greatest result of comparing the cursor with a row that belongs to the
+    /// page.
     fn read(cursor: &str) -> Result<(Self, Ordering), StoreError> {
         let (place, least) = match cursor.strip_suffix(HERE) {
             Some(place) => (place, Ordering::Equal),
@@ -61,7 +62,7 @@ impl RowPlace {
     }
 }
 
-/// Returns the rows that a query asks for from a place on, in their order.
+/// Returns the rows that match a query, sorted, from its cursor on.
 pub(super) fn rows(
     summaries: Vec<Arc<ThreadSummary>>,
     descendants: Option<&HashSet<ThreadId>>,
@@ -86,12 +87,12 @@ fn order(one: &RowPlace, other: &RowPlace, direction: SortDirection) -> Ordering
     }
 }
 
-/// Returns how many rows a page has.
+/// Returns the number of rows of a page.
 pub(super) fn page_length(query: &ThreadListQuery) -> usize {
     query.limit.clamp(1, MAX_LIST_LIMIT) as usize
 }
 
-/// Returns a page of rows, which are those from its beginning on. `take` makes a row of the page, or leaves it out.
+/// Returns a page. `rows` start with the first row of the page. `take` converts a row, or skips it by returning `None`.
 pub(super) fn page<T>(
     rows: &[Arc<ThreadSummary>],
     query: &ThreadListQuery,
@@ -122,7 +123,7 @@ fn is_wanted(
     query: &ThreadListQuery,
 ) -> bool {
     let is_asked_for = query.parent.is_some() || query.ancestor.is_some();
-    // A thread in which nobody said anything yet is nothing to choose from a list, unless somebody gave it a name.
+    // A thread without a message or a name gives users nothing to recognize it by.
     let is_shown = is_asked_for
         || query.sources != SourceFilter::Interactive
         || !summary.preview.is_empty()

@@ -1,16 +1,18 @@
 //! Threads on disk.
 //!
-//! A thread is a *rollout*: a file of lines, one for each thing that happened, appended while it happens. Rollouts are the
-//! truth; everything else here is worked out from them. The layout of the home folder and the lines are those of the Codex
-//! CLI, so that a thread that it recorded goes on here, and one of ours goes on there (see `docs/rollout-format.md`).
+//! A thread is stored in a *rollout*: a file with one line for each event, appended when the event happens. Rollouts
+//! are the source of truth, and everything else here is derived from them. The layout of the server home and the format
+//! of the lines are those of the Codex CLI. Each program can therefore continue the threads that the other one recorded
+//! (see `docs/rollout-format.md`).
 //!
-//! - [`Store`] knows all threads of a home: lists, finds, moves, names and removes them.
-//! - [`ThreadWriter`] appends to one thread; at most one process has one for a thread.
-//! - [`StoredThread`] is what a rollout says: turns and items for clients, the history for the model, the settings.
-//! - [`page`] cuts turns and items into pages.
+//! - [`Store`] knows all threads of a server home: it lists, finds, moves, names and deletes them.
+//! - [`ThreadWriter`] appends to one thread. A thread has at most one writer, in all processes together.
+//! - [`StoredThread`] is the content of a rollout: turns and items for clients, the history for the model, the
+//!   settings.
+//! - [`page`] splits turns and items into pages.
 //!
-//! All of it is blocking file work. Appending a line is short; what reads whole threads ([`Store::load`],
-//! [`Store::search`]) belongs on a thread that may block.
+//! All functions block on disk I/O. Appending a line is fast. Functions that read whole threads ([`Store::load`],
+//! [`Store::search`]) should run on a blocking thread.
 
 mod catalogue;
 mod error;

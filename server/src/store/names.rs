@@ -1,8 +1,8 @@
-//! Names of threads in a file of their own, where other programs look for them.
+//! Names of threads in a separate file, where other programs look for them.
 //!
-//! The file is appended to; the last line about a thread counts. A name is in the thread's rollout too; the newer of both is
-//! its name. A line is appended by one write, which the system keeps apart from those of others, so there is no lock that
-//! somebody could hold who can only read.
+//! The file is only appended to, and the last line of a thread is valid. A name is also in the thread's rollout; the
+//! newer one of the two is used. A line is appended with one write, which the system does not mix with other writes.
+//! Therefore no lock is needed, which a program that can only read the file could hold.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ use super::rollout::line::{stamp, time};
 use super::rollout::reader::{Text, each_line};
 use crate::private;
 
-/// The file, below the home.
+/// File name in the server home.
 pub(super) const NAMES: &str = "session_index.jsonl";
 
 #[derive(Serialize, Deserialize)]
@@ -26,11 +26,11 @@ struct Row {
     updated_at: String,
 }
 
-/// Reads all names, and when they were given.
+/// Reads all names, with the times at which they were given.
 ///
 /// # Errors
 ///
-/// Returns the error of the system when the file is there and cannot be read.
+/// Returns an error if the file exists and cannot be read.
 pub(super) fn read(home: &Path) -> io::Result<HashMap<ThreadId, (i64, String)>> {
     let mut names = HashMap::new();
     let result = each_line(&home.join(NAMES), None, |_, text| {
@@ -51,13 +51,13 @@ pub(super) fn read(home: &Path) -> io::Result<HashMap<ThreadId, (i64, String)>> 
 ///
 /// # Errors
 ///
-/// Returns the error of the system when the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub(super) fn append(home: &Path, thread: &ThreadId, name: &str, at_ms: i64) -> io::Result<()> {
     let row = Row { id: thread.to_string(), thread_name: name.to_owned(), updated_at: stamp(at_ms) };
     let mut line = serde_json::to_string(&row).expect("a row is made of texts");
     line.push('\n');
     let mut file = private::options().create(true).read(true).append(true).open(home.join(NAMES))?;
-    // A line that somebody did not finish takes only itself along.
+    // End a torn line first, so that it does not damage the new one.
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {
         file.seek(SeekFrom::End(-1))?;

@@ -1,7 +1,7 @@
 //! Turns and items in pages.
 //!
-//! A cursor names a turn or an item, so that pages neither repeat nor skip when a thread grows at its end. Clients take
-//! cursors as they are.
+//! A cursor names a turn or an item, so that no row is repeated or skipped when a thread grows at its end. Clients
+//! treat cursors as opaque.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -18,41 +18,41 @@ use trace_runtime::ThreadId;
 use super::error::StoreError;
 use super::query::Page;
 
-/// Rows of a page when nobody says how many.
+/// Rows of a page if the client sets no limit.
 pub const DEFAULT_LIMIT: u32 = 25;
 /// Most rows of a page.
 pub const MAX_LIMIT: u32 = 100;
-/// Most characters of a bad cursor that an error repeats.
+/// Most characters of an invalid cursor that an error repeats.
 pub const MAX_SHOWN_CURSOR_CHARS: usize = 200;
 
-/// Which turns to show.
+/// Which turns to return.
 #[derive(Debug, Clone)]
 pub struct TurnsQuery {
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Option<String>,
     /// Most turns.
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// The order of the turns.
     pub direction: SortDirection,
-    /// How much of the items.
+    /// Which items of the turns to return.
     pub view: TurnItemsView,
 }
 
-/// Which items to show.
+/// Which items to return.
 #[derive(Debug, Clone)]
 pub struct ItemsQuery {
-    /// The turn; all if there is none.
+    /// The turn of the items, or `None` for all turns.
     pub turn: Option<String>,
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Option<ThreadItemsListCursor>,
     /// Most items.
     pub limit: Option<u32>,
-    /// Which end comes first.
+    /// The order of the items.
     pub direction: SortDirection,
 }
 
 impl From<&ThreadTurnsListParams> for TurnsQuery {
-    /// Takes what a client asks for: newest first, in short, if it does not say.
+    /// Converts the params of a request. By default, the newest turns are first and have only some of their items.
     fn from(params: &ThreadTurnsListParams) -> Self {
         Self {
             cursor: params.cursor.clone(),
@@ -64,7 +64,7 @@ impl From<&ThreadTurnsListParams> for TurnsQuery {
 }
 
 impl From<&ThreadItemsListParams> for ItemsQuery {
-    /// Takes what a client asks for: oldest first, if it does not say.
+    /// Converts the params of a request. By default, the oldest items are first.
     fn from(params: &ThreadItemsListParams) -> Self {
         Self {
             turn: params.turn_id.clone(),
@@ -75,7 +75,7 @@ impl From<&ThreadItemsListParams> for ItemsQuery {
     }
 }
 
-/// Where a page begins.
+/// The start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cursor {
@@ -87,7 +87,7 @@ struct Cursor {
     from: Begin,
 }
 
-/// Whether a page begins with what a cursor names, or behind it.
+/// Whether a page starts with the turn or item of its cursor, or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Begin {
@@ -108,12 +108,12 @@ impl Cursor {
     }
 }
 
-/// Returns the error for a cursor that no page gave.
+/// Returns the error for a cursor that does not come from this server.
 pub(super) fn invalid_cursor(cursor: &str) -> StoreError {
     StoreError::InvalidCursor { cursor: cursor.chars().take(MAX_SHOWN_CURSOR_CHARS).collect() }
 }
 
-/// The positions of a page among rows that stand in ascending order, in the order of the page.
+/// Returns the positions of a page's rows, in the order of the page. The rows themselves are in ascending order.
 fn positions(rows: usize, anchor: Option<(usize, Begin)>, limit: Option<u32>, direction: SortDirection) -> Vec<usize> {
     let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
     let step = |from: Begin| usize::from(from == Begin::Behind);
@@ -129,7 +129,7 @@ fn positions(rows: usize, anchor: Option<(usize, Begin)>, limit: Option<u32>, di
     }
 }
 
-/// Tells whether rows follow behind the last position of a page.
+/// Returns whether there are rows after the last position of a page.
 fn goes_on(rows: usize, positions: &[usize], direction: SortDirection) -> bool {
     positions.last().is_some_and(|last| match direction {
         SortDirection::Asc => last + 1 < rows,
@@ -137,11 +137,11 @@ fn goes_on(rows: usize, positions: &[usize], direction: SortDirection) -> bool {
     })
 }
 
-/// Returns a page of turns. `turns` are those of the thread, oldest first, with all of their items.
+/// Returns a page of turns. `turns` are all turns of the thread, oldest first, with all of their items.
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this thread gave.
+/// Returns [`StoreError::InvalidCursor`] if the cursor does not come from a page of this thread.
 pub fn turns_page<T: Borrow<Turn>>(
     thread: &ThreadId,
     turns: &[T],
@@ -170,17 +170,17 @@ fn turn_cursor(thread: &ThreadId, turn: &Turn, from: Begin) -> Cursor {
     Cursor { thread: thread.to_string(), turn: turn.id.clone(), item: None, from }
 }
 
-/// Returns a cursor that leads to a turn: a page that begins with it.
+/// Returns a cursor of a page that starts with a turn.
 pub(super) fn cursor_to(thread: &ThreadId, turn: &Turn) -> String {
     turn_cursor(thread, turn, Begin::Here).text()
 }
 
-/// Returns a page of items. A turn that the thread does not have has none.
+/// Returns a page of items. A turn that the thread does not have has no items.
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this thread gave, and
-/// [`StoreError::AnchorWithoutTurn`] for one that names an item without its turn.
+/// Returns [`StoreError::InvalidCursor`] if the cursor does not come from a page of this thread, and
+/// [`StoreError::AnchorWithoutTurn`] if it names an item without its turn.
 pub fn items_page<T: Borrow<Turn>>(
     thread: &ThreadId,
     turns: &[T],
@@ -230,12 +230,12 @@ fn entry(turn: &Turn, item: &ThreadItem) -> ThreadItemEntry {
     }
 }
 
-/// Returns some items of a turn, in the order in which they are asked for, each once; those that it does not have are left
-/// out.
+/// Returns the items of a turn that are in `items`, in that order and without repetition. Items that the turn does not
+/// have are skipped.
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::UnknownTurn`] for a turn that the thread does not have.
+/// Returns [`StoreError::UnknownTurn`] if the thread does not have the turn.
 pub fn items_of<T: Borrow<Turn>>(
     turns: &[T],
     turn: &str,
@@ -243,19 +243,19 @@ pub fn items_of<T: Borrow<Turn>>(
 ) -> Result<Vec<ThreadItemEntry>, StoreError> {
     let found = turns.iter().map(Borrow::borrow).find(|candidate| candidate.id == turn);
     let turn = found.ok_or_else(|| StoreError::UnknownTurn { turn: turn.to_owned() })?;
-    // Each once, so that an answer is no larger than the turn.
+    // An item is returned once, so that the response is not larger than the turn.
     let mut there: HashMap<&str, &ThreadItem> = turn.items.iter().map(|item| (item.id(), item)).collect();
     Ok(items.iter().filter_map(|wanted| there.remove(wanted.as_str())).map(|item| entry(turn, item)).collect())
 }
 
-/// Returns the cursors that stand at the newest turn and the newest item: a page in descending order begins with them.
+/// Returns the cursors of pages in descending order that start with the newest turn and the newest item.
 pub fn newest<T: Borrow<Turn>>(thread: &ThreadId, turns: &[T]) -> (Option<String>, Option<String>) {
     let turn = turns.last().map(|turn| cursor_to(thread, turn.borrow()));
     let item = turns.iter().rev().map(Borrow::borrow).find_map(|turn| Some((turn, turn.items.last()?)));
     (turn, item.map(|row| item_cursor(thread, row, Begin::Here).text()))
 }
 
-/// Returns a turn with as much of its items as a view shows.
+/// Returns a turn with the items of a view.
 pub fn view(turn: &Turn, view: TurnItemsView) -> Turn {
     let items = match view {
         TurnItemsView::NotLoaded => Vec::new(),
@@ -266,7 +266,7 @@ pub fn view(turn: &Turn, view: TurnItemsView) -> Turn {
             first.into_iter().chain(last).cloned().collect()
         }
     };
-    // Not a copy of the turn with other items: that would copy all items first.
+    // The members are listed, because cloning the turn would first clone all of its items.
     Turn {
         id: turn.id.clone(),
         items,

@@ -1,4 +1,4 @@
-//! What lists of threads are asked for.
+//! Queries of lists of threads.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use trace_protocol::settings::SortDirection;
 use trace_protocol::thread::{ThreadListCwdFilter, ThreadListParams, ThreadSortKey, ThreadSourceKind};
 use trace_runtime::ThreadId;
 
-/// Rows of a page when nobody says how many.
+/// Rows of a page if the client sets no limit.
 pub const DEFAULT_LIST_LIMIT: u32 = 25;
 /// Most rows of a page.
 pub const MAX_LIST_LIMIT: u32 = 100;
@@ -16,53 +16,53 @@ pub const MAX_LIST_LIMIT: u32 = 100;
 /// Which threads to list, and in which order.
 #[derive(Debug, Clone)]
 pub struct ThreadListQuery {
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Option<String>,
     /// Most rows.
     pub limit: u32,
-    /// What the order goes by.
+    /// The sort key.
     pub sort_key: ThreadSortKey,
-    /// Which end comes first.
+    /// The direction of the order.
     pub direction: SortDirection,
-    /// Providers; all if there are none.
+    /// Providers of the threads. An empty list stands for all.
     pub providers: Vec<String>,
-    /// Sources.
+    /// Sources of the threads.
     pub sources: SourceFilter,
-    /// Whether to list what was put away instead.
+    /// Whether to list archived threads instead of the others.
     pub archived: bool,
-    /// Folders; all if there are none.
+    /// Folders of the threads. An empty list stands for all.
     pub cwds: Vec<String>,
     /// A part of the title.
     pub search_term: Option<String>,
     /// Threads to leave out.
     pub excluded: HashSet<ThreadId>,
-    /// The thread whose children are listed.
+    /// The parent of the threads.
     pub parent: Option<ThreadId>,
-    /// The thread whose descendants are listed.
+    /// An ancestor of the threads.
     pub ancestor: Option<ThreadId>,
-    /// Whether it asks for something that no thread here has, such as a project.
+    /// Whether the query asks for something that this server does not have, such as a project. Such a list is empty.
     pub unmatched: bool,
 }
 
-/// Where threads come from.
+/// Sources of threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFilter {
-    /// From people.
+    /// Threads that a user started.
     Interactive,
-    /// From anywhere.
+    /// All threads.
     Any,
-    /// From these.
+    /// Threads from these sources.
     Kinds(Vec<ThreadSourceKind>),
 }
 
-/// A part of a longer list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     /// The rows.
     pub data: Vec<T>,
-    /// Where the next page begins; nothing at the end.
+    /// The cursor of the next page, or `None` on the last page.
     pub next_cursor: Option<String>,
-    /// Where the rows before these are, for the opposite direction; nothing if there are no rows.
+    /// The cursor for the opposite direction, which leads to the rows before this page. `None` if the page is empty.
     pub backwards_cursor: Option<String>,
 }
 
@@ -73,7 +73,8 @@ impl Default for ThreadListQuery {
 }
 
 impl From<&ThreadListParams> for ThreadListQuery {
-    /// Takes what a client asks for. There are no projects, sections and attached threads here: nothing is in one.
+    /// Converts the params of a request. The server has no projects, sections and attached threads, so a query for them
+    /// matches nothing.
     fn from(params: &ThreadListParams) -> Self {
         let parent = params.parent_thread_id.as_deref().map(ThreadId::from);
         let ancestor = params.ancestor_thread_id.as_deref().map(ThreadId::from);
@@ -106,7 +107,7 @@ impl From<&ThreadListParams> for ThreadListQuery {
     }
 }
 
-/// Returns folders and where they lie: threads have paths without links.
+/// Returns the folders together with their canonical paths, because stored paths contain no symlinks.
 fn with_real(folders: &[String]) -> Vec<String> {
     let real =
         folders.iter().filter_map(|folder| std::fs::canonicalize(folder).ok()?.into_os_string().into_string().ok());
@@ -115,12 +116,12 @@ fn with_real(folders: &[String]) -> Vec<String> {
     all
 }
 
-/// What to search all threads for.
+/// A search in all threads.
 #[derive(Debug, Clone)]
 pub struct SearchQuery {
-    /// The text; letters match in either case.
+    /// The text. Case is ignored.
     pub term: String,
-    /// Which threads, in which order; its own `search_term` is not looked at.
+    /// Which threads to search, and in which order. The `search_term` of this query is ignored.
     pub threads: ThreadListQuery,
 }
 

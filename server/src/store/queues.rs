@@ -1,7 +1,7 @@
-//! Prompts that wait for a thread, in a file of their own.
+//! Prompts that are queued for a thread, in a separate file.
 //!
-//! They are no part of a thread's history before they are taken up, so they are not in its rollout. The file is replaced
-//! whole with each change; a thread for which nothing waits has none.
+//! Queued prompts are not in the rollout, because they become part of the history only when a turn takes them. Every
+//! change replaces the whole file. A thread without queued prompts has no file.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,11 +13,11 @@ use trace_runtime::ThreadId;
 use super::error::StoreError;
 use super::home::Store;
 
-/// Folder of the files, in the home.
+/// Folder of the files in the server home.
 const QUEUES: &str = "queues";
 
 impl Store {
-    /// Returns the prompts that wait for a thread. What cannot be read is told to the log and left alone.
+    /// Returns the queued prompts of a thread. A file that cannot be read is logged and left unchanged.
     pub fn queue(&self, thread: &ThreadId) -> Vec<QueuedSubmission> {
         let path = self.queue_path(thread);
         let read = match fs::read(&path) {
@@ -26,16 +26,16 @@ impl Store {
             Err(error) => Err(error),
         };
         read.unwrap_or_else(|error| {
-            tracing::warn!(path = %path.display(), %error, "the prompts that wait cannot be read");
+            tracing::warn!(path = %path.display(), %error, "the queued prompts of a thread cannot be read");
             Vec::new()
         })
     }
 
-    /// Stores the prompts that wait for a thread.
+    /// Stores the queued prompts of a thread.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written; the one before is still there then.
+    /// Returns an error if the file cannot be written. The file before stays in that case.
     pub fn set_queue(&self, thread: &ThreadId, queue: &[QueuedSubmission]) -> Result<(), StoreError> {
         let path = self.queue_path(thread);
         if queue.is_empty() {

@@ -1,4 +1,4 @@
-//! Full text of stored messages: what users and agents said.
+//! Full-text search in stored messages of users and agents.
 
 use std::ops::{ControlFlow, Range};
 
@@ -14,36 +14,36 @@ use super::rollout::chain::Chain;
 use super::rollout::reader::{Text, each_line};
 use super::summary::ThreadSummary;
 
-/// Characters that a snippet has on each side of what was found.
+/// Characters of a snippet before and after the match.
 pub const SNIPPET_CHARS: usize = 60;
-/// Most characters of a term that is searched for.
+/// Most characters of a search term.
 pub const MAX_TERM_CHARS: usize = 1000;
 
-/// A thread in which a text was found.
+/// A thread that contains a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchHit {
     /// The thread.
     pub thread: ThreadSummary,
-    /// The text around the first place.
+    /// The text around the first match.
     pub snippet: String,
 }
 
-/// A place where a text was found.
+/// An occurrence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
     /// The turn.
     pub turn: String,
     /// The item.
     pub item: String,
-    /// The text around the place.
+    /// The text around the occurrence.
     pub snippet: String,
-    /// Where in the snippet the text is, in UTF-16 code units as clients count.
+    /// The range of the occurrence in the snippet, in UTF-16 code units, which clients count.
     pub range: Range<u32>,
-    /// Leads to the turn: a page of turns that begins there.
+    /// The cursor of a page of turns that starts with the turn.
     pub turn_cursor: String,
 }
 
-/// What is searched for, in either case.
+/// A search term. Case is ignored.
 #[derive(Debug, Clone)]
 pub(super) struct Term {
     text: String,
@@ -51,11 +51,11 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Takes a term.
+    /// Prepares a term.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::EmptyTerm`] if it has nothing but spaces.
+    /// Returns [`StoreError::EmptyTerm`] if the term consists of white space.
     pub(super) fn new(text: &str) -> Result<Self, StoreError> {
         let text: String = text.trim().chars().take(MAX_TERM_CHARS).collect();
         if text.is_empty() {
@@ -65,7 +65,7 @@ impl Term {
         Ok(Self { text, lowered })
     }
 
-    /// Returns the places of the term in a text, in characters.
+    /// Returns the matches in a text, as ranges of characters.
     fn places(&self, text: &[char]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut position = 0;
@@ -81,14 +81,16 @@ impl Term {
         found
     }
 
-    /// Returns the term if it stands in a line as it is, whatever the line spells in another way.
+    /// Returns the term if it appears unchanged in the JSON of a line. Returns `None` if a line could spell it in
+    /// another way.
     fn plain(&self) -> Option<String> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .,:;_-+*=()<>!?@#$%&'".contains(&byte);
         self.text.bytes().all(is_plain).then(|| self.text.to_ascii_lowercase())
     }
 }
 
-/// Returns a character in lower case. One that becomes several stays as it is, so that texts keep their length.
+/// Returns a character in lower case. If the lower case has several characters, it returns the character itself, so
+/// that the length of a text does not change.
 fn lower(letter: char) -> char {
     let mut lowered = letter.to_lowercase();
     match (lowered.next(), lowered.next()) {
@@ -97,13 +99,13 @@ fn lower(letter: char) -> char {
     }
 }
 
-/// Tells whether a thread can have a term in its messages. It is cheap, and says yes too often.
+/// Returns whether a thread may contain a term in its messages. The check is cheap and has false positives.
 ///
 /// # Errors
 ///
-/// Returns an error when a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub(super) fn may_have(chain: &Chain, term: &Term) -> Result<bool, StoreError> {
-    // A term that a line spells in another way is looked for in the messages themselves.
+    // If JSON can spell the term in another way, the messages themselves have to be searched.
     let Some(plain) = term.plain() else { return Ok(true) };
     let mut lowered = String::new();
     let mut has = false;
@@ -113,7 +115,8 @@ pub(super) fn may_have(chain: &Chain, term: &Term) -> Result<bool, StoreError> {
                 lowered.clear();
                 lowered.push_str(text);
                 lowered.make_ascii_lowercase();
-                // Letters beyond ASCII can be equal to ASCII ones in another case: K and the Kelvin sign.
+                // Some letters beyond ASCII are equal to ASCII letters in the other case: the Kelvin sign is an upper
+                // case `k`.
                 has = lowered.contains(&plain) || lowered.contains('\u{212a}');
             }
             if has { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -126,7 +129,7 @@ pub(super) fn may_have(chain: &Chain, term: &Term) -> Result<bool, StoreError> {
     Ok(has)
 }
 
-/// Returns what somebody said in an item.
+/// Returns the text of a message of a user or an agent.
 fn said(item: &ThreadItem) -> Option<String> {
     match item {
         ThreadItem::UserMessage(message) => {
@@ -141,7 +144,7 @@ fn said(item: &ThreadItem) -> Option<String> {
     }
 }
 
-/// Returns the text around the first place of a term in a thread.
+/// Returns the text around the first match in a thread.
 pub(super) fn first_snippet(turns: &[Turn], term: &Term) -> Option<String> {
     turns.iter().flat_map(|turn| &turn.items).filter_map(said).find_map(|text| {
         let text: Vec<char> = text.chars().collect();
@@ -150,7 +153,7 @@ pub(super) fn first_snippet(turns: &[Turn], term: &Term) -> Option<String> {
     })
 }
 
-/// Where a page of places begins.
+/// The start of a page of occurrences.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cursor {
@@ -159,11 +162,11 @@ struct Cursor {
     first: usize,
 }
 
-/// Returns a page of the places of a term in a thread.
+/// Returns a page of the occurrences of a term in a thread.
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this search gave.
+/// Returns [`StoreError::InvalidCursor`] if the cursor does not come from a page of this search.
 pub(super) fn occurrences(
     thread: &ThreadId,
     turns: &[Turn],
@@ -213,7 +216,7 @@ pub(super) fn occurrences(
     Ok(Page { data, next_cursor, backwards_cursor: None })
 }
 
-/// Returns the text around a place, and where in it the place is.
+/// Returns the text around a match, and the range of the match in it.
 fn snippet(text: &[char], place: &Range<usize>) -> (String, Range<u32>) {
     let begin = place.start.saturating_sub(SNIPPET_CHARS);
     let end = place.end.saturating_add(SNIPPET_CHARS).min(text.len());
@@ -224,7 +227,7 @@ fn snippet(text: &[char], place: &Range<usize>) -> (String, Range<u32>) {
         if position == place.start {
             range.start = units(&snippet);
         }
-        // A snippet is one line.
+        // A snippet has one line.
         snippet.push(if letter.is_control() { ' ' } else { *letter });
         if position + 1 == place.end {
             range.end = units(&snippet);

@@ -1,4 +1,4 @@
-//! What a store and its writers share: the catalogue of a home, and how threads are read.
+//! What a store and its writers share: the catalogue of a server home, and reading threads.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -23,9 +23,10 @@ use super::summary::ThreadSummary;
 use super::{load, names};
 use crate::private;
 
-/// Most threads that read rollouts at once when a home is opened.
+/// Most threads of the process that read rollouts in parallel when a server home is opened.
 const MAX_READERS: usize = 8;
-/// How long a home that was looked at counts as known: an id that nobody knows makes us look again, but not at once.
+/// How long the last look at the server home counts as recent. A request for an unknown id makes the store look again,
+/// but not before this time is over.
 const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
 
 /// Keeps rollout files from being moved or removed until it is dropped.
@@ -39,18 +40,19 @@ pub(super) struct Shared {
     catalogue: Arc<Mutex<Catalogue>>,
     index: IndexWriter,
     looked_at: Mutex<Instant>,
-    /// Held while rollouts are looked for, moved or removed.
+    /// Locked while rollouts are listed, moved or deleted.
     moves: Mutex<()>,
 }
 
 impl Shared {
-    /// Opens a home.
+    /// Opens a server home.
     pub(super) fn open(home: &Path, zone: TimeZone) -> Result<Self, StoreError> {
-        private::create_folders(home).map_err(StoreError::io("make the folder", home))?;
+        private::create_folders(home).map_err(StoreError::io("create the folder", home))?;
         let home = fs::canonicalize(home).map_err(StoreError::io("read the folder", home))?;
-        // Somebody else's home is used as it is, and so is one on a file system without permissions.
+        // Continue if this fails: the folder may belong to another user, or the file system may not support
+        // permissions.
         if let Err(error) = private::tighten(&home) {
-            tracing::warn!(home = %home.display(), %error, "others may be able to read the home");
+            tracing::warn!(home = %home.display(), %error, "other users may be able to read the server home");
         }
         let (connection, indexed) = index::read(&home);
         let catalogue = Arc::new(Mutex::new(Catalogue::default()));
@@ -62,22 +64,20 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Returns the home.
     pub(super) fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Returns all threads, to look at them for a moment.
+    /// Locks the catalogue. Hold the guard only for a short time.
     pub(super) fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps rollout files from being moved or removed until the guard is dropped.
+    /// Prevents rollouts from being moved or deleted until the guard is dropped.
     pub(super) fn block_moves(&self) -> MoveGuard<'_> {
         self.moves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what lists show of a thread.
     pub(super) fn summary(&self, thread: &ThreadId) -> Option<Arc<ThreadSummary>> {
         self.catalogue().summary(thread)
     }
@@ -87,34 +87,34 @@ impl Shared {
         self.catalogue().rollouts(thread).pop().map(|(id, _)| id)
     }
 
-    /// Returns where a rollout is put that begins now.
+    /// Returns the path of a new rollout.
     pub(super) fn new_path(&self, at_ms: i64, thread: &ThreadId, part: Option<&str>) -> PathBuf {
         place::path(&self.home, &self.zone, at_ms, thread, part)
     }
 
-    /// Takes a rollout that was made.
+    /// Adds a new rollout to the catalogue and the index.
     pub(super) fn began(&self, thread: &ThreadId, file: &RolloutFile) {
         self.opened(thread, file, false);
         self.index.changed(thread, file.path());
     }
 
-    /// Takes a rollout that was opened: what is appended to it is seen here at once.
+    /// Adds an opened rollout to the catalogue. It shares its scan, so the catalogue sees appended lines at once.
     pub(super) fn opened(&self, thread: &ThreadId, file: &RolloutFile, archived: bool) {
         let state = Rollout { path: file.path().to_owned(), archived, scan: Arc::clone(file.scan()) };
         self.catalogue().put(thread, &RolloutName::id(thread, file.path()), state);
     }
 
-    /// Notes that a rollout changed its place or is gone.
+    /// Updates the index after a rollout was moved or deleted.
     pub(super) fn moved(&self, thread: &ThreadId, path: &Path) {
         self.index.changed(thread, path);
     }
 
-    /// Waits until the index is written.
+    /// Waits until all changes are in the index.
     pub(super) fn flush(&self) {
         self.index.flush();
     }
 
-    /// Looks at the home again, if that was not done just now.
+    /// Looks at the rollouts of the server home, unless that was done recently.
     pub(super) fn look_if_long_ago(&self) {
         let is_long_ago = || {
             let looked_at = *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,28 +124,28 @@ impl Shared {
             return;
         }
         let guard = self.block_moves();
-        // Whoever had to wait here saw somebody else look.
+        // While this thread waited for the lock, another thread may have looked.
         if is_long_ago()
             && let Err(error) = self.look_at_all(&guard, &HashMap::new())
         {
-            tracing::warn!(%error, "rollouts of other programs are not seen");
+            tracing::warn!(%error, "cannot look for rollouts of other programs");
         }
     }
 
-    /// Removes what processes that died have left of rollouts that they began.
+    /// Deletes incomplete rollouts of processes that have died.
     fn remove_drafts(&self) {
         let drafts = place::find_drafts(&self.home).unwrap_or_default();
         for (thread, path) in drafts {
-            // Who holds the lock is at work on it.
+            // If another process holds the lock, it is still writing the file.
             if let Ok(_lock) = WriterLock::take(&self.home, &thread)
                 && let Err(error) = fs::remove_file(&path)
             {
-                tracing::warn!(path = %path.display(), %error, "half a rollout is left");
+                tracing::warn!(path = %path.display(), %error, "an incomplete rollout is left");
             }
         }
     }
 
-    /// Notes that something was appended to a rollout.
+    /// Updates the catalogue and the index after lines were appended to a rollout.
     pub(super) fn appended(&self, thread: &ThreadId, path: &Path) {
         self.catalogue().touch(thread);
         if self.is_kept(path) {
@@ -153,12 +153,12 @@ impl Shared {
         }
     }
 
-    /// Tells whether a rollout is among those of the home.
+    /// Returns whether a rollout is in the folders of the server home.
     pub(super) fn is_kept(&self, path: &Path) -> bool {
         place::is_kept(&self.home, path)
     }
 
-    /// Takes a name that was given.
+    /// Stores a name in the file of names and in the catalogue.
     pub(super) fn named(&self, thread: &ThreadId, at_ms: i64, name: &str) {
         self.catalogue().set_name(thread, at_ms, name);
     }
@@ -181,12 +181,13 @@ impl Shared {
         stored(ThreadSummary::clone(&summary), chain, until)
     }
 
-    /// Looks at the rollouts of the home. What the catalogue has in its present state is not read.
+    /// Looks at the rollouts of the server home. Rollouts that have not changed since the last look are not read.
     pub(super) fn look(&self) -> Result<(), StoreError> {
         self.look_at_all(&self.block_moves(), &HashMap::new())
     }
 
-    /// Looks at the rollouts of the home. What the index, or the catalogue, has in its present state is not read.
+    /// Looks at the rollouts of the server home. Rollouts whose state in the index or the catalogue is up to date are
+    /// not read.
     pub(super) fn look_at_all(
         &self,
         _guard: &MoveGuard<'_>,
@@ -205,14 +206,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Looks at the rollouts of a thread, which another program may have gone on with, moved or removed.
+    /// Looks at the rollouts of one thread, which another program may have continued, moved or deleted.
     pub(super) fn look_at(&self, _guard: &MoveGuard<'_>, thread: &ThreadId) -> Result<(), StoreError> {
         let present = place::find_of(&self.home, thread).map_err(StoreError::io("read the folder", &self.home))?;
         self.take(&present, |other| other == thread, &HashMap::new());
         Ok(())
     }
 
-    /// Takes rollouts that are there, which are all of some threads.
+    /// Updates the catalogue. `present` are all rollouts of the threads for which `is_looked_at` returns true.
     fn take(&self, present: &[Present], is_looked_at: impl Fn(&ThreadId) -> bool, indexed: &HashMap<PathBuf, Indexed>) {
         let (known, gone) = {
             let catalogue = self.catalogue();
@@ -220,7 +221,8 @@ impl Shared {
             let mut known: HashMap<PathBuf, u64> = HashMap::new();
             let mut gone = Vec::new();
             for (thread, id, rollout) in catalogue.all_rollouts().filter(|(thread, ..)| is_looked_at(thread)) {
-                // One that was made since the folders were read is not gone, nor is one that is not in them.
+                // A rollout that is missing in the list may have been created since the list was made, or may be
+                // outside of the server home.
                 if paths.contains(&rollout.path) || rollout.path.exists() {
                     known.insert(rollout.path.clone(), catalogue::locked(&rollout.scan).bytes);
                 } else {
@@ -239,7 +241,7 @@ impl Shared {
         }
         for (present, (scan, is_new)) in changed.into_iter().zip(scans) {
             let Some(scan) = scan else { continue };
-            // Whoever writes it here knows it better.
+            // If a writer of this process has the rollout open, its scan is newer.
             let known = catalogue.at(&present.name.thread, &present.path);
             if known.is_some_and(|rollout| Arc::strong_count(&rollout.scan) > 1) {
                 continue;
@@ -254,7 +256,7 @@ impl Shared {
     }
 }
 
-/// Reads what rollouts say, several at once. Also tells which of them the index does not have.
+/// Reads the scans of rollouts in parallel. The second value says whether the index lacks the scan.
 fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(Option<Scan>, bool)> {
     let results: Vec<Mutex<(Option<Scan>, bool)>> = present.iter().map(|_| Mutex::new((None, false))).collect();
     let next = AtomicUsize::new(0);

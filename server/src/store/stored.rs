@@ -1,4 +1,4 @@
-//! What a rollout says.
+//! The content of a rollout.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,42 +14,42 @@ use trace_runtime::{Settings, TurnId};
 
 use super::summary::ThreadSummary;
 
-/// A thread as its rollout has it.
+/// The content of a thread's rollout.
 #[derive(Debug, Clone)]
 pub struct StoredThread {
-    /// What is known of it without its turns.
+    /// The summary of the thread.
     pub summary: ThreadSummary,
-    /// Its turns, oldest first, with all of their items. One without an end is `interrupted`.
+    /// The turns, oldest first, with all of their items. A turn without an end is `interrupted`.
     pub turns: Vec<Turn>,
-    /// What the model sees.
+    /// The history that the model sees.
     pub history: Vec<ModelItem>,
-    /// What it worked with last.
+    /// The last settings.
     pub settings: StoredSettings,
-    /// Tokens that it used, if it says so.
+    /// The token usage, if the rollout contains it.
     pub usage: Option<ThreadUsage>,
-    /// What it pursues.
+    /// The goal.
     pub goal: Option<ThreadGoal>,
     /// Messages of other agents.
     pub mail: StoredMail,
     /// Tools that the client registered.
     pub dynamic_tools: Vec<Value>,
-    /// What could not be read.
+    /// Which parts of the rollout could not be read.
     pub damage: Damage,
 }
 
-/// The messages of other agents that came to a thread.
+/// The messages of other agents to a thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoredMail {
-    /// Ids of all that ever came, as far as the rollout says so.
+    /// Ids of all messages that the thread received, as far as the rollout contains them.
     pub known: BTreeSet<String>,
-    /// Those that the model has not seen, in their order.
+    /// The messages that the model has not seen, in their order.
     pub open: Vec<Mail>,
-    /// The newest turn that worked on something, and did not only make the history shorter or run a command of the user.
+    /// The newest turn that did work for the user, not only a compaction or a command of the user.
     pub last_work: Option<TurnId>,
 }
 
 impl StoredMail {
-    /// Takes the event by which a message came, or which says that messages were read whose turns were dropped since.
+    /// Applies an event that stores a message, or that lists messages which were read in turns that have been dropped.
     pub(super) fn came(&mut self, event: &Value) {
         let read = event.get("read").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for id in read {
@@ -64,7 +64,7 @@ impl StoredMail {
         }
     }
 
-    /// Takes an item that the model sees.
+    /// Applies an item that the model sees: its message has been read.
     pub(super) fn seen(&mut self, item: &Value) {
         if item.get("type").is_some_and(|kind| kind == "agent_message")
             && let Some(id) = item.get("id").and_then(Value::as_str)
@@ -74,29 +74,29 @@ impl StoredMail {
     }
 }
 
-/// What could not be read of a rollout.
+/// Which parts of a rollout could not be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Lines in the middle that are broken or too long, and were left out.
+    /// Invalid or too long lines before the last line. They were skipped.
     pub skipped_lines: u64,
-    /// Whether the last line has no end; it was left out.
+    /// Whether the last line is incomplete. It was skipped.
     pub torn_end: bool,
-    /// Whether a rollout is missing that holds its beginning.
+    /// Whether the rollout in which the history begins is missing.
     pub lost_beginning: bool,
 }
 
 /// How much of a thread is copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForkPoint {
-    /// All of it.
+    /// The whole thread.
     End,
-    /// Up to a turn and with it.
+    /// The thread up to and including a turn.
     Through(TurnId),
-    /// Up to a turn and without it.
+    /// The thread up to a turn, without the turn.
     Before(TurnId),
 }
 
-/// What a thread worked with last, as far as its rollout says so.
+/// The last settings of a thread, as far as its rollout contains them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoredSettings {
     /// See [`Settings::model`].
@@ -130,7 +130,7 @@ pub struct StoredSettings {
 }
 
 impl StoredSettings {
-    /// Returns the settings, with what the rollout does not say as it is by default.
+    /// Returns the settings. A setting that the rollout does not contain has its value in `default`.
     pub fn over(&self, default: Settings) -> Settings {
         let stored = self.clone();
         Settings {

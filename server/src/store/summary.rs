@@ -1,4 +1,4 @@
-//! What is known of a thread without reading its turns.
+//! Information about a thread that does not require reading its turns.
 
 use std::path::PathBuf;
 
@@ -7,134 +7,132 @@ use trace_protocol::common::AbsolutePath;
 use trace_protocol::thread::{GitInfo, SessionSource, Thread, ThreadHistoryMode, ThreadStatus};
 use trace_runtime::{Settings, ThreadId};
 
-/// What a thread is, before anything happens in it.
+/// The parameters of a new thread.
 #[derive(Debug, Clone)]
 pub struct NewThread {
-    /// Its id.
     pub id: ThreadId,
-    /// The thread at the root of its tree; itself for a root.
+    /// The root thread of its tree, which is the thread itself for a root agent.
     pub session: ThreadId,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of its creation, in milliseconds since 1970.
     pub created_at_ms: i64,
-    /// What it works with at first.
+    /// Its first settings.
     pub settings: Settings,
-    /// Name of the client that made it.
+    /// Name of the client that created it.
     pub originator: Option<String>,
-    /// Version of the program that made it.
+    /// Version of the program that created it.
     pub version: String,
-    /// What kind of program made it, or which agent.
+    /// The kind of program or agent that created it.
     pub source: SessionSource,
-    /// The client's word for what it is for.
+    /// The purpose of the thread, as the client named it.
     pub thread_source: Option<String>,
-    /// How its history is kept.
+    /// The format in which its history is stored.
     pub history_mode: ThreadHistoryMode,
-    /// The thread that it is a copy of.
+    /// The thread that it was forked from.
     pub forked_from: Option<ThreadId>,
-    /// The thread of the agent that started it.
+    /// The thread of the parent agent.
     pub parent: Option<ThreadId>,
-    /// The agent's name for people.
+    /// The name of the agent that users see.
     pub agent_nickname: Option<String>,
-    /// What kind of agent it is.
+    /// The role of the agent.
     pub agent_role: Option<String>,
-    /// Where in the tree of agents it is.
+    /// The path of the agent in its tree.
     pub agent_path: Option<String>,
     /// Tools that the client registered.
     pub dynamic_tools: Vec<Value>,
-    /// Where its folder is in a repository.
+    /// The Git repository of its folder.
     pub git: Option<GitInfo>,
 }
 
-/// A thread of the catalogue.
+/// A summary of a stored thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadSummary {
-    /// Its id.
     pub id: ThreadId,
-    /// The rollout that is written to at present.
+    /// The rollout to which new lines are appended.
     pub path: PathBuf,
-    /// Whether it is put away.
+    /// Whether the thread is archived.
     pub archived: bool,
-    /// The thread at the root of its tree; itself for a root.
+    /// The root thread of its tree, which is the thread itself for a root agent.
     pub session: ThreadId,
-    /// The thread that it is a copy of.
+    /// The thread that it was forked from.
     pub forked_from: Option<ThreadId>,
-    /// The thread of the agent that started it.
+    /// The thread of the parent agent.
     pub parent: Option<ThreadId>,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of its creation, in milliseconds since 1970.
     pub created_at_ms: i64,
-    /// When something was last written to it.
+    /// Time of its last line, in milliseconds since 1970.
     pub updated_at_ms: i64,
-    /// When its last turn began, or it was made.
+    /// Time at which its last turn started, or of its creation if it has no turns.
     pub recency_at_ms: i64,
-    /// First text of a user, cut to [`MAX_PREVIEW_CHARS`].
+    /// The text of the first user message, shortened to [`MAX_PREVIEW_CHARS`].
     pub preview: String,
-    /// The name that somebody gave it.
+    /// The name that a user gave it.
     pub name: Option<String>,
-    /// Folder that it works in.
+    /// Its working folder.
     pub cwd: AbsolutePath,
     /// The provider.
     pub provider: String,
     /// The model.
     pub model: Option<String>,
-    /// How much the model reasons.
+    /// The reasoning effort.
     pub effort: Option<String>,
-    /// Name of the client that made it.
+    /// Name of the client that created it.
     pub originator: Option<String>,
-    /// Version of the program that made it.
+    /// Version of the program that created it.
     pub version: String,
-    /// What kind of program made it, or which agent.
+    /// The kind of program or agent that created it.
     pub source: SessionSource,
-    /// The client's word for what it is for.
+    /// The purpose of the thread, as the client named it.
     pub thread_source: Option<String>,
-    /// How its history is kept.
+    /// The format in which its history is stored.
     pub history_mode: ThreadHistoryMode,
-    /// The agent's name for people.
+    /// The name of the agent that users see.
     pub agent_nickname: Option<String>,
-    /// What kind of agent it is.
+    /// The role of the agent.
     pub agent_role: Option<String>,
-    /// Where in the tree of agents it is.
+    /// The path of the agent in its tree.
     pub agent_path: Option<String>,
-    /// Where its folder is in a repository.
+    /// The Git repository of its folder.
     pub git: Option<GitInfo>,
-    /// All tokens that it used.
+    /// All tokens that the thread has used.
     pub tokens_used: u64,
 }
 
-/// Most characters of a first message that lists show.
+/// Most characters of [`ThreadSummary::preview`].
 pub const MAX_PREVIEW_CHARS: usize = 4096;
 
-/// What is known of an id.
+/// The result of looking up an id.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolution {
-    /// The thread is there.
+    /// The thread exists and is not archived.
     Found(ThreadSummary),
-    /// The thread is put away.
+    /// The thread is archived.
     Archived(ThreadSummary),
     /// There is no such thread.
     Unknown,
 }
 
-/// Whether an agent still belongs to the one that started it.
+/// The state of the edge between an agent and its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeStatus {
-    /// It does.
+    /// The agent belongs to its parent.
     Open,
-    /// It was closed.
+    /// The agent was closed.
     Closed,
 }
 
-/// A change of what is known of a repository: `None` keeps, `Some(None)` clears.
+/// A change of the Git information. `None` keeps a value, and `Some(None)` clears it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitChange {
     /// The commit.
     pub sha: Option<Option<String>>,
     /// The branch.
     pub branch: Option<Option<String>>,
-    /// The address of the repository.
+    /// The URL of the repository.
     pub origin_url: Option<Option<String>>,
 }
 
 impl GitChange {
-    /// Returns what is known after the change; nothing if nothing is left.
+    /// Returns the information after the change, or `None` if no value is left.
     pub fn apply(self, git: Option<GitInfo>) -> Option<GitInfo> {
         let mut git = git.unwrap_or_default();
         if let Some(sha) = self.sha {
@@ -151,7 +149,7 @@ impl GitChange {
 }
 
 impl ThreadSummary {
-    /// Returns the thread as clients know it, without turns.
+    /// Converts the summary to a thread for clients, without turns.
     pub fn to_thread(&self, status: ThreadStatus) -> Thread {
         Thread {
             id: self.id.to_string(),

@@ -1,4 +1,4 @@
-//! Appends to one thread.
+//! Appends the events of one thread to its rollout.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,54 +27,54 @@ use super::shared::Shared;
 use super::stored::StoredThread;
 use super::summary::{NewThread, ThreadSummary};
 
-/// Appends to one thread what happens in it. Nobody else writes the thread while this is open. Clones are the same writer.
+/// Appends the events of one thread to its rollout. The thread has no other writer while this one is open. Clones share
+/// the same writer.
 ///
-/// The rollout of a new thread is made with the first thing worth storing: a turn, an item, a name, a goal. Settings alone
-/// are not; they are kept until then.
+/// The rollout of a new thread is created with the first event that is worth storing: a turn, an item, a name or a
+/// goal. Changed settings alone do not create it. They are kept in memory until then.
 #[derive(Debug, Clone)]
 pub struct ThreadWriter(Arc<Inner>);
 
-/// What a writer and the store that knows it share.
+/// The shared part of a writer's clones, which the store also refers to.
 #[derive(Debug)]
 pub(super) struct Inner {
     shared: Arc<Shared>,
     thread: ThreadId,
-    /// Where the rollout is, or will be. Apart from the rest, so that nobody who asks waits for a revert.
+    /// The path of the rollout, which need not exist yet. It has a separate lock, so that reading it does not wait for
+    /// a revert.
     path: Mutex<PathBuf>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Goes when the writer is closed.
+    /// `None` after the writer was closed.
     lock: Option<WriterLock>,
     stage: Stage,
     recorder: Recorder,
-    /// Settings that changed before there was a rollout.
+    /// Changed settings that wait for the rollout to be created.
     kept: Vec<NewLine>,
-    /// The history as a revert left it, until the agent says that it has it.
+    /// The history after a revert, until the agent reports that it uses it.
     reverted: Option<Vec<ModelItem>>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// There is nothing on disk yet, and it will be there.
+    /// There is no rollout yet.
     Fresh(Box<NewThread>),
-    /// There is a rollout.
     Stored(RolloutFile),
-    /// The writer was closed.
     Closed,
 }
 
 impl ThreadWriter {
-    /// Begins to write a thread that has nothing on disk.
+    /// Creates the writer of a thread that has no rollout yet.
     pub(super) fn fresh(shared: Arc<Shared>, lock: WriterLock, thread: NewThread, path: PathBuf) -> Self {
         let id = thread.id.clone();
         let recorder = Recorder::new(id.clone(), thread.history_mode);
         Self::with(shared, lock, id, recorder, Stage::Fresh(Box::new(thread)), path)
     }
 
-    /// Goes on to write a thread.
+    /// Creates the writer of a stored thread.
     pub(super) fn stored(shared: Arc<Shared>, lock: WriterLock, thread: &ThreadId, file: RolloutFile) -> Self {
         let recorder = Recorder::new(thread.clone(), file.history_mode());
         let path = file.path().to_owned();
@@ -93,45 +93,45 @@ impl ThreadWriter {
         Self(Arc::new(Inner { shared, thread, path: Mutex::new(path), state: Mutex::new(state) }))
     }
 
-    /// Returns what the store keeps of the writer.
+    /// Returns the part that the store refers to.
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }
 
-    /// Returns the thread.
+    /// Returns the id of the thread.
     pub fn id(&self) -> &ThreadId {
         &self.0.thread
     }
 
-    /// Returns where the rollout is, or will be. It changes with [`ThreadWriter::revert`].
+    /// Returns the path of the rollout, which need not exist yet. [`ThreadWriter::revert`] can change it.
     pub fn path(&self) -> PathBuf {
         self.0.path().clone()
     }
 
-    /// Tells whether there is a rollout on disk. A closed writer does not look after it any more.
+    /// Returns whether the thread has a rollout. A closed writer returns the last state that it knew.
     pub fn is_materialized(&self) -> bool {
         matches!(self.0.lock().stage, Stage::Stored(_))
     }
 
-    /// Returns what lists show of the thread; nothing before there is a rollout.
+    /// Returns the summary of the thread, or `None` if it has no rollout yet.
     pub fn summary(&self) -> Option<ThreadSummary> {
         self.0.shared.summary(&self.0.thread).map(|summary| ThreadSummary::clone(&summary))
     }
 
-    /// Makes the rollout, if there is none yet.
+    /// Creates the rollout if it does not exist yet.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written, or the writer is closed.
+    /// Returns an error if the file cannot be written or the writer is closed.
     pub fn materialize(&self) -> Result<(), StoreError> {
         self.0.append(&mut self.0.lock(), &[])
     }
 
-    /// Appends what an event leaves behind, which for many is nothing.
+    /// Appends the lines of an event. Many events have no lines.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written, or the writer is closed.
+    /// Returns an error if the file cannot be written or the writer is closed.
     pub fn record(&self, event: &Event) -> Result<(), StoreError> {
         let mut state = self.0.lock();
         match &event.kind {
@@ -140,7 +140,7 @@ impl ThreadWriter {
             {
                 return Ok(());
             }
-            // The thread went on without saying so; what comes later is something else.
+            // The thread continued without reporting the reverted history, so a later report is about another one.
             EventKind::TurnStarted { .. } | EventKind::Remembered { .. } => state.reverted = None,
             _ => {}
         }
@@ -154,40 +154,40 @@ impl ThreadWriter {
         if lines.is_empty() { Ok(()) } else { self.0.append(&mut state, &lines) }
     }
 
-    /// Appends items to what the model sees, such as those that an agent inherits from the one that started it.
+    /// Appends items to the history that the model sees, such as the items that an agent inherits from its parent.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written, or the writer is closed.
+    /// Returns an error if the file cannot be written or the writer is closed.
     pub fn remember(&self, items: &[ModelItem]) -> Result<(), StoreError> {
         let at_ms = now_ms();
         let line = |item: &ModelItem| NewLine { at_ms, kind: LineKind::ResponseItem, payload: Value::clone(item) };
         self.0.append(&mut self.0.lock(), &items.iter().map(line).collect::<Vec<_>>())
     }
 
-    /// Gives the thread a name; spaces around it are dropped. Returns the name.
+    /// Names the thread, and returns the name without surrounding white space.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::EmptyName`], and an error when the file cannot be written or the writer is closed.
+    /// Returns [`StoreError::EmptyName`], or an error if the file cannot be written or the writer is closed.
     pub fn set_name(&self, name: &str) -> Result<String, StoreError> {
         self.0.set_name(name)
     }
 
-    /// Stores what is known of the repository.
+    /// Stores the Git information of the thread.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written, or the writer is closed.
+    /// Returns an error if the file cannot be written or the writer is closed.
     pub fn set_git(&self, git: Option<&GitInfo>) -> Result<(), StoreError> {
         self.0.set_git(git)
     }
 
-    /// Stores what the thread pursues.
+    /// Stores the goal of the thread, or that it has none.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be written, or the writer is closed.
+    /// Returns an error if the file cannot be written or the writer is closed.
     pub fn set_goal(&self, goal: Option<&ThreadGoal>) -> Result<(), StoreError> {
         let thread = &self.0.thread;
         self.0.event(match goal {
@@ -196,13 +196,13 @@ impl ThreadWriter {
         })
     }
 
-    /// Drops a turn and all later ones, and returns what is left. The history to hand to the agent is in it; an event
-    /// that says nothing but this replacement is not stored again. It reads and copies the whole thread, so it belongs on a
-    /// thread that may block.
+    /// Drops a turn and all later ones, and returns the remaining thread. The caller gives its history to the agent;
+    /// the event with which the agent reports this history is not stored again. This reads and copies the whole thread,
+    /// so it should run on a blocking thread.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::UnknownTurn`], and an error when files cannot be read or written or the writer is closed.
+    /// Returns [`StoreError::UnknownTurn`], or an error if files cannot be read or written or the writer is closed.
     pub fn revert(&self, before: &TurnId) -> Result<StoredThread, StoreError> {
         let mut state = self.0.lock();
         let unknown = || StoreError::UnknownTurn { turn: before.to_string() };
@@ -222,14 +222,14 @@ impl ThreadWriter {
         Ok(stored)
     }
 
-    /// Lets others write the thread. What comes later is refused.
+    /// Closes the writer, so that the thread can be opened again. Later calls return an error.
     pub fn close(&self) {
         let mut state = self.0.lock();
         state.stage = Stage::Closed;
         state.lock = None;
     }
 
-    /// Begins a thread that has nothing on disk with the lines of another, up to a place.
+    /// Fills a thread that has no rollout yet with the lines of another thread, up to a place.
     pub(super) fn begin_copy(&self, chain: &Chain, until: Option<Place>) -> Result<(), StoreError> {
         self.0.begin_copy(chain, until)
     }
@@ -244,7 +244,7 @@ impl Inner {
         self.path.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the thread a name, and returns it.
+    /// Names the thread, and returns the name.
     pub(super) fn set_name(&self, name: &str) -> Result<String, StoreError> {
         let name = name.trim();
         if name.is_empty() {
@@ -259,18 +259,16 @@ impl Inner {
         Ok(name.to_owned())
     }
 
-    /// Stores what is known of the repository.
     pub(super) fn set_git(&self, git: Option<&GitInfo>) -> Result<(), StoreError> {
         let git = git.map(stored_git);
         self.event(json!({"type": GIT_EVENT, "thread_id": self.thread.as_str(), "git": git}))
     }
 
-    /// Stores that the agent does not belong any more to the one that started it.
+    /// Stores that the agent was closed: it no longer belongs to its parent.
     pub(super) fn set_closed(&self) -> Result<(), StoreError> {
         self.event(json!({"type": CLOSED_EVENT, "thread_id": self.thread.as_str()}))
     }
 
-    /// Tells whether the writer can write.
     pub(super) fn is_open(&self) -> bool {
         self.lock().lock.is_some()
     }
@@ -292,7 +290,7 @@ impl Inner {
         let Stage::Stored(file) = &mut state.stage else { return Ok(()) };
         let result = state.kept.iter().chain(lines).try_for_each(|line| file.append(line));
         if result.is_ok() {
-            // Not before: what could not be written is written with what comes next.
+            // After an error, the kept lines are written together with the next ones.
             state.kept.clear();
         }
         self.shared.appended(&self.thread, file.path());
@@ -310,15 +308,15 @@ impl Inner {
         file.append(&meta)?;
         file.append(&settings)?;
         copy_until(chain, until, load::is_copied, thread.created_at_ms, file)?;
-        // The copy works with its own settings, whatever those of its source were last.
+        // The settings of the source may have changed later. The copy starts with its own.
         file.append(&NewLine { at_ms: now_ms(), ..settings })?;
         self.begin(&mut state, draft)
     }
 
-    /// Goes on in a new file, which begins with the old lines up to a place.
+    /// Continues in a new file, which starts with the old lines up to a place.
     ///
-    /// The file could also refer to the old ones for its beginning. But there are readers that show only what is in the
-    /// newest file.
+    /// The file could instead refer to the old files for its beginning. But some other readers show only the content of
+    /// the newest file.
     fn begin_part(
         &self,
         state: &mut State,
@@ -338,7 +336,7 @@ impl Inner {
         self.begin(state, draft)
     }
 
-    /// Makes a rollout that is whole the one that is written to.
+    /// Publishes a complete draft as the rollout of the thread.
     fn begin(&self, state: &mut State, draft: Draft) -> Result<(), StoreError> {
         let file = draft.publish()?;
         self.shared.began(&self.thread, &file);
@@ -362,7 +360,7 @@ impl Inner {
         let line = |kind: LineKind, payload: Value| NewLine { at_ms, kind, payload };
         file.append(&line(LineKind::SessionMeta, meta.payload()))?;
         copy_until(chain, Some(until), |line| line.kind != LineKind::SessionMeta, at_ms, file)?;
-        // What was set since stays; only turns are dropped.
+        // Settings, goals and messages are kept. Only turns are dropped.
         let goal = survey.goal.clone().unwrap_or_else(|| json!({"type": load::GOAL_CLEARED_EVENT}));
         for payload in survey.last_settings.iter().cloned().chain([goal]).chain(survey.mail_events(&self.thread)) {
             file.append(&line(LineKind::Event, payload))?;
@@ -377,7 +375,7 @@ impl Inner {
     }
 }
 
-/// Returns the lines that a thread begins with.
+/// Returns the first lines of a new thread.
 fn first_lines(thread: &NewThread) -> [NewLine; 2] {
     let at_ms = thread.created_at_ms;
     let settings = settings_applied(&thread.id, &thread.settings);
@@ -387,8 +385,8 @@ fn first_lines(thread: &NewThread) -> [NewLine; 2] {
     ]
 }
 
-/// Copies lines of a thread up to a place, but for those that only other programs read. A line that does not say when it was
-/// written gets a time.
+/// Copies the lines of a thread up to a place, except those that only other programs read. A line without a time gets
+/// one.
 fn copy_until(
     chain: &Chain,
     until: Option<Place>,
@@ -409,7 +407,7 @@ fn copy_until(
     copied
 }
 
-/// Returns an id for a part that counts as later than all others, also when the clock went back.
+/// Returns the id of a new part. It is greater than all others, even if the clock was set back.
 fn later_id(newest: Option<&str>) -> String {
     let id = ThreadId::new().to_string();
     match newest {
@@ -420,14 +418,13 @@ fn later_id(newest: Option<&str>) -> String {
     }
 }
 
-/// Removes a rollout whose beginning could not be written: the thread is what it was.
+/// Deletes a rollout whose beginning could not be written, so that the thread is unchanged.
 fn unmake(file: &RolloutFile) {
     if let Err(error) = std::fs::remove_file(file.path()) {
-        tracing::warn!(path = %file.path().display(), %error, "half a rollout is left");
+        tracing::warn!(path = %file.path().display(), %error, "an incomplete rollout is left");
     }
 }
 
-/// Returns the time, in milliseconds since 1970.
 pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }

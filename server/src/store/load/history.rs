@@ -1,30 +1,31 @@
-//! What the model sees.
+//! The history that the model sees.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use trace_runtime::item::ModelItem;
 
-/// The model's history as it grows, is replaced and goes back.
+/// The history while the lines of a thread are applied: it grows, is replaced by compactions, and is reverted.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Histories, each of which replaced the one before it.
+    /// The histories before each compaction.
     replaced: Vec<Vec<ModelItem>>,
     items: Vec<ModelItem>,
-    /// How long the history was when each turn began, and which one it was.
+    /// For each turn, the number of compactions before it, and the length of the history at its start.
     begun: Vec<(usize, usize)>,
 }
 
 impl History {
-    /// Adds an item. What is no object is none: a service would refuse all that follows with it.
+    /// Adds an item. A value that is not an object is skipped, because a provider would refuse every request that
+    /// contains it.
     pub(super) fn push(&mut self, mut item: Value) {
         let Some(members) = item.as_object_mut() else { return };
-        // Another program notes there what no model is told.
+        // The Codex CLI adds metadata here that are not sent to the model.
         members.shift_remove("internal_chat_message_metadata_passthrough");
         self.items.push(item.into());
     }
 
-    /// Replaces the history by what is left of it.
+    /// Replaces the history by the result of a compaction.
     pub(super) fn compact(&mut self, compacted: &Value) {
         let left = match compacted.get("replacement_history").and_then(Value::as_array) {
             Some(items) => items.clone(),
@@ -36,14 +37,14 @@ impl History {
         }
     }
 
-    /// Notes how many turns have begun.
+    /// Records the starts of turns, up to the given number of turns.
     pub(super) fn turn(&mut self, turns: usize) {
         while self.begun.len() < turns {
             self.begun.push((self.replaced.len(), self.items.len()));
         }
     }
 
-    /// Goes back to the beginning of a turn.
+    /// Reverts the history to the start of a turn.
     pub(super) fn back_to(&mut self, turn: usize) {
         let Some(&(history, length)) = self.begun.get(turn) else { return };
         self.begun.truncate(turn);
@@ -54,7 +55,7 @@ impl History {
         self.items.truncate(length);
     }
 
-    /// Returns the history, in which every call has an output.
+    /// Returns the history. Every call in it has an output.
     pub(super) fn finish(self) -> Vec<ModelItem> {
         let mut aborted = aborted(&self.items).into_iter().peekable();
         let mut items = Vec::with_capacity(self.items.len());
@@ -66,9 +67,9 @@ impl History {
     }
 }
 
-/// Returns the calls of a history that have no output, with the output that says so.
+/// Returns an output for each call without one, with the position of the call.
 ///
-/// A model does not go on from a call without an output, and a process that ends in the middle leaves such calls.
+/// Providers refuse calls without an output. A process that ends during a call leaves such a call.
 fn aborted(history: &[ModelItem]) -> Vec<(usize, ModelItem)> {
     let text = |item: &ModelItem, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
     let answered: HashSet<String> = history
@@ -92,7 +93,7 @@ fn aborted(history: &[ModelItem]) -> Vec<(usize, ModelItem)> {
         .collect()
 }
 
-/// Returns what an old way to shorten a history leaves: what users said, and the summary.
+/// Returns the history after a compaction in the old format: the messages of users, and the summary.
 fn kept_of_old(items: &[ModelItem], summary: &str) -> Vec<Value> {
     let is_message = |item: &&ModelItem| {
         item.get("type").and_then(Value::as_str) == Some("message")
@@ -106,7 +107,7 @@ fn kept_of_old(items: &[ModelItem], summary: &str) -> Vec<Value> {
     kept
 }
 
-/// Tells whether a message only says where the agent works.
+/// Returns whether a message only describes the environment of the agent.
 fn is_context(item: &Value) -> bool {
     let text = item.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default();
     ["<environment_context>", "<user_instructions>", "# AGENTS.md"].iter().any(|beginning| text.starts_with(beginning))

@@ -1,4 +1,4 @@
-//! From the lines of a rollout to the thread.
+//! Builds a thread from the lines of its rollout.
 
 mod history;
 mod turns;
@@ -21,12 +21,12 @@ use super::stored::{Damage, ForkPoint, StoredMail, StoredSettings};
 use history::History;
 use turns::Turns;
 
-/// The event that says what a thread pursues.
+/// The event that sets the goal of a thread.
 pub(super) const GOAL_EVENT: &str = "thread_goal_updated";
-/// The event by which a thread pursues nothing any more.
+/// The event that clears the goal of a thread.
 pub(super) const GOAL_CLEARED_EVENT: &str = "thread_goal_cleared";
 
-/// What the lines of a thread say.
+/// The content of the lines of a thread.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) turns: Vec<Turn>,
@@ -38,7 +38,7 @@ pub(super) struct Loaded {
     pub(super) damage: Damage,
 }
 
-/// Reads a thread up to a point, which is one that [`cut`] found.
+/// Reads a thread up to a place, which [`cut`] has found.
 pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreError> {
     let mut turns = Turns::default();
     let mut history = History::default();
@@ -101,8 +101,8 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
     Ok(Loaded { turns, history: history.finish(), settings, usage, goal, mail, damage })
 }
 
-/// Finds where a copy ends that goes up to a point: the first line that does not belong to it. Nothing if all of the thread
-/// belongs to it.
+/// Finds the end of a copy: the first line that does not belong to it. Returns `None` if the copy contains the whole
+/// thread.
 pub(super) fn cut(chain: &Chain, point: &ForkPoint) -> Result<Option<Place>, StoreError> {
     let (wanted, with) = match point {
         ForkPoint::End => return Ok(None),
@@ -115,19 +115,19 @@ pub(super) fn cut(chain: &Chain, point: &ForkPoint) -> Result<Option<Place>, Sto
     Ok(if with { survey.begun.get(position + 1).map(|begun| begun.place) } else { Some(place) })
 }
 
-/// Where turns begin, without what is in them.
+/// The starts of the turns of a thread, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     begun: Vec<Beginning>,
-    /// The newest event that said all settings.
+    /// The newest event with all settings.
     pub(super) last_settings: Option<Value>,
-    /// The newest event that said what the thread pursues.
+    /// The newest event that set or cleared the goal.
     pub(super) goal: Option<Value>,
     /// Messages of other agents.
     mail: StoredMail,
 }
 
-/// Where a turn begins.
+/// The start of a turn.
 #[derive(Debug)]
 struct Beginning {
     turn: String,
@@ -135,7 +135,8 @@ struct Beginning {
 }
 
 impl Survey {
-    /// Returns events that say which messages came, and which of them the model has not seen, whatever stands before.
+    /// Returns events that restore the mail of the thread: which messages were received, and which of them the model
+    /// has not seen. They do not depend on earlier lines.
     pub(super) fn mail_events(&self, thread: &ThreadId) -> Vec<Value> {
         let StoredMail { known, open, .. } = &self.mail;
         let read: Vec<&String> = known.iter().filter(|id| open.iter().all(|mail| mail.id != **id)).collect();
@@ -145,19 +146,18 @@ impl Survey {
         read.into_iter().chain(open.iter().map(came)).collect()
     }
 
-    /// Returns how many turns there are.
     pub(super) fn turns(&self) -> usize {
         self.begun.len()
     }
 
-    /// Returns which turn it is, and where it begins.
+    /// Returns the position of a turn, and the place where it starts.
     pub(super) fn beginning(&self, turn: &TurnId) -> Option<(usize, Place)> {
         let position = self.begun.iter().position(|begun| begun.turn == turn.as_str())?;
         Some((position, self.begun[position].place))
     }
 }
 
-/// Finds where the turns of a thread begin.
+/// Finds the starts of the turns of a thread.
 pub(super) fn survey(chain: &Chain) -> Result<Survey, StoreError> {
     let mut turns = Turns::default();
     let mut survey = Survey::default();
@@ -190,7 +190,7 @@ pub(super) fn survey(chain: &Chain) -> Result<Survey, StoreError> {
     Ok(survey)
 }
 
-/// Events that a copy of a thread does not take over: they are about its source.
+/// Returns whether a fork contains a line. Some events concern only the source of the fork.
 pub(super) fn is_copied(line: &Line<'_>) -> bool {
     match line.kind {
         LineKind::SessionMeta => false,

@@ -11,23 +11,22 @@ use crate::store::rollout::outcome;
 use crate::store::rollout::short::{self, Short};
 use crate::store::rollout::spelling::text;
 
-/// Turns as they begin, grow and end.
+/// The turns while the lines of a thread are applied.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     turns: Vec<Turn>,
     by_id: HashMap<String, usize>,
-    /// Where the items of turns are.
+    /// Positions of the items in their turns, by the position of the turn and the id of the item.
     items: HashMap<(usize, String), usize>,
-    /// The turn that short events belong to.
+    /// The running turn, to which events without the id of a turn belong.
     current: Option<usize>,
-    /// How many items had no id.
+    /// Number of items without an id.
     unnamed_items: u64,
-    /// How many turns had no id.
+    /// Number of turns without an id.
     unnamed_turns: u64,
 }
 
 impl Turns {
-    /// Returns how many turns there are.
     pub(super) fn len(&self) -> usize {
         self.turns.len()
     }
@@ -37,7 +36,7 @@ impl Turns {
         self.turns.last().map(|turn| turn.id.as_str())
     }
 
-    /// Adds what an event says; most say nothing about turns.
+    /// Applies an event. Most events do not concern turns.
     pub(super) fn event(&mut self, kind: &str, payload: &Value, at_ms: Option<i64>) {
         match kind {
             "task_started" | "turn_started" => self.begin(payload, at_ms),
@@ -78,7 +77,7 @@ impl Turns {
         if let Some(error) = payload.get("error").and_then(outcome::read_error) {
             turn.error = Some(error);
         }
-        // What somebody stopped did not fail, whatever went wrong before.
+        // An interrupted turn did not fail, even if an error happened before.
         turn.status = match (status, &turn.error) {
             (TurnStatus::Completed, Some(_)) => TurnStatus::Failed,
             (status, _) => status,
@@ -128,7 +127,7 @@ impl Turns {
             Short::Reasoning { id, summary, content } => {
                 let turn = self.current_turn();
                 match id {
-                    // The whole item came before.
+                    // The whole item was already read.
                     Some(id) if self.items.contains_key(&(turn, id.clone())) => {}
                     Some(id) => self.put(turn, reasoning(id, summary, content)),
                     None => self.add_reasoning(turn, summary, content),
@@ -147,7 +146,7 @@ impl Turns {
         self.put(turn, reasoning(format!("item-{}", self.unnamed_items), summary, content));
     }
 
-    /// Puts an item into a turn, in the place of the one with its id if there is one.
+    /// Adds an item to a turn, or replaces the one with the same id.
     fn put(&mut self, turn: usize, item: ThreadItem) {
         let items = &mut self.turns[turn].items;
         match self.items.get(&(turn, item.id().to_owned())) {
@@ -159,7 +158,7 @@ impl Turns {
         }
     }
 
-    /// Returns the turn with an id, which begins now if it is not known.
+    /// Returns the turn with an id. An unknown turn is added.
     fn turn(&mut self, id: &str) -> usize {
         if let Some(&position) = self.by_id.get(id) {
             return position;
@@ -180,15 +179,15 @@ impl Turns {
         self.turn(&format!("turn-{}", self.unnamed_turns))
     }
 
-    /// Begins a turn that only a user's message tells of.
+    /// Adds a turn that has no start event, only a message of the user.
     fn implied_turn(&mut self) -> usize {
         let turn = self.unnamed_turn();
-        // Nobody says when it ends, so nobody can say that it did not.
+        // Such a turn has no end event either, so it counts as completed.
         self.turns[turn].status = TurnStatus::Completed;
         turn
     }
 
-    /// Returns the turn that runs, or else the newest one.
+    /// Returns the running turn, or the newest one if none is running.
     fn current_turn(&mut self) -> usize {
         match self.current.or(self.turns.len().checked_sub(1)) {
             Some(turn) => turn,
@@ -200,7 +199,8 @@ impl Turns {
     pub(super) fn drop_newest(&mut self, count: u64) -> Option<usize> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.turns.len());
         let first = self.turns.len() - count;
-        // Not a look at all that stay: a rollout can go back as often as it has lines.
+        // Only the dropped turns are visited: a rollout can revert as often as it has lines, so visiting all turns
+        // would be quadratic.
         for (position, turn) in (first..).zip(self.turns.drain(first..)) {
             self.by_id.remove(&turn.id);
             for item in &turn.items {
@@ -211,7 +211,7 @@ impl Turns {
         (count > 0).then_some(first)
     }
 
-    /// Returns the turns. Those without an end were interrupted; items stand in the order in which they began.
+    /// Returns the turns. Turns without an end are interrupted. Items are in the order in which they began.
     pub(super) fn finish(self) -> Vec<Turn> {
         let mut turns = self.turns;
         for turn in &mut turns {
@@ -225,7 +225,7 @@ impl Turns {
     }
 }
 
-/// Puts items into the order in which they began; one that does not say so stays behind the one before it.
+/// Sorts items by the time at which they began. An item without a time stays behind the item before it.
 fn sort(items: &mut [ThreadItem]) {
     let mut latest = i64::MIN;
     let mut keys: HashMap<String, i64> = HashMap::with_capacity(items.len());

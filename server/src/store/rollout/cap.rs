@@ -1,9 +1,10 @@
-//! Keeps stored output of commands short.
+//! Limits the stored output of commands.
 
-/// Most bytes of a command's output that a rollout keeps.
+/// Most bytes of a command's output that a rollout stores.
 pub const MAX_OUTPUT_BYTES: usize = 10_000;
 
-/// Returns an output cut to [`MAX_OUTPUT_BYTES`]: its beginning and its end, and between them how much is left out.
+/// Returns an output shortened to [`MAX_OUTPUT_BYTES`]: its beginning, a note about what is left out, and its end.
+/// Returns `None` if the output is short enough.
 pub(crate) fn capped(output: &str) -> Option<String> {
     if output.len() <= MAX_OUTPUT_BYTES {
         return None;

@@ -1,4 +1,4 @@
-//! The files that a thread consists of: its rollout, and the beginning that it shares with others.
+//! The files that a thread consists of: its rollout, and other rollouts in which its history begins.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -10,35 +10,34 @@ use super::reader::{Text, each_line};
 use crate::store::error::StoreError;
 use crate::store::stored::Damage;
 
-/// Most files that a thread may consist of.
+/// Most files of a thread.
 pub const MAX_PARTS: usize = 1000;
 
-/// A file of a thread, and how much of it belongs to the thread.
+/// A file of a thread, and the part of it that belongs to the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// The file.
     pub(crate) path: PathBuf,
-    /// Number of the first line that does not belong to it, and the bytes before that line.
+    /// Number of the first line that does not belong to the thread, and the length in bytes of the lines before it.
+    /// `None` if the whole file belongs to it.
     pub(crate) end: Option<(u64, u64)>,
 }
 
-/// The files of a thread, in the order in which they are read.
+/// The files of a thread, oldest first.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     /// The first line of the newest file.
     pub(crate) meta: Meta,
-    /// The files.
     pub(crate) parts: Vec<Part>,
-    /// Whether a file is missing that the others begin in.
+    /// Whether the rollout in which the history begins is missing.
     pub(crate) lost_beginning: bool,
 }
 
 impl Chain {
-    /// Follows a rollout back to its beginning. `find` knows where rollouts are by their ids.
+    /// Finds the files of a rollout's thread. `find` returns the paths of rollouts by their ids.
     ///
     /// # Errors
     ///
-    /// Returns an error when the rollout cannot be read or does not say whose it is.
+    /// Returns an error if the rollout cannot be read or its first line does not name a thread.
     pub(crate) fn of(path: &Path, find: impl Fn(&str) -> Option<PathBuf>) -> Result<Self, StoreError> {
         let meta = read_meta(path)?;
         let mut parts = vec![Part { path: path.to_owned(), end: None }];
@@ -58,11 +57,11 @@ impl Chain {
         Ok(Self { meta, parts, lost_beginning })
     }
 
-    /// Hands every line of the thread to `take` with the place where it begins, until `take` has had enough.
+    /// Calls `take` with each line of the thread and its place, until `take` breaks.
     ///
     /// # Errors
     ///
-    /// Returns an error when a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub(crate) fn each(&self, mut take: impl FnMut(Place, &Line<'_>) -> ControlFlow<()>) -> Result<Damage, StoreError> {
         let mut damage = Damage { lost_beginning: self.lost_beginning, ..Damage::default() };
         for (part, Part { path, end }) in self.parts.iter().enumerate() {
@@ -93,16 +92,16 @@ impl Chain {
     }
 }
 
-/// Where a line is: in which file of a thread, and at which byte of it.
+/// The place of a line: a file of the thread, and an offset in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// The file, counted from the beginning.
+    /// Index of the file.
     pub(crate) part: usize,
-    /// The byte.
+    /// Offset of the line in bytes.
     pub(crate) offset: u64,
 }
 
-/// Reads whose rollout a file is.
+/// Reads the metadata of a rollout's thread.
 pub(crate) fn read_meta(path: &Path) -> Result<Meta, StoreError> {
     let mut meta = None;
     each_line(path, None, |_, text| {
@@ -110,7 +109,7 @@ pub(crate) fn read_meta(path: &Path) -> Result<Meta, StoreError> {
             Text::Whole(text) | Text::Open(text) => Line::read(text),
             Text::Unreadable => None,
         };
-        // A broken line before it is a broken beginning, and the thread is not told.
+        // Only the first line counts: if it is invalid, the thread is not known.
         if let Some(line) = line
             && line.kind == LineKind::SessionMeta
         {
@@ -119,5 +118,5 @@ pub(crate) fn read_meta(path: &Path) -> Result<Meta, StoreError> {
         ControlFlow::Break(())
     })
     .map_err(StoreError::io("read the rollout", path))?;
-    meta.ok_or(StoreError::NoRollout { path: path.to_owned(), reason: "its first line does not say whose it is" })
+    meta.ok_or(StoreError::NoRollout { path: path.to_owned(), reason: "its first line does not name its thread" })
 }

@@ -12,37 +12,36 @@ use super::scan::Scan;
 use crate::private;
 use crate::store::error::StoreError;
 
-/// A rollout that is written to. Every line is one write, so a process that dies leaves whole lines and at most one torn
-/// one at the end.
+/// A rollout that is open for writing. Every line is one write, so a process that dies leaves at most one incomplete
+/// line, at the end.
 #[derive(Debug)]
 pub(crate) struct RolloutFile {
     path: PathBuf,
     file: File,
     mode: ThreadHistoryMode,
-    /// What the rollout says about its thread; the catalogue looks at it too.
+    /// The summary of the rollout, which the catalogue shares.
     scan: Arc<Mutex<Scan>>,
-    /// The number of the next line; nothing in threads whose lines have none.
+    /// The number of the next line. `None` in threads whose lines have no numbers.
     next_ordinal: Option<u64>,
-    /// Whether the last line has no end: it gets one before anything is appended.
+    /// Whether the last line is incomplete. It is ended before the next line is appended.
     torn: bool,
 }
 
 impl RolloutFile {
-    /// Makes a rollout.
     pub(crate) fn create(path: PathBuf, mode: ThreadHistoryMode) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
-            private::create_folders(folder).map_err(StoreError::io("make the folder", folder))?;
+            private::create_folders(folder).map_err(StoreError::io("create the folder", folder))?;
         }
         let file = private::options()
             .append(true)
             .create_new(true)
             .open(&path)
-            .map_err(StoreError::io("make the rollout", &path))?;
+            .map_err(StoreError::io("create the rollout", &path))?;
         let next_ordinal = (mode == ThreadHistoryMode::Paginated).then_some(0);
         Ok(Self { path, file, mode, scan: Arc::default(), next_ordinal, torn: false })
     }
 
-    /// Opens a rollout to append to it.
+    /// Opens a rollout for appending.
     pub(crate) fn open(path: PathBuf) -> Result<Self, StoreError> {
         let scan = Scan::of(&path).map_err(StoreError::io("read the rollout", &path))?;
         let file = OpenOptions::new().append(true).open(&path).map_err(StoreError::io("open the rollout", &path))?;
@@ -53,12 +52,11 @@ impl RolloutFile {
         Ok(Self { path, file, mode, scan: Arc::new(Mutex::new(scan)), next_ordinal, torn })
     }
 
-    /// Appends a line.
     pub(crate) fn append(&mut self, line: &NewLine) -> Result<(), StoreError> {
         self.write(line.written(self.next_ordinal))
     }
 
-    /// Appends a line of another rollout, which was written at `at_ms` if it does not say when.
+    /// Appends a line of another rollout. A line without a time gets `at_ms`.
     pub(crate) fn copy(&mut self, line: &Line<'_>, at_ms: i64) -> Result<(), StoreError> {
         self.write(line.copied(at_ms, self.next_ordinal))
     }
@@ -67,7 +65,8 @@ impl RolloutFile {
         if self.torn {
             written.insert(0, '\n');
         }
-        // If this fails half way, the next line has to begin on its own.
+        // If the write fails, a part of the line may have been written, so the next line has to start with a line
+        // break.
         let result = self.file.write_all(written.as_bytes());
         self.torn = result.is_err();
         result.map_err(StoreError::io("append to", &self.path))?;
@@ -76,27 +75,26 @@ impl RolloutFile {
         Ok(())
     }
 
-    /// Returns where the rollout is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns what the rollout says about its thread, shared with whoever appends to it.
+    /// Returns the summary of the rollout, shared with the catalogue.
     pub(crate) fn scan(&self) -> &Arc<Mutex<Scan>> {
         &self.scan
     }
 
-    /// Returns how the history of the thread is kept.
+    /// Returns the format in which the history of the thread is stored.
     pub(crate) fn history_mode(&self) -> ThreadHistoryMode {
         self.mode
     }
 }
 
-/// Begins the name of a rollout that is not whole yet, so that nobody takes it for one.
+/// Prefix of the file name of an incomplete rollout. Such a name is not that of a rollout.
 const DRAFT: &str = ".unfinished-";
 
-/// A rollout that nobody finds before all of its beginning is there: a process that dies on the way, or a full disk, leaves
-/// no thread that lacks its end. It is removed again unless it is published.
+/// A rollout that is not found before its beginning is complete. If the process dies or the disk is full, no thread
+/// without its last turns appears. Dropping a draft that was not published deletes it.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: Option<RolloutFile>,
@@ -104,25 +102,25 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Begins a rollout that will be at a path.
+    /// Starts a rollout that will have the path `path` after it is published.
     pub(crate) fn create(path: PathBuf, mode: ThreadHistoryMode) -> Result<Self, StoreError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let file = RolloutFile::create(path.with_file_name(format!("{DRAFT}{name}")), mode)?;
         Ok(Self { file: Some(file), path })
     }
 
-    /// Returns the file, to append to it.
     pub(crate) fn file(&mut self) -> &mut RolloutFile {
         self.file.as_mut().expect("a draft has its file until it is published")
     }
 
-    /// Puts the rollout where it is found.
+    /// Moves the rollout to its path, where it is found.
     pub(crate) fn publish(mut self) -> Result<RolloutFile, StoreError> {
         let to = std::mem::take(&mut self.path);
         let draft = self.file();
-        // The name must not be on the disk before what it names: the newest file of a thread is the one that counts.
+        // Sync the data first. Otherwise the renamed file could be empty after a crash, and the newest file of a thread
+        // is the one that is read.
         let moved = draft.file.sync_data().and_then(|()| fs::rename(&draft.path, &to));
-        moved.map_err(StoreError::io("make the rollout", &to))?;
+        moved.map_err(StoreError::io("create the rollout", &to))?;
         draft.path = to;
         Ok(self.file.take().expect("a draft has its file until it is published"))
     }
@@ -133,12 +131,12 @@ impl Drop for Draft {
         if let Some(file) = &self.file
             && let Err(error) = fs::remove_file(&file.path)
         {
-            tracing::warn!(path = %file.path.display(), %error, "half a rollout is left");
+            tracing::warn!(path = %file.path.display(), %error, "an incomplete rollout is left");
         }
     }
 }
 
-/// Returns the name that a file will have if it is a rollout that is not whole.
+/// Returns the name that an incomplete rollout will have when it is published. Returns `None` for other names.
 pub(crate) fn draft_of(name: &str) -> Option<&str> {
     name.strip_prefix(DRAFT)
 }

@@ -1,9 +1,9 @@
-//! Items as `item_completed` events hold them.
+//! Items in the `item_completed` events of rollouts.
 //!
-//! They are the items of the messages in another spelling: types begin with a capital, paths are addresses, commands are
-//! lists of words, changes go by their file. What that spelling cannot say is added in members of our own, which other
-//! readers skip: the line of a command (`command_line`), a list of changes that has a file twice (`change_list`), the text
-//! of a review (`review`).
+//! These are the items of the protocol in another spelling: types start with a capital letter, paths are URLs, a
+//! command is a list of words, and changes are grouped by file. Information that cannot be expressed in this way is in
+//! additional members, which other readers ignore: the text of a command line (`command_line`), a list of changes that
+//! contains a file twice (`change_list`), and the text of a review (`review`).
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use trace_protocol::item::{MediaSource, ThreadItem, UserInput};
 use super::cap::capped;
 use super::spelling::{camel, file_url, milliseconds, path_of, put, renamed, snake, span, text};
 
-/// Returns an item as rollouts hold it; its times are beside it there.
+/// Converts an item to its form in rollouts, without its times.
 pub(crate) fn stored(item: &ThreadItem) -> Value {
     let mut members = Map::new();
     let kind = match item {
@@ -52,7 +52,7 @@ pub(crate) fn stored(item: &ThreadItem) -> Value {
                 members.insert("change_list".into(), json!(item.changes));
             }
             put(&mut members, "status", word(&Some(item.status)).as_deref().map(snake));
-            // Other readers want to see them.
+            // Other readers require these members.
             members.insert("stdout".into(), "".into());
             members.insert("stderr".into(), "".into());
             "FileChange"
@@ -85,7 +85,7 @@ pub(crate) fn stored(item: &ThreadItem) -> Value {
         }
         ThreadItem::WebSearch(item) => {
             members.insert("query".into(), item.query.clone().into());
-            // Other readers want an action; a search that says nothing about it is one of the other kind.
+            // Other readers require an action. A search without one gets the action `other`, and `no_action` marks it.
             let action = item.action.as_ref().map_or_else(|| json!({"type": "other"}), stored_action);
             members.insert("action".into(), action);
             put(&mut members, "results", item.results.as_ref().map(|results| json!(results)));
@@ -109,7 +109,8 @@ pub(crate) fn stored(item: &ThreadItem) -> Value {
             "ExitedReviewMode"
         }
         ThreadItem::ContextCompaction(_) => "ContextCompaction",
-        // What no agent of ours makes keeps the names of the messages; other readers skip it.
+        // The agents of this server do not make these items. They keep the spelling of the protocol, and other readers
+        // ignore them.
         ThreadItem::HookPrompt(_) => whole(&mut members, item, "HookPrompt"),
         ThreadItem::FunctionCallOutput(_) => whole(&mut members, item, "FunctionCallOutput"),
         ThreadItem::Sleep(_) => whole(&mut members, item, "Sleep"),
@@ -129,7 +130,7 @@ fn whole(members: &mut Map<String, Value>, item: &ThreadItem, kind: &'static str
     kind
 }
 
-/// Returns the review of a model as rollouts hold it, when all that is known of it is its text.
+/// Returns the form of a review of which only the text is known.
 pub(crate) fn review_output(review: &str) -> Value {
     json!({
         "findings": [],
@@ -167,7 +168,7 @@ fn stored_input(input: &UserInput) -> Value {
     }
 }
 
-/// Puts where a picture or a recording is.
+/// Adds the source of an image or an audio recording.
 fn put_source(members: &mut Map<String, Value>, url_name: &str, source: &MediaSource) {
     match source {
         MediaSource::Url { url } => put(members, url_name, Some(url.clone())),
@@ -220,7 +221,7 @@ fn stored_command_action(action: &wire::CommandAction) -> Value {
     }
 }
 
-/// Returns changes of files as rollouts hold them.
+/// Converts changes of files to their form in rollouts.
 pub(crate) fn stored_changes(changes: &[wire::FileUpdateChange]) -> Value {
     changes
         .iter()
@@ -253,7 +254,7 @@ fn stored_mcp(members: &mut Map<String, Value>, item: &wire::McpToolCallItem) {
     put(members, "mcp_app_ui", item.mcp_app_ui.as_ref().map(snaked));
 }
 
-/// Returns the answer of an MCP tool as rollouts hold it: in the words of that protocol.
+/// Converts the result of an MCP tool to the spelling of MCP.
 pub(crate) fn mcp_result(result: &wire::McpToolCallResult) -> Value {
     let mut members = Map::from_iter([("content".to_owned(), json!(result.content))]);
     put(&mut members, "structuredContent", result.structured_content.clone());
@@ -281,7 +282,7 @@ fn stored_agent_call(members: &mut Map<String, Value>, item: &wire::CollabAgentT
     members.insert("agents_states".into(), states.into());
 }
 
-/// Returns what a search in the web did, as rollouts hold it.
+/// Converts the action of a web search to its form in rollouts.
 pub(crate) fn stored_action(action: &wire::WebSearchAction) -> Value {
     match action {
         wire::WebSearchAction::Search { queries, query } => {
@@ -298,7 +299,7 @@ pub(crate) fn stored_action(action: &wire::WebSearchAction) -> Value {
     }
 }
 
-/// Reads an item; nothing if its type is not known or it lacks what an item of its type needs.
+/// Reads an item. Returns `None` if its type is unknown or it lacks a required member.
 pub(crate) fn read(value: &Value) -> Option<ThreadItem> {
     let id = text(value, "id")?;
     if let Some(item) = value.get("message_item") {
@@ -335,7 +336,7 @@ pub(crate) fn read(value: &Value) -> Option<ThreadItem> {
                 Some(changes) => serde_json::from_value(changes.clone()).ok()?,
                 None => read_changes(value.get("changes")?),
             },
-            // A rollout holds what has ended.
+            // Only completed items are stored, so `Completed` is the default.
             status: camel_word(value, "status").unwrap_or(wire::PatchApplyStatus::Completed),
             ..Default::default()
         }),
@@ -397,7 +398,7 @@ pub(crate) fn read(value: &Value) -> Option<ThreadItem> {
             ..Default::default()
         }),
         "ContextCompaction" => ThreadItem::ContextCompaction(wire::ContextCompactionItem { id, ..Default::default() }),
-        // What other programs add is taken if it has the shape that messages give it.
+        // Items that other programs have added are accepted if they have the shape that the protocol defines.
         kind => {
             let mut item = renamed(value, camel);
             *item.get_mut("type")? = camel(kind).into();
@@ -422,7 +423,7 @@ fn read_input(value: &Value) -> Option<UserInput> {
     })
 }
 
-/// Reads a command from an item, or from the event of old that says the same.
+/// Reads a command from an item, or from the short event for it.
 pub(crate) fn read_command(id: String, value: &Value) -> wire::CommandExecutionItem {
     let exit_code = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     wire::CommandExecutionItem {
@@ -459,7 +460,6 @@ fn read_command_action(value: &Value) -> Option<wire::CommandAction> {
     })
 }
 
-/// Reads changes of files.
 pub(crate) fn read_changes(value: &Value) -> Vec<wire::FileUpdateChange> {
     let Some(changes) = value.as_object() else { return Vec::new() };
     changes
@@ -480,7 +480,7 @@ pub(crate) fn read_changes(value: &Value) -> Vec<wire::FileUpdateChange> {
         .collect()
 }
 
-/// Reads the answer of an MCP tool.
+/// Reads the result of an MCP tool.
 pub(crate) fn read_mcp_result(value: &Value) -> wire::McpToolCallResult {
     serde_json::from_value(value.clone())
         .unwrap_or_else(|_| wire::McpToolCallResult { content: vec![value.clone()], ..Default::default() })
@@ -510,7 +510,7 @@ fn read_agent_call(id: String, value: &Value) -> Option<wire::CollabAgentToolCal
     })
 }
 
-/// Reads what another agent did, from an item or from the event of old that says the same.
+/// Reads an activity of another agent from an item, or from the short event for it.
 pub(crate) fn read_activity(id: String, value: &Value) -> Option<wire::SubAgentActivityItem> {
     Some(wire::SubAgentActivityItem {
         id,
@@ -524,7 +524,7 @@ pub(crate) fn read_activity(id: String, value: &Value) -> Option<wire::SubAgentA
     })
 }
 
-/// Reads what a search in the web did.
+/// Reads the action of a web search.
 pub(crate) fn read_action(value: &Value) -> Option<wire::WebSearchAction> {
     Some(match value.get("type")?.as_str()? {
         "search" => wire::WebSearchAction::Search {
@@ -539,7 +539,7 @@ pub(crate) fn read_action(value: &Value) -> Option<wire::WebSearchAction> {
     })
 }
 
-/// Reads what a review is about, from an item or from the event of old that says the same.
+/// Reads the target of a review from an item, or from the short event for it.
 pub(crate) fn read_target(value: &Value) -> String {
     let target = value.get("target");
     text(value, "user_facing_hint")
@@ -547,7 +547,7 @@ pub(crate) fn read_target(value: &Value) -> String {
         .unwrap_or_default()
 }
 
-/// Reads the text of a review, from an item or from the event of old that says the same.
+/// Reads the text of a review from an item, or from the short event for it.
 pub(crate) fn read_review(value: &Value) -> String {
     let output = value.get("review_output");
     text(value, "review").or_else(|| output.and_then(|output| text(output, "overall_explanation"))).unwrap_or_default()
@@ -577,7 +577,7 @@ fn snaked(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).map(|value| renamed(&value, snake)).unwrap_or_default()
 }
 
-/// Returns the word of a member of a set of words.
+/// Returns the serialized variant of an enum without data.
 fn word(value: &Option<impl serde::Serialize>) -> Option<String> {
     Some(serde_json::to_value(value.as_ref()?).ok()?.as_str()?.to_owned())
 }

@@ -1,7 +1,7 @@
 //! Lines of rollouts.
 //!
-//! A line is an object: when, which number (in threads that are read in pages), of what type, and what. Types that are not
-//! known are for other readers; members that are not known are too.
+//! A line is an object with a time, a type, a payload, and a number (only in threads that are read in pages). Lines of
+//! unknown types and unknown members are ignored.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Longest line that is read. What is longer is left out; pictures in messages stay far below.
+/// Most bytes of a line that is read. Longer lines are skipped. Messages with images are much smaller.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// What a line is about.
+/// The type of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// Whose rollout it is.
+    /// The metadata of the thread.
     SessionMeta,
-    /// What a turn works with.
+    /// The settings of a turn.
     TurnContext,
     /// An item that the model sees.
     ResponseItem,
-    /// Something that happened.
+    /// An event.
     Event,
-    /// The model sees something else from here on.
+    /// A compaction, which replaces the history that the model sees.
     Compacted,
-    /// A type of another program, or of a later version.
+    /// An unknown type, which another program or a later version has written.
     Other,
 }
 
@@ -49,20 +49,18 @@ impl LineKind {
             Self::ResponseItem => "response_item",
             Self::Event => "event_msg",
             Self::Compacted => "compacted",
-            // Such a line is read and never made.
+            // Such lines are read, but never written.
             Self::Other => "other",
         }
     }
 }
 
-/// A line to be written.
+/// A line to write.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NewLine {
-    /// When it happened, in milliseconds since 1970.
+    /// The time of the event, in milliseconds since 1970.
     pub(crate) at_ms: i64,
-    /// What it is about.
     pub(crate) kind: LineKind,
-    /// What it says.
     pub(crate) payload: Value,
 }
 
@@ -85,20 +83,19 @@ impl<P: Serialize> Written<'_, P> {
 }
 
 impl NewLine {
-    /// Returns the line as it is written, with its end.
+    /// Serializes the line, with its line break.
     pub(crate) fn written(&self, ordinal: Option<u64>) -> String {
         Written { timestamp: stamp(self.at_ms), ordinal, kind: self.kind.word(), payload: &self.payload }.text()
     }
 }
 
-/// A line that was read. What it says is looked at only when somebody asks.
+/// A line that was read. Its payload is parsed only on demand.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
-    /// When it happened, in milliseconds since 1970; nothing if that is unreadable.
+    /// The time of the event, in milliseconds since 1970. `None` if it cannot be parsed.
     pub(crate) at_ms: Option<i64>,
-    /// Its number.
+    /// The number of the line.
     pub(crate) ordinal: Option<u64>,
-    /// What it is about.
     pub(crate) kind: LineKind,
     payload: &'a RawValue,
 }
@@ -122,7 +119,7 @@ struct Tag<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line; nothing if it is broken.
+    /// Parses a line. Returns `None` if it is invalid.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         let read: Read<'a> = serde_json::from_str(text).ok()?;
         Some(Self {
@@ -133,31 +130,31 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Returns what the line says.
+    /// Parses the payload.
     pub(crate) fn payload(&self) -> Value {
         serde_json::from_str(self.payload.get()).unwrap_or_default()
     }
 
-    /// Returns the line for another file, with its end; it was written at `at_ms` if it does not say when. What it says is
-    /// copied as it stands, also what cannot be read here.
+    /// Serializes the line for another file, with its line break. A line without a time gets `at_ms`. The payload is
+    /// copied unchanged, even if it cannot be parsed.
     pub(crate) fn copied(&self, at_ms: i64, ordinal: Option<u64>) -> String {
         let timestamp = stamp(self.at_ms.unwrap_or(at_ms));
         Written { timestamp, ordinal, kind: self.kind.word(), payload: self.payload }.text()
     }
 
-    /// Returns which event, or which kind of item, the line holds.
+    /// Returns the type of the event or item in the payload.
     pub(crate) fn tag(&self) -> Cow<'a, str> {
         serde_json::from_str::<Tag<'a>>(self.payload.get()).map(|tag| tag.kind).unwrap_or_default()
     }
 }
 
-/// Returns a time as lines have it.
+/// Formats a time.
 pub(crate) fn stamp(at_ms: i64) -> String {
     let time = Timestamp::from_millisecond(at_ms).unwrap_or_default();
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// Returns the time of a text in milliseconds since 1970.
+/// Parses a time into milliseconds since 1970.
 pub(crate) fn time(text: &str) -> Option<i64> {
     Some(text.parse::<Timestamp>().ok()?.as_millisecond())
 }

@@ -1,8 +1,9 @@
-//! Keeps two writers from one thread.
+//! Locks that allow a thread only one writer.
 //!
-//! Among servers of this release the right is a [`Claim`], which nobody can take or hold up who can only read. Earlier ones
-//! and the Codex CLI lock a file with `flock`; the file is locked for them too, and one that they hold is respected. But such
-//! a lock can be had by anybody who can read the file, so it counts only if its holder is no command and could write.
+//! Servers of this release use a [`Claim`], which a process that can only read the files can neither take nor block.
+//! Earlier releases and the Codex CLI lock a file with `flock`. A writer locks this file too, and respects the lock of
+//! another program. But every process that can read the file can hold such a lock. It therefore counts only if its
+//! holder has opened the file for writing and is not a command that runs for an agent.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,31 +20,32 @@ use crate::claim::Claim;
 use crate::private;
 use crate::store::error::StoreError;
 
-/// Folder of the locks, below the home.
+/// Folder of the lock files in the server home.
 pub(crate) const LOCKS: &str = "thread-writer-locks";
-/// Folder of the claims, below that of the locks.
+/// Folder of the claims in the folder of the lock files.
 const CLAIMS: &str = "claims";
 const COORDINATION: &str = ".coordination.lock";
 
-/// How long programs that make or remove a lock file are waited for. They take some microseconds; who takes longer is somebody
-/// who does not let go.
-const COORDINATION_PATIENCE: Duration = Duration::from_millis(20);
+/// How long to wait for programs that are creating or removing a lock file. That takes some microseconds, so a program
+/// that takes longer is probably holding the lock on purpose.
+const COORDINATION_TIMEOUT: Duration = Duration::from_millis(20);
 const COORDINATION_PAUSE: Duration = Duration::from_millis(1);
 
-/// How often a lock file may be removed by its owner between its opening and its locking.
+/// How often to try again after the owner of a lock file has removed it between opening and locking it.
 const FILE_ATTEMPTS: usize = 8;
 
-/// The right to write a thread, until it is dropped.
+/// The exclusive right to write a thread. Dropping it releases the right.
 #[derive(Debug)]
 pub(crate) struct WriterLock {
     folder: PathBuf,
     path: PathBuf,
-    /// The lock for other programs. `None` if it is held by somebody who does not count.
+    /// The lock for other programs. `None` if a process holds it whose lock does not count.
     file: Option<File>,
     _claim: ClaimFolder,
 }
 
-/// A claim in a folder of its own, so that the claims of others need not be looked through. The folder goes with it.
+/// A claim in a separate folder, so that taking it does not require reading the claims on other threads. The folder is
+/// removed with the claim.
 #[derive(Debug)]
 struct ClaimFolder {
     path: PathBuf,
@@ -51,7 +53,7 @@ struct ClaimFolder {
 }
 
 impl WriterLock {
-    /// Takes the lock of a thread. Waits for no more than some hundredths of a second.
+    /// Takes the lock of a thread. Waits for a few hundredths of a second at most.
     pub(crate) fn take(home: &Path, thread: &ThreadId) -> Result<Self, StoreError> {
         if !place::is_id(thread.as_str()) {
             return Err(StoreError::Unknown { thread: thread.clone() });
@@ -65,7 +67,7 @@ impl WriterLock {
         let file = match lock_for_others(&folder, &path).map_err(StoreError::io("lock", &path))? {
             Legacy::Locked(file) => Some(file),
             Legacy::HeldByReader => {
-                tracing::warn!(path = %path.display(), "a lock is held by somebody who may not write it, and ignored");
+                tracing::warn!(path = %path.display(), "a lock is ignored, because its holder cannot write the thread");
                 None
             }
             Legacy::Held => return Err(busy()),
@@ -76,8 +78,8 @@ impl WriterLock {
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
-        // A lock file that stays is no harm: the lock itself is gone with the file's handle. It is removed only when nobody
-        // can have opened it and not locked it yet.
+        // A lock file that stays does no harm, because closing the file releases the lock. It is removed only if no
+        // other program can have opened it without locking it yet.
         if let (Some(file), Some(_turn)) = (self.file.take(), coordinate(&self.folder)) {
             let _ = fs::remove_file(&self.path);
             drop(file);
@@ -86,13 +88,13 @@ impl Drop for WriterLock {
 }
 
 impl ClaimFolder {
-    /// Claims what a folder stands for; `None` if somebody else has.
+    /// Takes the claim. Returns `None` if another process has it.
     fn take(path: &Path) -> io::Result<Option<Self>> {
         for _ in 0..FILE_ATTEMPTS {
             private::create_folders(path)?;
             match Claim::take(path, "writer") {
                 Ok(claim) => return Ok(claim.map(|claim| Self { path: path.to_owned(), claim: Some(claim) })),
-                // Whoever had the thread last has just removed the folder.
+                // The previous owner has just removed the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -104,18 +106,18 @@ impl ClaimFolder {
 impl Drop for ClaimFolder {
     fn drop(&mut self) {
         drop(self.claim.take());
-        // Somebody else's claim keeps it.
+        // If another process has a claim in the folder, this fails and the folder stays.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// What became of the lock that other programs look at.
+/// The state of the lock file that other programs use.
 enum Legacy {
-    /// It is ours.
+    /// This process has the lock.
     Locked(File),
     /// Another writer has it.
     Held,
-    /// Somebody has it who could not write.
+    /// A process has the lock whose lock does not count.
     HeldByReader,
 }
 
@@ -134,7 +136,7 @@ fn lock_for_others(folder: &Path, path: &Path) -> io::Result<Legacy> {
     Ok(Legacy::Held)
 }
 
-/// Says whether a path still names an open file.
+/// Returns whether a path still leads to an open file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
     match fs::metadata(path) {
@@ -144,9 +146,9 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Says whether nobody holds a lock on a file but those that cannot be writers of the thread.
+/// Returns whether a lock on a file is held only by processes that cannot be writers of the thread.
 fn is_held_by_reader(file: &File) -> io::Result<bool> {
-    // Writers never share. If a lock can be shared, only such locks are held.
+    // A writer's lock is exclusive. If a shared lock can be taken, no writer holds one.
     match flock(file, FlockOperation::NonBlockingLockShared) {
         Ok(()) => return Ok(true),
         Err(Errno::WOULDBLOCK) => {}
@@ -163,8 +165,8 @@ mod holder {
 
     use crate::lineage::{Lineage, lineage, own_pid};
 
-    /// Says whether the one who holds a lock on a file has not opened it for writing, or is a command that is shut in. Where
-    /// that cannot be seen, it is a writer.
+    /// Returns whether the holder of a file's lock has not opened the file for writing, or is a confined command. If
+    /// that cannot be determined, the holder is assumed to be a writer.
     pub(super) fn is_reader(file: &File) -> bool {
         let Some(pid) = holder(file) else { return false };
         let is_command = own_pid().and_then(|own| lineage(pid, own)).is_ok_and(|lineage| match lineage {
@@ -174,13 +176,13 @@ mod holder {
         is_command || may_write(pid, file) == Some(false)
     }
 
-    /// Returns the process that holds the exclusive lock.
+    /// Returns the id of the process that holds the exclusive lock.
     fn holder(file: &File) -> Option<u32> {
         let inode = file.metadata().ok()?.ino().to_string();
         let locks = fs::read_to_string("/proc/locks").ok()?;
         locks.lines().find_map(|line| {
             let mut fields = line.split_ascii_whitespace().skip(1);
-            // A line that begins with an arrow is somebody who waits.
+            // A line with an arrow is a process that waits for the lock.
             let is_held = fields.next()? == "FLOCK";
             let (_advisory, kind) = (fields.next()?, fields.next()?);
             let pid = fields.next()?.parse().ok()?;
@@ -189,7 +191,7 @@ mod holder {
         })
     }
 
-    /// Says whether a process has a file open for writing; `None` if it cannot be seen.
+    /// Returns whether a process has opened a file for writing, or `None` if that cannot be determined.
     fn may_write(pid: u32, file: &File) -> Option<bool> {
         let metadata = file.metadata().ok()?;
         let own = (pid == std::process::id()).then(|| file.as_raw_fd().to_string());
@@ -221,15 +223,15 @@ mod holder {
     }
 }
 
-/// Waits for a moment until nobody makes or removes a lock file. `None` if somebody does not let go; then it is done without,
-/// since nothing between servers of this release depends on it.
+/// Waits until no program is creating or removing a lock file. Returns `None` if the wait takes too long. The caller
+/// continues in that case, because servers of this release do not depend on this lock.
 fn coordinate(folder: &Path) -> Option<File> {
     let file = private::options().create(true).truncate(false).write(true).open(folder.join(COORDINATION)).ok()?;
     let start = Instant::now();
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Some(file),
-            Err(Errno::WOULDBLOCK) if start.elapsed() < COORDINATION_PATIENCE => {
+            Err(Errno::WOULDBLOCK) if start.elapsed() < COORDINATION_TIMEOUT => {
                 std::thread::sleep(COORDINATION_PAUSE);
             }
             Err(error) => {
@@ -271,7 +273,7 @@ mod tests {
         let (locks, thread) = (home.path().join(LOCKS), ThreadId::from("t"));
         fs::create_dir_all(&locks).unwrap();
         let path = locks.join("t.lock");
-        // As earlier servers and the Codex CLI do it.
+        // The way of earlier releases and of the Codex CLI.
         let theirs = File::options().create(true).write(true).truncate(false).open(&path).unwrap();
         flock(&theirs, FlockOperation::NonBlockingLockExclusive).unwrap();
         assert!(matches!(WriterLock::take(home.path(), &thread), Err(StoreError::Busy { .. })));
@@ -282,7 +284,7 @@ mod tests {
         drop(ours);
     }
 
-    /// Every lock that can be had on a file that is open for reading only, on every file of the folder.
+    /// Takes every lock that is possible on a file that is open only for reading, on every file of the folder.
     #[cfg(target_os = "linux")]
     #[test]
     fn who_can_only_read_keeps_nobody_from_a_thread() {
@@ -302,7 +304,7 @@ mod tests {
             let locks = home.path().join(LOCKS);
             let thread = ThreadId::from("t");
             drop(WriterLock::take(home.path(), &thread).unwrap());
-            // What a server leaves that was killed.
+            // A server that was killed leaves these files.
             fs::write(locks.join("t.lock"), "").unwrap();
             fs::create_dir_all(locks.join(CLAIMS).join("t")).unwrap();
             fs::write(locks.join(CLAIMS).join("t/writer.00.claim"), "").unwrap();

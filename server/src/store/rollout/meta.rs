@@ -1,4 +1,4 @@
-//! The first line of a rollout: whose it is, and where its beginning is.
+//! The first line of a rollout: the metadata of its thread, and where its history begins.
 
 use std::path::Path;
 
@@ -10,62 +10,61 @@ use super::line::{stamp, time};
 use super::spelling::{put, text};
 use crate::store::summary::NewThread;
 
-/// The beginning of a rollout that is in another one.
+/// The part of another rollout in which the history begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HistoryBase {
-    /// The rollout id of the other.
+    /// The rollout id of the other rollout.
     pub(crate) rollout: String,
-    /// Number of the first line there that does not belong to it.
+    /// Number of the first line that does not belong to this history.
     pub(crate) end_ordinal: u64,
-    /// Length of what belongs to it, in bytes.
+    /// Length in bytes of the lines that belong to this history.
     pub(crate) end_bytes: u64,
 }
 
-/// Whose rollout it is.
+/// The metadata of a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Meta {
-    /// The thread.
     pub(crate) id: String,
-    /// The thread at the root of its tree.
+    /// The root thread of its tree.
     pub(crate) session: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of its creation, in milliseconds since 1970.
     pub(crate) created_at_ms: i64,
-    /// Folder that it works in at first.
+    /// Its first working folder.
     pub(crate) cwd: String,
-    /// Name of the client that made it.
+    /// Name of the client that created it.
     pub(crate) originator: Option<String>,
-    /// Version of the program that made it.
+    /// Version of the program that created it.
     pub(crate) version: String,
-    /// What kind of program made it, or which agent.
+    /// The kind of program or agent that created it.
     pub(crate) source: SessionSource,
-    /// The client's word for what it is for.
+    /// The purpose of the thread, as the client named it.
     pub(crate) thread_source: Option<String>,
-    /// The provider at first.
+    /// Its first provider.
     pub(crate) provider: String,
-    /// Replaces the instructions for the model.
+    /// Instructions that replace those of the runtime.
     pub(crate) base_instructions: Option<String>,
-    /// How its history is kept.
+    /// The format in which its history is stored.
     pub(crate) history_mode: ThreadHistoryMode,
-    /// The thread that it is a copy of.
+    /// The thread that it was forked from.
     pub(crate) forked_from: Option<String>,
-    /// The thread of the agent that started it.
+    /// The thread of the parent agent.
     pub(crate) parent: Option<String>,
-    /// The agent's name for people.
+    /// The name of the agent that users see.
     pub(crate) agent_nickname: Option<String>,
-    /// What kind of agent it is.
+    /// The role of the agent.
     pub(crate) agent_role: Option<String>,
-    /// Where in the tree of agents it is.
+    /// The path of the agent in its tree.
     pub(crate) agent_path: Option<String>,
     /// Tools that the client registered.
     pub(crate) dynamic_tools: Vec<Value>,
-    /// Where its folder is in a repository.
+    /// The Git repository of its folder.
     pub(crate) git: Option<GitInfo>,
-    /// The beginning that is elsewhere.
+    /// The other rollout in which the history begins, if there is one.
     pub(crate) base: Option<HistoryBase>,
 }
 
 impl Meta {
-    /// Returns the first line of a new thread.
+    /// Returns the metadata of a new thread.
     pub(crate) fn of(thread: &NewThread) -> Self {
         Self {
             id: thread.id.to_string(),
@@ -90,7 +89,7 @@ impl Meta {
         }
     }
 
-    /// Returns what the line says.
+    /// Returns the payload of the line.
     pub(crate) fn payload(&self) -> Value {
         let mut members = Map::new();
         members.insert("session_id".into(), self.session.clone().into());
@@ -125,7 +124,7 @@ impl Meta {
         Value::Object(members)
     }
 
-    /// Reads the line; nothing if it does not name a thread. `at_ms` is when it was written.
+    /// Reads the payload of the line. Returns `None` if it does not name a thread. `at_ms` is the time of the line.
     pub(crate) fn read(value: &Value, at_ms: Option<i64>) -> Option<Self> {
         let id = text(value, "id")?;
         let source = value.get("source").map(read_source).unwrap_or_default();
@@ -167,15 +166,15 @@ impl Meta {
         })
     }
 
-    /// Returns the folder that it works in at first; the root of the file system if it says none that is absolute.
+    /// Returns the first working folder, or the root of the file system if the metadata contain no absolute folder.
     pub(crate) fn folder(&self) -> &Path {
         let path = Path::new(&self.cwd);
         if path.is_absolute() { path } else { Path::new("/") }
     }
 }
 
-/// Reads what replaces the instructions for the model. Another program also notes there what it tells a model by itself,
-/// which replaces nothing here.
+/// Reads the instructions that replace those of the runtime. The Codex CLI also stores its own default instructions
+/// here, which replace nothing.
 fn read_instructions(value: &Value) -> Option<String> {
     let is_its_own = value.pointer("/provenance/type").and_then(Value::as_str) == Some("model");
     match value {
@@ -184,7 +183,7 @@ fn read_instructions(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns what is known of a repository as rollouts hold it.
+/// Converts Git information to its form in rollouts.
 pub(crate) fn stored_git(git: &GitInfo) -> Value {
     let mut members = Map::new();
     put(&mut members, "commit_hash", git.sha.clone());
@@ -193,7 +192,7 @@ pub(crate) fn stored_git(git: &GitInfo) -> Value {
     Value::Object(members)
 }
 
-/// Reads what is known of a repository; nothing if that is nothing.
+/// Reads Git information. Returns `None` if no value is set.
 pub(crate) fn read_git(value: &Value) -> Option<GitInfo> {
     let git = GitInfo {
         branch: text(value, "branch"),
@@ -205,7 +204,7 @@ pub(crate) fn read_git(value: &Value) -> Option<GitInfo> {
 
 fn stored_source(source: &SessionSource) -> Value {
     match source {
-        // Rollouts name the program by the protocol that it once spoke.
+        // Rollouts use the name of an earlier protocol for an app-server.
         SessionSource::AppServer => json!("mcp"),
         SessionSource::SubAgent(agent) => json!({"subagent": agent}),
         other => json!(other),

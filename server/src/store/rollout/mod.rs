@@ -1,4 +1,4 @@
-//! Rollouts: the files that threads are.
+//! Rollouts: the files that store threads.
 
 pub(super) mod cap;
 pub(super) mod chain;

@@ -1,4 +1,4 @@
-//! What turns failed on.
+//! Errors of turns in rollouts.
 
 use serde_json::{Map, Value, json};
 use trace_protocol::turn::{CodexErrorInfo, TurnError};
@@ -6,7 +6,7 @@ use trace_runtime::event;
 
 use super::spelling::{camel, put, renamed, text};
 
-/// Returns an error of the runtime as rollouts hold it.
+/// Converts an error of the runtime to its form in rollouts.
 pub(crate) fn stored_error(error: &event::TurnError) -> Value {
     let mut members = Map::from_iter([("message".to_owned(), Value::from(error.message.clone()))]);
     members.insert("codex_error_info".into(), stored_kind(&error.kind));
@@ -35,7 +35,7 @@ fn stored_kind(kind: &event::ErrorKind) -> Value {
     }
 }
 
-/// Reads what a turn failed on; nothing if there is no message.
+/// Reads the error of a turn. Returns `None` if it has no message.
 pub(crate) fn read_error(value: &Value) -> Option<TurnError> {
     Some(TurnError {
         message: text(value, "message")?,
@@ -50,7 +50,7 @@ fn read_kind(value: &Value) -> Option<CodexErrorInfo> {
         Value::String(word) => camel(word).into(),
         other => renamed(other, camel),
     };
-    // A kind of a later version is some other kind.
+    // A kind that this version does not know becomes `Other`.
     (!value.is_null()).then(|| match serde_json::from_value(spelt) {
         Ok(CodexErrorInfo::Unrecognized(_)) | Err(_) => CodexErrorInfo::Other,
         Ok(kind) => kind,

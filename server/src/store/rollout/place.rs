@@ -1,8 +1,9 @@
-//! Where rollouts are, and what their names say.
+//! Paths and names of rollouts.
 //!
-//! A name holds when the rollout was begun, in the server's zone, and the thread. A thread whose newest turns were dropped
-//! goes on in a second file, whose name has an id of its own behind the thread's. The last id of a name is the *rollout id*:
-//! by it other rollouts name the beginning that they share.
+//! A file name contains the time at which the rollout was started, in the server's time zone, and the id of the thread.
+//! If the newest turns of a thread were dropped, the thread continues in a second file, whose name ends with a further
+//! id. The last id in a name is the *rollout id*. Other rollouts whose history begins in this one refer to it by this
+//! id.
 
 use std::fs;
 use std::io;
@@ -14,26 +15,25 @@ use trace_runtime::ThreadId;
 
 use super::file::draft_of;
 
-/// Folder of the threads that are in use, below the home.
+/// Folder of the threads that are not archived, in the server home.
 pub(crate) const SESSIONS: &str = "sessions";
-/// Folder of the threads that were put away, below the home.
+/// Folder of the archived threads, in the server home.
 pub(crate) const ARCHIVED: &str = "archived_sessions";
 
 const BEGINNING: &str = "rollout-";
 const ENDING: &str = ".jsonl";
 const TIME_LEN: usize = "2026-01-31T12-00-00".len();
 
-/// What the name of a rollout says.
+/// The parsed file name of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RolloutName {
-    /// The thread.
     pub(crate) thread: ThreadId,
-    /// The id of this file: the thread's, or another for a part that came later.
+    /// The rollout id: the id of the thread, or another one for a later part.
     pub(crate) rollout: String,
 }
 
 impl RolloutName {
-    /// Reads a name; nothing if it is not that of a rollout.
+    /// Parses a file name. Returns `None` if it is not that of a rollout.
     pub(crate) fn read(name: &str) -> Option<Self> {
         let inner = name.strip_prefix(BEGINNING)?.strip_suffix(ENDING)?;
         let ids = inner.get(TIME_LEN..)?.strip_prefix('-')?;
@@ -41,23 +41,23 @@ impl RolloutName {
         (is_id(thread) && is_id(rollout)).then(|| Self { thread: ThreadId::from(thread), rollout: rollout.to_owned() })
     }
 
-    /// Reads the name of a file.
+    /// Parses the file name of a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         Self::read(path.file_name()?.to_str()?)
     }
 
-    /// Returns the rollout id of a file of a thread. One that is named in another way is taken for the thread's first.
+    /// Returns the rollout id of a thread's file. If the name is not that of a rollout, the id is that of the thread.
     pub(crate) fn id(thread: &ThreadId, path: &Path) -> String {
         Self::of(path).filter(|name| name.thread == *thread).map_or_else(|| thread.to_string(), |name| name.rollout)
     }
 }
 
-/// Tells whether a text can be an id, and so be a part of a file's name.
+/// Returns whether a text can be an id, and so can be a part of a file name.
 pub(crate) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns where the rollout of a thread is put that is begun at a time.
+/// Returns the path of a rollout that is started at a time.
 pub(crate) fn path(home: &Path, zone: &TimeZone, at_ms: i64, thread: &ThreadId, part: Option<&str>) -> PathBuf {
     let time = Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(zone.clone());
     let part = part.map(|part| format!("_{part}")).unwrap_or_default();
@@ -66,7 +66,8 @@ pub(crate) fn path(home: &Path, zone: &TimeZone, at_ms: i64, thread: &ThreadId, 
         .join(format!("{BEGINNING}{}-{thread}{part}{ENDING}", time.strftime("%Y-%m-%dT%H-%M-%S")))
 }
 
-/// Returns the folder of a rollout that is in use, as its name says it; nothing if the name has no date.
+/// Returns the folder of a rollout that is not archived, which depends on the date in its name. Returns `None` if the
+/// name has no date.
 pub(crate) fn folder_of(home: &Path, name: &str) -> Option<PathBuf> {
     let date = name.strip_prefix(BEGINNING)?.get(..10)?;
     let mut parts = date.split('-').map(|part| part.parse::<u16>().ok());
@@ -74,36 +75,35 @@ pub(crate) fn folder_of(home: &Path, name: &str) -> Option<PathBuf> {
     Some(home.join(SESSIONS).join(format!("{year:04}")).join(format!("{month:02}")).join(format!("{day:02}")))
 }
 
-/// A rollout that is there.
+/// A rollout that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Present {
-    /// The file.
     pub(crate) path: PathBuf,
-    /// What its name says.
+    /// Its parsed file name.
     pub(crate) name: RolloutName,
-    /// Whether it is among those that were put away.
+    /// Whether the thread is archived.
     pub(crate) archived: bool,
     /// Its length in bytes.
     pub(crate) size: u64,
-    /// When it was changed, in nanoseconds since 1970.
+    /// Its modification time, in nanoseconds since 1970.
     pub(crate) modified_ns: i64,
 }
 
-/// Finds all rollouts of a home.
+/// Finds all rollouts of a server home.
 ///
 /// # Errors
 ///
-/// Returns the error of the system when a folder cannot be read; one that is not there is empty, and one below it that
-/// cannot be read is left out.
+/// Returns an error if one of the two folders of threads cannot be read. A missing folder counts as empty, and a folder
+/// inside them that cannot be read is skipped.
 pub(crate) fn find(home: &Path) -> io::Result<Vec<Present>> {
     find_some(home, |_| true)
 }
 
-/// Finds the rollouts of a thread, without a look at the others.
+/// Finds the rollouts of one thread, without reading the metadata of other files.
 ///
 /// # Errors
 ///
-/// As those of [`find`].
+/// Returns the same errors as [`find`].
 pub(crate) fn find_of(home: &Path, thread: &ThreadId) -> io::Result<Vec<Present>> {
     find_some(home, |name| name.thread == *thread)
 }
@@ -120,11 +120,11 @@ fn find_some(home: &Path, is_wanted: impl Fn(&RolloutName) -> bool) -> io::Resul
     Ok(found)
 }
 
-/// Finds rollouts that are not whole, and the threads that they are of.
+/// Finds incomplete rollouts, with the ids of their threads.
 ///
 /// # Errors
 ///
-/// As those of [`find`].
+/// Returns the same errors as [`find`].
 pub(crate) fn find_drafts(home: &Path) -> io::Result<Vec<(ThreadId, PathBuf)>> {
     let mut found = Vec::new();
     each_file(home, &mut |path, _| {
@@ -136,12 +136,13 @@ pub(crate) fn find_drafts(home: &Path) -> io::Result<Vec<(ThreadId, PathBuf)>> {
     Ok(found)
 }
 
-/// Tells whether a rollout is where rollouts of a home are kept, and so is found there.
+/// Returns whether a path is in the folders in which a server home stores rollouts.
 pub(crate) fn is_kept(home: &Path, path: &Path) -> bool {
     RolloutName::of(path).is_some() && [SESSIONS, ARCHIVED].iter().any(|folder| path.starts_with(home.join(folder)))
 }
 
-/// Returns a path as it is found in the home, if it is there: the folders of a home can be links to other places.
+/// Returns the path as [`find`] would return it, if the file is in the server home. The folders of a server home can be
+/// symlinks.
 pub(crate) fn below(home: &Path, path: PathBuf) -> PathBuf {
     let found = [SESSIONS, ARCHIVED].iter().find_map(|folder| {
         let folder = home.join(folder);
@@ -151,9 +152,9 @@ pub(crate) fn below(home: &Path, path: PathBuf) -> PathBuf {
     found.unwrap_or(path)
 }
 
-/// Hands out the files of the folders that hold rollouts, and whether they are put away.
+/// Calls `visit` with each file in the folders of rollouts, and whether it is archived.
 fn each_file(home: &Path, visit: &mut dyn FnMut(PathBuf, bool)) -> io::Result<()> {
-    // Years, months and days.
+    // Three levels of folders: years, months and days.
     walk(&home.join(SESSIONS), 3, &mut |path| visit(path, false))?;
     walk(&home.join(ARCHIVED), 0, &mut |path| visit(path, true))
 }
@@ -171,7 +172,7 @@ fn walk(folder: &Path, depth: u32, visit: &mut dyn FnMut(PathBuf)) -> io::Result
             visit(entry.path());
         } else if kind.is_dir()
             && depth > 0
-            // The other folders are there nevertheless.
+            // Continue with the other folders.
             && let Err(error) = walk(&entry.path(), depth - 1, visit)
         {
             tracing::warn!(path = %entry.path().display(), %error, "a folder of threads cannot be read");
@@ -180,7 +181,7 @@ fn walk(folder: &Path, depth: u32, visit: &mut dyn FnMut(PathBuf)) -> io::Result
     Ok(())
 }
 
-/// Returns the length of a file and when it was changed.
+/// Returns the length of a file in bytes, and its modification time in nanoseconds since 1970.
 pub(crate) fn state(path: &Path) -> io::Result<(u64, i64)> {
     let metadata = fs::metadata(path)?;
     let modified = metadata.modified()?;

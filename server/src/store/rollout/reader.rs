@@ -1,4 +1,4 @@
-//! Reads the lines of a rollout, one at a time.
+//! Reads a rollout line by line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -7,32 +7,32 @@ use std::path::Path;
 
 use super::line::MAX_LINE_BYTES;
 
-/// What there is to say about a file besides its lines.
+/// Properties of a file after its lines were read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub(crate) bytes: u64,
-    /// Whether the last line has no end: whoever appends has to end it first.
+    /// Whether the last line has no line break. A writer has to append one first.
     pub(crate) open: bool,
 }
 
-/// A line, or what is left of one.
+/// The text of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Text<'a> {
-    /// A line with an end.
+    /// A line that ends with a line break.
     Whole(&'a str),
-    /// The last line, which has no end. It may be all of a line but its end; it is empty if it is no text, or too long.
+    /// The last line, without a line break. It may be complete otherwise. The text is empty if the line is not UTF-8 or
+    /// is too long.
     Open(&'a str),
-    /// A line that is too long, or no text.
+    /// A line that is too long or not UTF-8.
     Unreadable,
 }
 
-/// Hands every line of a file to `take` with the offset at which it begins, up to a number of bytes or until `take` has had
-/// enough.
+/// Calls `take` with each line and its offset, up to a number of bytes or until `take` breaks.
 ///
 /// # Errors
 ///
-/// Returns the error of the system when the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub(crate) fn each_line(
     path: &Path,
     limit: Option<u64>,
@@ -69,11 +69,11 @@ fn read_lines(
         }
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         let flow = match std::str::from_utf8(text) {
-            // Empty lines separate a torn line from what was appended later.
+            // An empty line separates an incomplete line from the lines that were appended later.
             Ok("") => ControlFlow::Continue(()),
             Ok(text) if ending.open => take(offset, Text::Open(text)),
             Ok(text) => take(offset, Text::Whole(text)),
-            // It can be torn in the middle of a character.
+            // The line may be torn in the middle of a character.
             Err(_) if ending.open => take(offset, Text::Open("")),
             Err(_) => take(offset, Text::Unreadable),
         };
@@ -83,7 +83,7 @@ fn read_lines(
     }
 }
 
-/// Passes over the rest of a line.
+/// Skips the rest of a line.
 fn skip_line(from: &mut impl BufRead, mut ending: Ending) -> io::Result<Ending> {
     loop {
         let buffer = from.fill_buf()?;

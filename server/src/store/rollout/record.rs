@@ -1,7 +1,7 @@
-//! What events leave behind in a rollout.
+//! Converts events to the lines of a rollout.
 //!
-//! Items are stored when they end: as they ended, with the times at which they began and ended. What only streams, and what
-//! can be worked out again, leaves nothing.
+//! An item is stored when it ends, with the times at which it began and ended. Streamed pieces, and information that
+//! can be derived from other lines, are not stored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use super::spelling::{put, text};
 use super::{outcome, settings, short};
 use crate::mapping;
 
-/// The event by which a message of another agent waits for the model.
+/// The event that stores a message of another agent until the model reads it.
 pub(crate) const MAIL_EVENT: &str = "agent_mail_queued";
 
-/// Says what kind of turn begins, if it is none that works on something. Other programs do not say it.
-const KIND: &str = "turn_kind";
+/// Member with the kind of a turn that does no work for the user. Other programs do not write it.
+const TURN_KIND: &str = "turn_kind";
 
-/// Turns events of one thread into lines.
+/// Converts the events of one thread to lines.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     thread: ThreadId,
     mode: ThreadHistoryMode,
-    /// Turns that run.
+    /// The running turns.
     turns: HashMap<TurnId, Running>,
-    /// When items began that have not ended, in milliseconds since 1970.
+    /// Start times of the items that have not ended, in milliseconds since 1970.
     begun: HashMap<ItemId, i64>,
     settings: Option<Arc<Settings>>,
 }
@@ -43,29 +43,28 @@ struct Running {
     started_at_ms: i64,
 }
 
-/// Whether something is worth a rollout by itself.
+/// Whether the lines of an event justify creating a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Worth {
-    /// It is.
+    /// They do.
     Storing,
-    /// It only goes along with other things.
+    /// They are kept until other lines create the rollout.
     Keeping,
 }
 
 impl Recorder {
-    /// Begins to record a thread.
     pub(crate) fn new(thread: ThreadId, mode: ThreadHistoryMode) -> Self {
         Self { thread, mode, turns: HashMap::new(), begun: HashMap::new(), settings: None }
     }
 
-    /// Returns the lines that an event leaves behind.
+    /// Returns the lines of an event, which may be none.
     pub(crate) fn lines(&mut self, event: &Event) -> (Worth, Vec<NewLine>) {
         let line = |kind: LineKind, payload: Value| vec![NewLine { at_ms: event.at_ms, kind, payload }];
         let lines = match &event.kind {
             EventKind::TurnStarted { turn, root_turn, kind, context_window } => {
                 let mut payload = self.turn_started(turn, root_turn, *context_window, event.at_ms);
                 if *kind != TurnKind::Regular {
-                    payload[KIND] = kind.name().into();
+                    payload[TURN_KIND] = kind.name().into();
                 }
                 line(LineKind::Event, payload)
             }
@@ -171,7 +170,7 @@ impl Recorder {
     }
 }
 
-/// Returns the event that says what a thread works with.
+/// Returns the event that stores the settings of a thread.
 pub(crate) fn settings_applied(thread: &ThreadId, settings: &Settings) -> Value {
     json!({
         "type": "thread_settings_applied",
@@ -210,13 +209,14 @@ fn counts(counts: &TokenCounts) -> Value {
     })
 }
 
-/// Reads which turn an event begins, if it is one that works on nothing but the thread itself.
+/// Returns the id of a turn that an event starts, if the turn does no work for the user, such as a compaction.
 pub(crate) fn turn_beside_work(kind: &str, payload: &Value) -> Option<String> {
-    let is_beside = kind == "task_started" && payload.get(KIND).is_some_and(|kind| kind != TurnKind::Regular.name());
+    let is_beside =
+        kind == "task_started" && payload.get(TURN_KIND).is_some_and(|kind| kind != TurnKind::Regular.name());
     if is_beside { text(payload, "turn_id") } else { None }
 }
 
-/// Reads the tokens that a `token_count` says; nothing if it says none.
+/// Reads the token usage in a `token_count` event. Returns `None` if the event contains none.
 pub(crate) fn read_usage(value: &Value) -> Option<ThreadUsage> {
     let info = value.get("info")?;
     let counts = |name: &str| {

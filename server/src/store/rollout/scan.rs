@@ -1,7 +1,7 @@
-//! What a rollout says about its thread, line by line.
+//! Summarizes a rollout line by line.
 //!
-//! The same lines are looked at here when a rollout is found and when it is written, so that a list that was kept and one
-//! that was made anew say the same.
+//! The same code handles lines when a rollout is read and when it is written. Therefore, a summary that was updated
+//! during writing equals one that was read again.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use super::spelling::text;
 use super::{item, record, short};
 use crate::store::summary::MAX_PREVIEW_CHARS;
 
-/// Which events a scan looks at.
+/// The events that change a scan.
 const LOOKED_AT: [&str; 9] = [
     "task_started",
     "turn_started",
@@ -32,58 +32,58 @@ const LOOKED_AT: [&str; 9] = [
     CLOSED_EVENT,
 ];
 
-/// The event that gives a thread a name.
+/// The event that names a thread.
 pub(crate) const NAME_EVENT: &str = "thread_name_updated";
-/// The event that says what is known of the repository.
+/// The event that stores the Git information of a thread.
 pub(crate) const GIT_EVENT: &str = "thread_git_updated";
-/// The event by which an agent does not belong any more to the one that started it.
+/// The event that closes an agent, so that it no longer belongs to its parent.
 pub(crate) const CLOSED_EVENT: &str = "thread_spawn_edge_closed";
 
-/// What a rollout says about its thread.
+/// A summary of a rollout.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scan {
-    /// Its first line.
+    /// The metadata of its first line.
     pub(crate) meta: Option<Meta>,
-    /// Bytes that were looked at.
+    /// Number of bytes that were read.
     pub(crate) bytes: u64,
-    /// Whether the last line has no end.
+    /// Whether the last line has no line break.
     pub(crate) open: bool,
-    /// Whether it lacks nothing else.
+    /// Whether the last line is valid except for its missing line break.
     pub(crate) open_is_whole: bool,
-    /// Lines that are broken.
+    /// Number of invalid lines.
     pub(crate) broken: u64,
-    /// The greatest number of a line.
+    /// The greatest line number.
     pub(crate) last_ordinal: Option<u64>,
-    /// When the newest line was written, in milliseconds since 1970.
+    /// Time of the newest line, in milliseconds since 1970.
     pub(crate) updated_at_ms: Option<i64>,
-    /// When the newest turn began.
+    /// Start time of the newest turn, in milliseconds since 1970.
     pub(crate) turn_at_ms: Option<i64>,
-    /// First text of a user, and the number of its line.
+    /// The text of the first user message, with the number of its line.
     pub(crate) preview: Option<(Option<u64>, String)>,
-    /// The name, and when it was given.
+    /// The time at which the thread was named, in milliseconds since 1970, and the name.
     pub(crate) name: Option<(i64, String)>,
-    /// The folder, as it is now.
+    /// The current folder.
     pub(crate) cwd: Option<String>,
-    /// The provider, as it is now.
+    /// The current provider.
     pub(crate) provider: Option<String>,
-    /// The model, as it is now.
+    /// The current model.
     pub(crate) model: Option<String>,
-    /// The effort, as it is now.
+    /// The current reasoning effort.
     pub(crate) effort: Option<String>,
-    /// What is known of the repository, as it is now; `None` if nobody said so since the first line.
+    /// The current Git information. `None` if it has not changed since the first line.
     pub(crate) git: Option<Option<GitInfo>>,
-    /// All tokens that were used.
+    /// All tokens that the thread has used.
     pub(crate) tokens: Option<u64>,
-    /// Whether the agent does not belong any more to the one that started it.
+    /// Whether the agent was closed.
     pub(crate) closed: bool,
 }
 
 impl Scan {
-    /// Looks at a whole file.
+    /// Reads a whole file.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system when the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut scan = Self::default();
         let Ending { bytes, open } = each_line(path, None, |_, text| {
@@ -95,11 +95,11 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Looks at a line that was appended, with its end; and with the end of a torn line before it, if there is one.
+    /// Adds an appended line with its line break. `written` may start with a line break that ends an incomplete line.
     pub(crate) fn appended(&mut self, written: &str) {
         self.bytes += written.len() as u64;
         if std::mem::take(&mut self.open) && !self.open_is_whole {
-            // What was torn has an end now, and is broken for good.
+            // The incomplete line has been ended and stays invalid.
             self.broken += 1;
         }
         self.add_text(Text::Whole(written.trim_matches('\n')));
@@ -115,7 +115,7 @@ impl Scan {
                 self.open_is_whole = matches!(text, Text::Open(_));
                 self.add(&line);
             }
-            // A last line without an end is not broken, but not yet whole.
+            // A last line without a line break may be incomplete, so it does not count as invalid.
             (None, Text::Open(_)) => self.open_is_whole = false,
             (None, _) => self.broken += 1,
         }
@@ -146,10 +146,10 @@ impl Scan {
     fn add_meta(&mut self, payload: &Value, at_ms: Option<i64>) {
         let Some(found) = Meta::read(payload, at_ms) else { return };
         match &self.meta {
-            // Lists do not show what is long in it.
+            // Omit the long members, which lists do not show.
             None => self.meta = Some(Meta { base_instructions: None, dynamic_tools: Vec::new(), ..found }),
-            // Another program says again whose it is when it learns about the repository. Lines that were copied from
-            // another thread can say whose they were.
+            // The Codex CLI repeats the metadata when it learns about the repository. Lines that were copied from
+            // another thread can contain the metadata of that thread.
             Some(first) if first.id == found.id => self.git = Some(found.git),
             Some(_) => {}
         }
@@ -195,7 +195,7 @@ impl Scan {
     }
 }
 
-/// Returns what a list shows of a message; nothing if it has no text.
+/// Returns the preview of a message. Returns `None` if the message has no text.
 fn preview(content: &[UserInput]) -> Option<String> {
     let mut shown = String::new();
     for input in content {

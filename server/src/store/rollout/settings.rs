@@ -1,7 +1,7 @@
-//! Settings in rollouts: beside every turn (`turn_context`), and when they change (`thread_settings_applied`).
+//! Settings in rollouts: in each turn (`turn_context`), and after a change (`thread_settings_applied`).
 //!
-//! What a sandbox allows stands there twice: as a `sandbox_policy`, which is what is read here, and for other programs as a
-//! `permission_profile`.
+//! The sandbox policy is stored twice: as `sandbox_policy`, which this server reads, and as `permission_profile` for
+//! other programs.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use trace_runtime::{Settings, TurnId};
 use super::spelling::{put, text};
 use crate::store::stored::StoredSettings;
 
-/// Returns what a turn works with.
+/// Returns the settings of a turn.
 pub(crate) fn turn_context(turn: &TurnId, root: &TurnId, settings: &Settings) -> Value {
     let mut members = Map::new();
     members.insert("turn_id".into(), turn.to_string().into());
@@ -21,12 +21,11 @@ pub(crate) fn turn_context(turn: &TurnId, root: &TurnId, settings: &Settings) ->
     common(&mut members, settings);
     members.insert("model".into(), settings.model.clone().into());
     put(&mut members, "effort", settings.effort.clone());
-    // Other readers want one in any case.
+    // Other readers require this member.
     members.insert("summary".into(), settings.summary.as_deref().unwrap_or("auto").into());
     Value::Object(members)
 }
 
-/// Returns all settings.
 pub(crate) fn applied(settings: &Settings) -> Value {
     let mut members = Map::new();
     members.insert("model".into(), settings.model.clone().into());
@@ -108,17 +107,18 @@ fn profile(settings: &Settings) -> Value {
     }
 }
 
-/// Adds what a `turn_context` says.
+/// Applies a `turn_context`.
 pub(crate) fn read_turn_context(settings: &mut StoredSettings, value: &Value) {
     read_common(settings, value);
     settings.effort = Some(text(value, "effort"));
-    // The settings say it better, where there are any; other programs write what they made of it here.
+    // A `thread_settings_applied` event is more precise: other programs write here the value that they derived from the
+    // settings.
     if settings.summary.is_none() {
         settings.summary = Some(text(value, "summary"));
     }
 }
 
-/// Adds what a `thread_settings_applied` says.
+/// Applies a `thread_settings_applied`.
 pub(crate) fn read_applied(settings: &mut StoredSettings, value: &Value) {
     read_common(settings, value);
     if let Some(provider) = text(value, "model_provider_id") {
@@ -169,7 +169,7 @@ fn read_approval(value: &Value) -> Option<ApprovalPolicy> {
     match value.as_str() {
         Some("untrusted") => Some(ApprovalPolicy::Untrusted),
         Some("never") => Some(ApprovalPolicy::Never),
-        // Older and finer ways of asking come down to it.
+        // Other policies of the Codex CLI correspond to `on-request`.
         Some("on-request" | "on-failure") => Some(ApprovalPolicy::OnRequest),
         Some(_) => None,
         None => value.is_object().then_some(ApprovalPolicy::OnRequest),
@@ -202,7 +202,7 @@ fn read_sandbox(value: &Value) -> Option<SandboxPolicy> {
     })
 }
 
-/// Reads a profile of permissions, which says more than a sandbox policy: what it means for the latter.
+/// Converts a permission profile to a sandbox policy. A profile can contain details that a policy cannot express.
 fn read_profile(value: &Value) -> Option<SandboxPolicy> {
     let profile = value.get("permission_profile")?;
     let network = match profile.get("network").and_then(Value::as_str) {

@@ -1,7 +1,7 @@
-//! The short events of old: what older clients write instead of whole items, and still read.
+//! Short events, which older clients write and read instead of whole items.
 //!
-//! A thread whose history is kept in the old way gets both from us: the whole item, and beside it the short event where
-//! there is one. The event then names the item (`item_id`), so that who knows the item skips it.
+//! A thread with the legacy history mode gets both: the whole item, and a short event if there is one for its type. The
+//! event names the item (`item_id`), so that readers of whole items can skip it.
 
 use serde_json::{Map, Value, json};
 use trace_protocol::item as wire;
@@ -11,7 +11,7 @@ use trace_protocol::turn::TurnStatus;
 use super::item as whole;
 use super::spelling::{file_url, milliseconds, path_of, put, span, text};
 
-/// Returns the short events of an item that ended in a turn.
+/// Returns the short events of an item that has ended.
 pub(crate) fn short(turn: &str, item: &ThreadItem) -> Vec<Value> {
     let id = item.id();
     let event = |kind: &str, members: Value| {
@@ -79,7 +79,7 @@ pub(crate) fn short(turn: &str, item: &ThreadItem) -> Vec<Value> {
             json!({"turn_id": turn, "review_output": whole::review_output(&item.review)}),
         )],
         ThreadItem::ContextCompaction(_) => vec![event("context_compacted", json!({}))],
-        // Old clients have no event for the others, or read the whole item.
+        // The other types have no short event, or clients read the whole item.
         _ => Vec::new(),
     }
 }
@@ -89,7 +89,7 @@ fn short_message(item: &wire::UserMessageItem) -> Value {
     for input in &item.content {
         match input {
             UserInput::Text { text, text_elements } => {
-                // Texts stand one behind the other here, and so do the marks in them.
+                // In the event, the texts are joined, so the ranges of their elements have to be shifted.
                 let offset = message.len() as u64;
                 elements.extend(text_elements.iter().map(|element| {
                     let range = json!({
@@ -114,30 +114,31 @@ fn short_message(item: &wire::UserMessageItem) -> Value {
     Value::Object(members)
 }
 
-/// A short event that was read.
+/// The content of a short event.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Short {
-    /// An item.
+    /// A whole item.
     Item(Box<ThreadItem>),
-    /// A part of the reasoning that is the last item, or of a new one.
+    /// A part of a reasoning item: of the newest item if that is reasoning, or else of a new one.
     Reasoning {
-        /// The item, if the event names it.
+        /// The id of the item, if the event names it.
         id: Option<String>,
-        /// The part of a summary.
+        /// The part of the summary.
         summary: Option<String>,
-        /// The part of the text.
+        /// The part of the content.
         content: Option<String>,
     },
-    /// The turn failed, if it does not say otherwise.
+    /// An error of the turn, which has failed unless its end says otherwise.
     Error(Value),
 }
 
-/// Tells whether an event says which item it is about.
+/// Returns whether an event names its item.
 pub(crate) fn names_item(value: &Value) -> bool {
     ["item_id", "call_id", "event_id"].iter().any(|name| text(value, name).is_some())
 }
 
-/// Reads a short event; nothing if it is none, or says too little. An item that it does not name is given a name.
+/// Reads a short event. Returns `None` for another event, or if a required member is missing. An item without an id
+/// gets the id `given`.
 pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<Short> {
     let named = || text(value, "item_id").unwrap_or_else(|| given.to_owned());
     let called = || text(value, "item_id").or_else(|| text(value, "call_id"));
@@ -228,7 +229,7 @@ pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<Short> {
     })))
 }
 
-/// Reads what a user said in the old way: one text, and pictures.
+/// Reads a user message in the old form: one text, and images.
 pub(crate) fn read_message(value: &Value) -> Vec<UserInput> {
     let texts = |name: &str| {
         let list = value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -270,7 +271,7 @@ fn read_mcp(id: String, value: &Value) -> Option<wire::McpToolCallItem> {
     })
 }
 
-/// Returns the status of a turn that an event ends; nothing if it ends none.
+/// Returns the status of a turn after an event, or `None` if the event does not end a turn.
 pub(crate) fn end_status(kind: &str) -> Option<TurnStatus> {
     match kind {
         "task_complete" | "turn_complete" => Some(TurnStatus::Completed),

@@ -1,11 +1,11 @@
-//! The spelling of rollouts, which differs from that of messages: `snake_case` for `camelCase`, `file:` addresses for paths,
-//! and spans of time in two parts.
+//! Converts the spelling of the protocol to that of rollouts: `snake_case` instead of `camelCase`, `file:` URLs instead
+//! of paths, and durations as objects with two members.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// Returns a word of the messages as rollouts spell it.
+/// Converts a word from `camelCase` to `snake_case`.
 pub(crate) fn snake(word: &str) -> String {
     let mut spelt = String::with_capacity(word.len() + 4);
     for (position, letter) in word.char_indices() {
@@ -21,7 +21,7 @@ pub(crate) fn snake(word: &str) -> String {
     spelt
 }
 
-/// Returns a word of a rollout as messages spell it; a word that is spelt so already stays.
+/// Converts a word from `snake_case` to `camelCase`. Other words stay as they are.
 pub(crate) fn camel(word: &str) -> String {
     let mut spelt = String::with_capacity(word.len());
     let mut raised = false;
@@ -39,7 +39,7 @@ pub(crate) fn camel(word: &str) -> String {
     spelt
 }
 
-/// Returns a value with the names of its members, and of the members of its direct values, spelt another way.
+/// Returns a value in which all names of members are spelt with `spell`, also those of nested objects.
 pub(crate) fn renamed(value: &Value, spell: fn(&str) -> String) -> Value {
     match value {
         Value::Object(members) => {
@@ -50,12 +50,12 @@ pub(crate) fn renamed(value: &Value, spell: fn(&str) -> String) -> Value {
     }
 }
 
-/// Bytes that stand for themselves in the path of an address.
+/// Returns whether a byte needs no escape in the path of a URL.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~/!$&'()*+,;=:@".contains(&byte)
 }
 
-/// Returns a path as an address, if it is absolute; a relative one stays as it is.
+/// Converts an absolute path to a `file:` URL. A relative path stays as it is.
 pub(crate) fn file_url(path: &str) -> String {
     if !Path::new(path).is_absolute() {
         return path.to_owned();
@@ -72,7 +72,7 @@ pub(crate) fn file_url(path: &str) -> String {
     url
 }
 
-/// Returns the path of an address, or the text itself if it is no `file:` address.
+/// Converts a `file:` URL to a path. Another text stays as it is.
 pub(crate) fn path_of(url: &str) -> String {
     let Some(path) = url.strip_prefix("file://") else { return url.to_owned() };
     let bytes = path.as_bytes();
@@ -97,24 +97,24 @@ pub(crate) fn path_of(url: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
-/// Returns milliseconds as a span of time.
+/// Converts milliseconds to a duration.
 pub(crate) fn span(milliseconds: i64) -> Value {
     json!({"secs": milliseconds.div_euclid(1000), "nanos": milliseconds.rem_euclid(1000) * 1_000_000})
 }
 
-/// Returns the milliseconds of a span of time.
+/// Converts a duration to milliseconds.
 pub(crate) fn milliseconds(span: &Value) -> Option<i64> {
     let seconds = span.get("secs")?.as_i64()?;
     let nanos = span.get("nanos").and_then(Value::as_i64).unwrap_or(0);
     seconds.checked_mul(1000)?.checked_add(nanos.div_euclid(1_000_000))
 }
 
-/// Returns a text of an object.
+/// Returns the text in a member of an object.
 pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Puts a value into an object, unless there is none.
+/// Adds a member to an object if the value is not `None`.
 pub(crate) fn put(members: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         members.insert(name.to_owned(), value.into());
