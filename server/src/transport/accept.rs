@@ -1,8 +1,9 @@
-//! Takes in connections and reads HTTP requests from them.
+//! Accepts connections and serves HTTP on them.
 //!
-//! Before a byte is read, it is found out who connects: what the server runs itself is turned away, whatever it asks. Only so many
-//! connections wait for that at a time; further ones wait in the system. Who is let in takes a place of the server. Whoever then says
-//! nothing, or says it very slowly, is sent away, so nobody can use up what connections need.
+//! Before a byte is read, the server determines which process has connected, and refuses processes that it started
+//! itself. Only a limited number of connections is judged at the same time; further ones wait in the backlog of the
+//! system. A connection that is admitted takes a slot. A client that sends no request, or sends it very slowly, is
+//! disconnected, so that it does not occupy a slot forever.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,14 +24,15 @@ use super::peer::{Arrival, Judge};
 use super::room::Room;
 use super::turn_away::{Porter, Reason};
 
-/// How long somebody who is connected may take to send the head of a request, all of it.
+/// How long a client may take to send the whole head of a request.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Most connections that wait to be judged. A process that may open few files has a quarter of them for that.
+/// Most connections that are judged at the same time. A process with a low limit of open files uses a quarter of that
+/// limit.
 const MAX_UNJUDGED: u64 = 1_024;
 
-/// Answers requests until it is told to stop; then requests that have begun are still answered. Until all of an answer has
-/// been written, its connection is one of the tasks.
+/// Serves requests until `stop` is cancelled. Requests that have started by then are still answered. The task of a
+/// connection ends when the whole response has been written.
 pub(super) async fn accept_all<L>(mut listener: L, router: Router, tasks: TaskTracker, stop: CancellationToken)
 where
     L: Listener<Io: Arrival>,
@@ -59,7 +61,7 @@ where
             };
             drop(waiting);
             match admitted {
-                // A WebSocket keeps its place when the connection is no longer one of HTTP.
+                // A WebSocket keeps its slot after the upgrade from HTTP.
                 Ok((peer, held)) => serve(stream, router.layer(Extension(peer)).layer(Extension(held)), &stop).await,
                 Err(reason) => porter.turn_away(stream, reason, &stop).await,
             }
@@ -86,7 +88,7 @@ where
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "HTTP connection broke");
+        tracing::debug!(%error, "HTTP connection failed");
     }
 }
 
@@ -97,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets one client in.
+    /// A listener that accepts one client.
     struct One(Option<DuplexStream>);
 
     impl Listener for One {

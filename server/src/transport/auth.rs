@@ -1,7 +1,7 @@
-//! Who may connect over TCP: those with one known token, or those with a signed one.
+//! Authorization over TCP: with one known token, or with signed tokens.
 //!
-//! A client shows its token once, as it connects. What a token is compared with never depends on where two texts begin to
-//! differ. Everything that can be wrong with the settings is wrong when the server starts, and not when a client comes.
+//! A client sends its token once, when it connects. Tokens are compared in constant time. Invalid settings are errors
+//! when the server starts, not when a client connects.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use subtle::ConstantTimeEq as _;
 /// Fewest bytes of a secret that signs tokens.
 pub const MIN_SECRET_BYTES: usize = 32;
 
-/// Seconds by which clocks may differ, if nothing else was said.
+/// Default of `--ws-max-clock-skew-seconds`.
 pub const DEFAULT_CLOCK_SKEW_SECONDS: u64 = 30;
 
 /// Most bytes of a file with a token or a secret.
 pub const MAX_SECRET_FILE_BYTES: u64 = 64 << 10;
 
-/// Most bytes of a token that a client shows.
+/// Most bytes of a token that a client sends.
 pub const MAX_TOKEN_BYTES: usize = 16 << 10;
 
-/// What a file begins with that holds the SHA-256 of a token instead of the token.
+/// Prefix of a file that contains the SHA-256 digest of a token instead of the token.
 pub const DIGEST_PREFIX: &[u8] = b"sha256:";
 
-/// How clients show who they are.
+/// How clients authenticate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMode {
-    /// `capability-token`: one token, which whoever has it may use.
+    /// `capability-token`: one fixed token.
     CapabilityToken,
-    /// `signed-bearer-token`: tokens with an end, signed with a secret that the server knows.
+    /// `signed-bearer-token`: tokens that expire, signed with a secret that the server knows.
     SignedBearerToken,
 }
 
@@ -53,7 +53,7 @@ impl std::str::FromStr for AuthMode {
     }
 }
 
-/// The options about tokens, as they stand on the command line.
+/// The command line options for tokens.
 #[derive(Debug, Clone, Default)]
 pub struct AuthOptions {
     /// `--ws-auth`.
@@ -72,34 +72,34 @@ pub struct AuthOptions {
     pub max_clock_skew_seconds: Option<u64>,
 }
 
-/// The options about tokens make no sense.
+/// The options for tokens are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// There is no such mode.
     #[error("unknown auth mode `{mode}`: expected capability-token or signed-bearer-token")]
     UnknownMode {
-        /// What was given.
+        /// The value of the option.
         mode: String,
     },
-    /// An option without a mode that it belongs to.
+    /// An option requires another mode.
     #[error("{option} needs --ws-auth {mode}")]
     WithoutMode {
         /// The option.
         option: &'static str,
-        /// The mode that has it.
+        /// The required mode.
         mode: &'static str,
     },
-    /// A token by its file and by its digest, or by neither.
+    /// Not exactly one of the token file and the digest was given.
     #[error("--ws-auth capability-token needs either --ws-token-file or --ws-token-sha256")]
     NotOneToken,
-    /// No secret.
+    /// The mode requires a secret.
     #[error("--ws-auth signed-bearer-token needs --ws-shared-secret-file")]
     NoSecret,
-    /// The digest is none.
+    /// The digest is invalid.
     #[error("--ws-token-sha256 is not a SHA-256 digest: expected 64 hexadecimal digits")]
     BadDigest,
-    /// A file says that it holds a digest, and holds none.
-    #[error("{} begins with `sha256:`, but 64 hexadecimal digits do not follow", path.display())]
+    /// A file starts with the prefix of a digest, but contains no valid digest.
+    #[error("{} starts with `sha256:`, but not with 64 hexadecimal digits after it", path.display())]
     BadDigestFile {
         /// The file.
         path: PathBuf,
@@ -109,32 +109,32 @@ pub enum AuthError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A file is longer than any token or secret.
+    /// A file is longer than [`MAX_SECRET_FILE_BYTES`].
     #[error("{} is longer than {MAX_SECRET_FILE_BYTES} bytes", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
     },
-    /// A file holds nothing.
-    #[error("{} holds no token", path.display())]
+    /// A file is empty.
+    #[error("{} contains no token", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// A secret is too short to sign with.
-    #[error("{} holds {bytes} bytes, expected a secret of at least {MIN_SECRET_BYTES}", path.display())]
+    /// A secret is too short.
+    #[error("{} has {bytes} bytes, expected a secret of at least {MIN_SECRET_BYTES}", path.display())]
     ShortSecret {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// Length of its content.
         bytes: usize,
     },
 }
 
-/// Knows who may connect.
+/// Decides which clients may connect.
 #[derive(Clone)]
 pub struct Auth(Arc<Rule>);
 
@@ -143,23 +143,24 @@ enum Rule {
     Signed { key: Hmac<Sha256>, issuer: Option<String>, audience: Option<String>, skew: Duration },
 }
 
-/// A client may not connect. Which of the rules it broke is not its business.
+/// A client may not connect. The error does not tell it why a token is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unauthorized {
-    /// No token was shown.
+    /// The client sent no token.
     #[error("a bearer token is required")]
     Missing,
-    /// The token is not one that is let in.
+    /// The token is invalid.
     #[error("the bearer token is not valid")]
     Invalid,
 }
 
 impl Auth {
-    /// Reads what the options name; `None` if there is no mode.
+    /// Creates the rule from the options. Returns `None` if no mode is set.
     ///
     /// # Errors
     ///
-    /// Options that do not belong to the mode, a file that cannot be read, or a token or secret that is none.
+    /// Returns an error if an option does not belong to the mode, a file cannot be read, or a token or secret is
+    /// invalid.
     pub fn from_options(options: &AuthOptions) -> Result<Option<Self>, AuthError> {
         let capability_options =
             [("--ws-token-file", options.token_file.is_some()), ("--ws-token-sha256", options.token_sha256.is_some())];
@@ -186,11 +187,11 @@ impl Auth {
         }
     }
 
-    /// Says whether a request with these headers may connect now.
+    /// Checks whether a request with these headers may connect now.
     ///
     /// # Errors
     ///
-    /// There is no token, or it is not valid.
+    /// Returns an error if there is no token or the token is invalid.
     pub fn check(&self, headers: &HeaderMap, now: SystemTime) -> Result<(), Unauthorized> {
         let token = bearer(headers)?;
         let is_valid = token.len() <= MAX_TOKEN_BYTES
@@ -220,7 +221,7 @@ fn capability(options: &AuthOptions) -> Result<Auth, AuthError> {
                 return Err(AuthError::Empty { path: path.clone() });
             }
             match token.strip_prefix(DIGEST_PREFIX) {
-                // The file of somebody who keeps tokens out of files.
+                // With the digest in the file, the token itself need not be stored.
                 Some(digest) => std::str::from_utf8(digest)
                     .ok()
                     .and_then(digest_from_hex)
@@ -246,7 +247,7 @@ fn signed(options: &AuthOptions) -> Result<Auth, AuthError> {
     Ok(Auth(Arc::new(Rule::Signed { key, issuer, audience, skew })))
 }
 
-/// Reads a file without the white space around its content.
+/// Reads a file, without the white space around its content.
 fn read(path: &Path) -> Result<Vec<u8>, AuthError> {
     use std::io::Read as _;
 
@@ -271,7 +272,7 @@ fn digest_from_hex(text: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
-/// Returns the token of the one `Authorization` header.
+/// Returns the token in the only `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Result<&str, Unauthorized> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(Unauthorized::Missing)?;
@@ -288,7 +289,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Unauthorized> {
 #[derive(Deserialize)]
 struct Header {
     alg: String,
-    /// Names what a reader must understand; we understand nothing of it.
+    /// Extensions that the reader must understand. This server understands none.
     crit: Option<Value>,
 }
 
@@ -307,7 +308,7 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Returns what a token says, if it is signed with the key.
+/// Returns the claims of a token if its signature is valid.
 fn claims(token: &str, key: &Hmac<Sha256>) -> Option<Claims> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, payload) = signed.split_once('.')?;

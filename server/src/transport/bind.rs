@@ -1,4 +1,4 @@
-//! Takes the place where a server listens.
+//! Binds the address or socket on which a server listens.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,10 +10,10 @@ use super::bind_error::BindError;
 use super::listen::Listen;
 use super::unix::{self, UnixPlace};
 
-/// Connections over TCP that may wait in the system to be accepted. Linux takes fewer if `net.core.somaxconn` says so.
+/// Connections over TCP that may wait to be accepted. Linux uses `net.core.somaxconn` if that is smaller.
 const BACKLOG: i32 = 4_096;
 
-/// A place where a server listens from now on.
+/// An address or socket on which a server listens.
 #[derive(Debug)]
 pub struct Bound {
     pub(super) place: Place,
@@ -28,16 +28,16 @@ pub(super) enum Place {
     Off,
 }
 
-/// Where clients find a server, one line each.
+/// The URLs of a server, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Banner {
-    /// The URL to connect to; the port is the real one.
+    /// The URL to connect to. Its port is the real one.
     pub url: String,
-    /// Where somebody can ask whether the server is ready, over TCP.
+    /// URL that tells whether the server accepts clients. `None` unless the server listens on TCP.
     pub ready: Option<String>,
-    /// Where somebody can ask whether the server lives, over TCP.
+    /// URL that tells whether the server runs. `None` unless the server listens on TCP.
     pub health: Option<String>,
-    /// Where sessions over plain HTTP begin, over TCP.
+    /// URL that creates sessions over plain HTTP. `None` unless the server listens on TCP.
     pub bridge: Option<String>,
 }
 
@@ -53,11 +53,12 @@ impl fmt::Display for Banner {
     }
 }
 
-/// Takes a place to listen. `auth` is for TCP.
+/// Starts to listen. `auth` is used for TCP only.
 ///
 /// # Errors
 ///
-/// Others could connect who must not, somebody else is there, or the system refuses.
+/// Returns an error if unauthorized clients could connect, if another server is listening there, or if a system call
+/// fails.
 pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindError> {
     if auth.is_some() && !matches!(listen, Listen::WebSocket(_)) {
         return Err(BindError::AuthWithoutTcp { listen: listen.to_string() });
@@ -82,7 +83,7 @@ pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindErro
 }
 
 impl Bound {
-    /// Returns where clients find the server, if it is a place that has to be told.
+    /// Returns the URLs of the server, or `None` if clients need none.
     #[must_use]
     pub fn banner(&self) -> Option<Banner> {
         match &self.place {

@@ -4,49 +4,51 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A server cannot listen where it is told to.
+/// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// Everybody could connect.
-    #[error("refusing to listen on {address} without a token: other machines reach it; use --ws-auth, or 127.0.0.1")]
+    /// All machines of the network could connect.
+    #[error(
+        "refusing to listen on {address} without a token: other machines can reach it; use --ws-auth, or 127.0.0.1"
+    )]
     NeedsAuth {
-        /// Where.
+        /// The address.
         address: SocketAddr,
     },
-    /// A token is asked for where none is looked at.
-    #[error("--ws-auth works with ws:// alone, not with {listen}")]
+    /// Authorization was configured for a transport without it.
+    #[error("--ws-auth works only with ws://, not with {listen}")]
     AuthWithoutTcp {
-        /// Where.
+        /// The transport.
         listen: String,
     },
-    /// The port is taken, or the address is not ours.
+    /// The port is in use, or the address does not belong to this machine.
     #[error("cannot listen on {address}")]
     Address {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A server answers there.
-    #[error("cannot listen on {}: another server does", path.display())]
+    /// Another server is listening on the socket.
+    #[error("cannot listen on {}: another server is listening there", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// Something else than a socket is there.
-    #[error("cannot listen on {}: it is a file, but no socket; remove it or choose another path", path.display())]
+    /// The path leads to a file that is not a socket.
+    #[error("cannot listen on {}: it is not a socket; remove it or choose another path", path.display())]
     NotASocket {
         /// The file.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot {what} the socket {}", path.display())]
     Socket {
         /// The file.
         path: PathBuf,
-        /// What failed.
+        /// The operation, as it continues "cannot ... the socket".
         what: &'static str,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }

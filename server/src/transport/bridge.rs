@@ -1,9 +1,10 @@
-//! Sessions over plain HTTP, for clients that have no WebSockets: messages go up as requests, and come down as one stream of
-//! server-sent events.
+//! Sessions over plain HTTP, for clients without WebSockets. A client sends messages in requests, and receives messages
+//! in one stream of server-sent events.
 //!
-//! A session is a connection like any other. Its events have numbers; the last ones are kept, so that a client whose stream
-//! broke says the last number it saw and loses nothing. There is one stream at a time: a new one takes the place of the one
-//! before, which may have broken without anybody noticing. A session whose events nobody reads for a while ends.
+//! A session is a connection like any other. Its events are numbered, and the last ones are kept. A client whose stream
+//! broke sends the number of the last event that it received, and continues after it. A session has one stream at a
+//! time. A new stream replaces the old one, which may have broken without an error. A session without a stream ends
+//! after a while.
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
@@ -24,57 +25,56 @@ use tokio::time::Instant;
 use super::door::Door;
 use super::peer::{Owner, Peer};
 use super::sessions::{Admission, Seat, admission};
-use super::websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};
+use super::websocket::{CLOSE_TIMEOUT, MAX_MESSAGE_BYTES};
 use crate::connection::{Connection, TransportKind};
 use crate::ingress::Ingress;
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
 
-/// How long a session stays when nobody reads its events.
-pub const SESSION_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a session lasts without a stream of its events.
+pub const SESSION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a message may take to come.
-pub const CONTENT_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a client may take to send a message.
+pub const CONTENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often a stream without events shows that it lives.
+/// Interval of comments in a stream without events, which keep the connection alive.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Most messages of one session that wait to be looked at. Who sends more is told to come again.
+/// Most messages of a session that wait to be handled. Further messages are refused until there is room.
 pub const MAX_WAITING_MESSAGES: usize = 128;
 
-/// Most bytes of messages of one session that wait to be looked at.
+/// Most bytes of the messages of a session that wait to be handled.
 pub const MAX_WAITING_BYTES: usize = MAX_MESSAGE_BYTES;
 
-/// Events that are kept for a client that comes back.
+/// Most events that are kept for a client that reconnects.
 pub const MAX_KEPT_EVENTS: usize = 1_024;
 
-/// Bytes of events that are kept for a client that comes back.
+/// Most bytes of the events that are kept for a client that reconnects.
 pub const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// The header in which a client that comes back says what it has seen.
+/// The header with the number of the last event that a client received before it reconnects.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Bytes of messages that go into a stream at a time.
+/// Most bytes of messages that are added to a stream together.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// Batches that a stream takes before its client has read them.
+/// Batches that a stream buffers before its client has read them.
 const STREAM_BATCHES: usize = 2;
 
-/// What has room is counted in pieces of so many bytes.
+/// Unit in which the bytes of waiting messages are counted.
 const PIECE_BYTES: usize = 1 << 10;
 
-/// The sessions.
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     sessions: Arc<Mutex<HashMap<String, Session>>>,
     begun: AtomicU64,
 }
 
-/// The way to one session.
+/// The channels of a session.
 #[derive(Debug, Clone)]
 struct Session {
     messages: mpsc::Sender<Message>,
     readers: mpsc::Sender<Reader>,
-    /// Room for messages that wait.
+    /// Limits the bytes of the waiting messages.
     room: Arc<Semaphore>,
     connection: Arc<Connection>,
     peer: Peer,
@@ -82,14 +82,14 @@ struct Session {
     is_read: Arc<AtomicBool>,
 }
 
-/// A message of the client, and the room that it takes.
+/// A message of the client, with its permit in [`Session::room`].
 #[derive(Debug)]
 struct Message {
     text: Bytes,
     _room: OwnedSemaphorePermit,
 }
 
-/// Somebody who reads events.
+/// A stream of events that a client has opened.
 #[derive(Debug)]
 struct Reader {
     batches: mpsc::Sender<Vec<NumberedText>>,
@@ -103,7 +103,7 @@ struct NumberedText {
 }
 
 impl Bridge {
-    /// Answers a request whose path begins with `/bridge`.
+    /// Serves a request whose path starts with `/bridge`.
     pub(super) async fn answer(&self, door: &Door, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let names: Vec<&str> = parts.uri.path().split('/').skip(2).collect();
@@ -134,7 +134,7 @@ impl Bridge {
         }
     }
 
-    /// Begins a session. What the request holds is its first message.
+    /// Creates a session. The body of the request is its first message.
     async fn create(&self, door: &Door, peer: Peer, body: Body) -> Response {
         if let Some(refusal) = door.refusal() {
             return refusal;
@@ -175,17 +175,17 @@ impl Bridge {
         let answer = serde_json::json!({ "session": id }).to_string();
         let sessions = Arc::clone(&self.sessions);
         door.tasks.spawn(async move {
-            // Also when one of the two fails, the session is gone.
+            // Dropping the entry removes the session from the table, also after a panic.
             let _entry = Entry { sessions, id };
             let end = outbound.outbound();
             let served = async { tokio::join!(listen(ingress, waiting), tell(outbound, coming, &is_read)) };
             let too_late = async {
                 end.ended().await;
-                tokio::time::sleep(CLOSE_PATIENCE).await;
+                tokio::time::sleep(CLOSE_TIMEOUT).await;
             };
             tokio::select! {
                 _ = served => {}
-                // A stream that stalls would hold what is left for as long as its connection lasts.
+                // A stalled stream would otherwise keep the rest of the messages as long as its connection lasts.
                 () = too_late => {}
             }
         });
@@ -201,7 +201,7 @@ impl Bridge {
     }
 }
 
-/// The place of a session in the list, as long as it lasts.
+/// Removes a session from the table when it is dropped.
 struct Entry {
     sessions: Arc<Mutex<HashMap<String, Session>>>,
     id: String,
@@ -256,7 +256,7 @@ impl Session {
     }
 }
 
-/// Makes room for a session of a peer, or returns the answer that there is none.
+/// Makes room for another session of a peer. Returns a response if there is no room.
 fn make_room(sessions: &mut HashMap<String, Session>, peer: &Peer) -> Option<Response> {
     let seats = sessions.values().map(|session| Seat {
         peer: &session.peer,
@@ -266,7 +266,7 @@ fn make_room(sessions: &mut HashMap<String, Session>, peer: &Peer) -> Option<Res
     match admission(seats, peer) {
         Admission::Free => None,
         Admission::InPlaceOf(number) => {
-            tracing::warn!("a session that nobody reads ended, because others want to begin");
+            tracing::warn!("a session without a stream ended to make room for another one");
             sessions.retain(|_, session| {
                 let stays = session.number != number;
                 if !stays {
@@ -286,7 +286,7 @@ fn make_room(sessions: &mut HashMap<String, Session>, peer: &Peer) -> Option<Res
 /// There is no room for a message.
 struct Full;
 
-/// Hands the messages of a client on until the session ends.
+/// Passes the messages of the client to the server until the session ends.
 async fn listen(mut ingress: Ingress, mut messages: mpsc::Receiver<Message>) {
     let connection = Arc::clone(ingress.connection());
     loop {
@@ -300,7 +300,7 @@ async fn listen(mut ingress: Ingress, mut messages: mpsc::Receiver<Message>) {
     }
 }
 
-/// Hands what the client is sent to whoever reads it, until the session ends.
+/// Passes the messages of the server to the open stream until the session ends.
 async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>, is_read: &AtomicBool) {
     let connection = outbound.outbound();
     let mut tape = Tape::default();
@@ -312,14 +312,15 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>,
                 biased;
                 () = connection.ended() => Step::End,
                 reader = readers.recv() => Step::reader(reader),
-                () = tokio::time::sleep_until(alone_since + SESSION_PATIENCE) => Step::Abandon,
+                () = tokio::time::sleep_until(alone_since + SESSION_TIMEOUT) => Step::Abandon,
             },
             Some(batches) => tokio::select! {
                 biased;
                 () = connection.was_cut() => Step::End,
                 reader = readers.recv() => Step::reader(reader),
                 () = batches.closed() => Step::Leave,
-                // Texts leave the queue only when there is room for them, so a stream that stalls fills the queue.
+                // Messages leave the queue only when the stream has room for them. If the stream stalls, the queue
+                // fills.
                 texts = next(&mut outbound, batches) => match texts {
                     Some(texts) => Step::Tell(texts),
                     None => Step::End,
@@ -330,21 +331,22 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>,
             Step::Tell(texts) => {
                 let numbered = tape.append(texts);
                 if let Some(batches) = &present {
-                    // There is room, and nobody else fills it. If the reader has just left, it comes back for them.
+                    // The channel has room, because this is its only sender. If the client has disconnected, it gets
+                    // the messages when it reconnects.
                     let _ = batches.try_send(numbered);
                 }
             }
             Step::Read(reader) => match tape.after(reader.last_seen) {
                 Some(missed) => {
                     if !missed.is_empty() {
-                        // The stream is new and has room.
+                        // The stream is new, so its channel has room.
                         let _ = reader.batches.try_send(missed);
                     }
                     present = Some(reader.batches);
                     is_read.store(true, Ordering::Relaxed);
                 }
                 None => {
-                    tracing::warn!("a session ended, because events are gone that its reader has not seen");
+                    tracing::warn!("a session ended, because events were dropped that its client has not received");
                     connection.cut(CloseReason::Abandoned);
                 }
             },
@@ -374,7 +376,7 @@ impl Step {
 }
 
 async fn next(outbound: &mut OutboundReader, batches: &mpsc::Sender<Vec<NumberedText>>) -> Option<Vec<Arc<str>>> {
-    // A reader that leaves is seen beside this.
+    // The caller also waits for the stream to close.
     let Ok(room) = batches.reserve().await else { return std::future::pending().await };
     drop(room);
     outbound.next(BATCH_BYTES).await
@@ -389,7 +391,7 @@ struct Tape {
 }
 
 impl Tape {
-    /// Gives texts their numbers.
+    /// Numbers texts and keeps them.
     fn append(&mut self, texts: Vec<Arc<str>>) -> Vec<NumberedText> {
         let numbered: Vec<_> = texts
             .into_iter()
@@ -409,7 +411,8 @@ impl Tape {
         numbered
     }
 
-    /// Returns what came after an event, or `None` if some of it is gone. Who names no event gets what was not told yet.
+    /// Returns the events after a number, or `None` if some of them have been dropped. Without a number, it returns no
+    /// events.
     fn after(&self, last_seen: Option<u64>) -> Option<Vec<NumberedText>> {
         let Some(last_seen) = last_seen else { return Some(Vec::new()) };
         let first_kept = self.last_number + 1 - self.kept.len() as u64;
@@ -420,13 +423,13 @@ impl Tape {
 
 async fn read(body: Body) -> Result<Bytes, Response> {
     let content = axum::body::to_bytes(body, MAX_MESSAGE_BYTES);
-    match tokio::time::timeout(CONTENT_PATIENCE, content).await {
+    match tokio::time::timeout(CONTENT_TIMEOUT, content).await {
         Ok(Ok(content)) => Ok(content),
         Ok(Err(_)) => {
-            let why = format!("the message is longer than {MAX_MESSAGE_BYTES} bytes, or was not sent to its end\n");
+            let why = format!("the message is longer than {MAX_MESSAGE_BYTES} bytes, or is incomplete\n");
             Err((StatusCode::PAYLOAD_TOO_LARGE, why).into_response())
         }
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the message took too long to come\n").into_response()),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the message took too long to arrive\n").into_response()),
     }
 }
 
@@ -436,7 +439,7 @@ fn unknown_session() -> Response {
 
 fn busy() -> Response {
     let headers = [(RETRY_AFTER, "1")];
-    (StatusCode::TOO_MANY_REQUESTS, headers, "too many messages of the session wait; send it again later\n")
+    (StatusCode::TOO_MANY_REQUESTS, headers, "too many messages of the session are waiting; send it again later\n")
         .into_response()
 }
 
@@ -457,7 +460,7 @@ mod tests {
         let (_readers, coming) = mpsc::channel(1);
         let start = Instant::now();
         tell(reader, coming, &AtomicBool::default()).await;
-        assert_eq!(start.elapsed(), SESSION_PATIENCE);
+        assert_eq!(start.elapsed(), SESSION_TIMEOUT);
         assert_eq!(outbound.reason(), Some(CloseReason::Abandoned));
     }
 
@@ -468,13 +471,13 @@ mod tests {
         let session = tokio::spawn(async move { tell(reader, coming, &AtomicBool::default()).await });
         let (batches, mut events) = mpsc::channel(STREAM_BATCHES);
         readers.send(Reader { batches, last_seen: None }).await.expect("it lasts");
-        tokio::time::sleep(10 * SESSION_PATIENCE).await;
+        tokio::time::sleep(10 * SESSION_TIMEOUT).await;
         outbound.send(Arc::from("a"));
         assert_eq!(events.recv().await.map(|batch| batch[0].number), Some(1));
         let start = Instant::now();
         drop(events);
         session.await.expect("no panic");
-        assert_eq!(start.elapsed(), SESSION_PATIENCE);
+        assert_eq!(start.elapsed(), SESSION_TIMEOUT);
     }
 
     #[tokio::test(start_paused = true)]
@@ -486,7 +489,7 @@ mod tests {
         let begun = stream::iter([Ok::<_, Infallible>("{")]).chain(stream::pending());
         let start = Instant::now();
         assert_eq!(status(read(Body::from_stream(begun)).await), Some(StatusCode::REQUEST_TIMEOUT));
-        assert_eq!(start.elapsed(), CONTENT_PATIENCE);
+        assert_eq!(start.elapsed(), CONTENT_TIMEOUT);
     }
 
     fn texts(numbers: std::ops::Range<u64>) -> Vec<Arc<str>> {

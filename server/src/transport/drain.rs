@@ -1,33 +1,33 @@
-//! How a server is told to end.
+//! The shutdown of a server.
 
 use tokio_util::sync::CancellationToken;
 
-/// Tells a server to end: first in good order, then at once. Clones tell the same server.
+/// Shuts a server down: first gracefully, then immediately. Clones control the same server.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     drain: CancellationToken,
     force: CancellationToken,
 }
 
-/// How far the end of a server has come.
+/// The state of a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It serves.
+    /// The server is serving.
     Serving,
-    /// It lets nobody in any more, and waits for what runs.
+    /// The server refuses new connections, and waits for running work.
     Draining,
-    /// It waits for nothing.
+    /// The server waits for nothing.
     Forced,
 }
 
 impl Shutdown {
-    /// Returns the handle of a server that serves.
+    /// Creates the handle of a server that is serving.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes one signal to end. The first lets what runs come to its end, every further one does not.
+    /// Advances the shutdown. The first call starts a graceful shutdown, and every further call an immediate one.
     pub fn signal(&self) -> Phase {
         if self.drain.is_cancelled() {
             self.force.cancel();
@@ -37,7 +37,6 @@ impl Shutdown {
         self.phase()
     }
 
-    /// Returns how far the end has come.
     #[must_use]
     pub fn phase(&self) -> Phase {
         match (self.force.is_cancelled(), self.drain.is_cancelled()) {
@@ -57,7 +56,7 @@ impl Shutdown {
         self.force.cancelled().await;
     }
 
-    /// Waits for something, but not longer than until the second signal. Returns whether it came to its end.
+    /// Waits until `work` has finished, but not after the second signal. Returns which of them happened.
     pub(super) async fn unless_forced(&self, work: impl Future<Output = ()>) -> Finished {
         tokio::select! {
             biased;
@@ -67,12 +66,12 @@ impl Shutdown {
     }
 }
 
-/// Whether something came to its end.
+/// Whether some work has finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finished {
-    /// It did.
+    /// The work has finished.
     Done,
-    /// The second signal came before.
+    /// The second signal came first.
     Forced,
 }
 

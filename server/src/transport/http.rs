@@ -1,7 +1,7 @@
-//! What a server answers over HTTP: WebSockets on any path, whether it lives, and the bridge.
+//! The HTTP endpoints of a server: WebSockets on any path, health checks, and the bridge.
 //!
-//! Over TCP, a request that a web page made is refused, and tokens are looked at, if there is a rule about them, for
-//! everything but the health of the server. Over a unix socket neither is: who can open the socket is its owner.
+//! Over TCP, requests that web pages make are refused, and every request needs a valid token if there is a rule for
+//! tokens, except a health check. Over a unix socket, neither is checked, because only its owner can open it.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -22,23 +22,22 @@ use super::websocket;
 use crate::connection::TransportKind;
 use crate::outbound::OutboundPolicy;
 
-/// What requests are held against, and where they lead.
+/// The state that all requests share.
 pub(super) struct App {
     pub(super) door: Door,
     pub(super) gate: Gate,
     pub(super) bridge: Bridge,
 }
 
-/// Who is let in.
+/// Which requests are allowed.
 #[derive(Debug)]
 pub(super) enum Gate {
-    /// Over TCP: no web pages, and only those with a token, if there is a rule about tokens.
+    /// Over TCP: no requests of web pages, and only requests with a valid token if there is a rule for tokens.
     Tcp(Option<Auth>),
-    /// Over a unix socket: everybody.
+    /// Over a unix socket: all requests.
     Unix,
 }
 
-/// Returns the answers to everything.
 pub(super) fn router(app: Arc<App>) -> Router {
     Router::new().fallback(enter).with_state(app)
 }
@@ -101,7 +100,7 @@ impl Gate {
         }
     }
 
-    /// Returns the answer to somebody who is not let in.
+    /// Returns the response to a request without a valid token.
     fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
         let Self::Tcp(Some(auth)) = self else { return None };
         let why = auth.check(headers, SystemTime::now()).err()?;

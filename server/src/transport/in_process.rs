@@ -1,7 +1,7 @@
-//! A client in the same process: for our own command line and for tests.
+//! A client in the same process, for the command line and for tests.
 //!
-//! It speaks the protocol as any other client does, text for text, without a socket. Answers go to those who asked;
-//! everything else comes out of [`Events`], in the order in which the server sent it.
+//! It exchanges the same messages as any other client, as texts, but without a socket. Responses go to the callers of
+//! requests. All other messages come out of [`Events`], in the order in which the server sent them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,17 +19,17 @@ use crate::connection::TransportKind;
 use crate::ingress::{Entrance, Ingress};
 use crate::outbound::{CloseReason, Outbound, OutboundPolicy, OutboundReader, outbound};
 
-/// Texts of the client that wait to be looked at.
+/// Messages of the client that wait to be handled.
 const WAITING_TEXTS: usize = 128;
 
-/// Bytes of messages that are looked at between two pauses.
+/// Most bytes of messages that are handled before yielding.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// A client. Clones are the same client; when the last one is gone, the connection ends, and [`Events`] with it.
+/// A client. Clones share the connection, which ends when the last one is dropped. [`Events`] ends with it.
 #[derive(Debug, Clone)]
 pub struct ClientHandle(Arc<Shared>);
 
-/// What the server says without having been asked, and what it asks.
+/// The notifications and requests of the server.
 #[derive(Debug)]
 pub struct Events {
     texts: OutboundReader,
@@ -45,30 +45,30 @@ struct Shared {
 
 type Answer = Result<Box<RawValue>, RpcError>;
 
-/// The requests that have no answer yet.
+/// The requests that have no response yet.
 #[derive(Debug, Default)]
 struct Questions(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
     waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
-    /// Whether nobody answers any more.
+    /// Whether the connection has ended, so that no more responses come.
     is_over: bool,
 }
 
-/// One message that is not an answer.
+/// A message that is not a response.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The server tells something.
+    /// A notification.
     Notification {
         /// The method.
         method: String,
         /// The params, undecoded.
         params: Option<Box<RawValue>>,
     },
-    /// The server asks something.
+    /// A request.
     Request {
-        /// The id to answer under.
+        /// The id for the response.
         id: RequestId,
         /// The method.
         method: String,
@@ -77,30 +77,30 @@ pub enum Event {
     },
 }
 
-/// A request came to nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The server refused.
+    /// The server returned an error.
     #[error(transparent)]
     Refused(#[from] RpcError),
     /// The connection has ended.
     #[error("connection to the server has ended")]
     Disconnected,
-    /// The params cannot be written.
+    /// The params cannot be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    /// The result is not what the method returns.
+    /// The result has another type than the method defines.
     #[error("result of `{method}` cannot be read")]
     Decode {
         /// The method.
         method: &'static str,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
 }
 
-/// Connects a client. With [`OutboundPolicy::Wait`], a client that does not read its events makes the server wait, and
-/// gets no answers either.
+/// Connects a client. With [`OutboundPolicy::Wait`], the server waits for a client that does not read its events, and
+/// such a client gets no responses either.
 #[must_use]
 pub fn connect(entrance: &Entrance, policy: OutboundPolicy) -> (ClientHandle, Events) {
     let (ingress, reader) = entrance.open(TransportKind::InProcess, policy);
@@ -114,20 +114,20 @@ pub fn connect(entrance: &Entrance, policy: OutboundPolicy) -> (ClientHandle, Ev
 }
 
 impl ClientHandle {
-    /// Sends any text, as it is.
+    /// Sends a text unchanged.
     ///
     /// # Errors
     ///
-    /// The connection has ended.
+    /// Returns an error if the connection has ended.
     pub async fn send_text(&self, text: impl Into<String>) -> Result<(), CallError> {
         self.0.texts.send(text.into()).await.map_err(|_| CallError::Disconnected)
     }
 
-    /// Makes a request and waits for what it returns.
+    /// Sends a request and waits for its result.
     ///
     /// # Errors
     ///
-    /// The server refused, or the connection has ended.
+    /// Returns an error if the server refuses the request or the connection has ended.
     pub async fn request<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<Box<RawValue>, CallError> {
         let id = RequestId::Integer(self.0.next_id.fetch_add(1, Ordering::Relaxed));
         let text = envelope::request(&id, method, Some(params), None)?;
@@ -136,21 +136,21 @@ impl ClientHandle {
         Ok(answer.await.map_err(|_| CallError::Disconnected)??)
     }
 
-    /// Calls a method and waits for what it returns.
+    /// Calls a method and waits for its result.
     ///
     /// # Errors
     ///
-    /// The server refused, the connection has ended, or the result is not what the method returns.
+    /// Returns an error if the server refuses the request, the connection has ended, or the result has another type.
     pub async fn call<M: ClientMethod>(&self, params: &M::Params) -> Result<M::Result, CallError> {
         let result = self.request(M::NAME, params).await?;
         serde_json::from_str(result.get()).map_err(|source| CallError::Decode { method: M::NAME, source })
     }
 
-    /// Introduces the client to the server.
+    /// Sends `initialize` and `initialized`.
     ///
     /// # Errors
     ///
-    /// As for [`call`](Self::call).
+    /// Returns the errors of [`call`](Self::call).
     pub async fn initialize(
         &self,
         name: &str,
@@ -170,11 +170,11 @@ impl ClientHandle {
         Ok(response)
     }
 
-    /// Tells the server something.
+    /// Sends a notification.
     ///
     /// # Errors
     ///
-    /// The params cannot be written, or the connection has ended.
+    /// Returns an error if the params cannot be encoded or the connection has ended.
     pub async fn notify<P: Serialize + ?Sized>(&self, method: &str, params: Option<&P>) -> Result<(), CallError> {
         self.send_text(envelope::client_notification(method, params)?).await
     }
@@ -183,23 +183,23 @@ impl ClientHandle {
     ///
     /// # Errors
     ///
-    /// The result cannot be written, or the connection has ended.
+    /// Returns an error if the result cannot be encoded or the connection has ended.
     pub async fn answer<T: Serialize + ?Sized>(&self, id: &RequestId, result: &T) -> Result<(), CallError> {
         self.send_text(envelope::response(id, result)?).await
     }
 
-    /// Refuses a request of the server.
+    /// Answers a request of the server with an error.
     ///
     /// # Errors
     ///
-    /// The connection has ended.
+    /// Returns an error if the connection has ended.
     pub async fn refuse(&self, id: &RequestId, error: &RpcError) -> Result<(), CallError> {
         self.send_text(envelope::error(id, error)).await
     }
 }
 
 impl Events {
-    /// Returns the next message that is not an answer, or `None` when the connection has ended.
+    /// Returns the next message that is not a response, or `None` after the connection has ended.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             for text in self.batch.by_ref() {
@@ -215,7 +215,7 @@ impl Events {
 }
 
 impl Questions {
-    /// Returns where the answer to a request comes, unless nobody answers any more.
+    /// Returns a receiver for the response to a request, or `None` if the connection has ended.
     fn ask(&self, id: RequestId) -> Option<oneshot::Receiver<Answer>> {
         let mut open = self.open();
         let (sender, receiver) = oneshot::channel();
@@ -228,7 +228,7 @@ impl Questions {
 
     fn answer(&self, id: &RequestId, answer: Answer) {
         if let Some(asker) = self.open().waiting.remove(id) {
-            // Who asked may not care any more.
+            // The caller may have stopped waiting.
             let _ = asker.send(answer);
         }
     }
@@ -251,7 +251,7 @@ async fn listen(mut ingress: Ingress, mut texts: mpsc::Receiver<String>) {
     }
 }
 
-/// Brings answers to those who asked, and everything else to the events.
+/// Passes responses to their callers, and all other messages to the events.
 async fn sort(mut texts: OutboundReader, events: Outbound, questions: Arc<Questions>) {
     let everything = async {
         while let Some(batch) = texts.next(BATCH_BYTES).await {

@@ -1,11 +1,11 @@
-//! One message per line.
+//! Reads and writes one message per line.
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
-/// Space that the buffer of a line keeps when the line is done.
+/// Most bytes of capacity that the buffer keeps between two lines.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Takes lines out of a stream of bytes. Lines that are too long are skipped.
+/// Splits a stream of bytes into lines. Lines that are too long are skipped.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: BufReader<R>,
@@ -16,11 +16,11 @@ pub(super) struct Lines<R> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The line grows.
+    /// The line is incomplete.
     Reading,
-    /// The line is too long, and its rest is thrown away.
+    /// The line is too long. The rest of it is skipped.
     Skipping,
-    /// The line was handed out.
+    /// The line was returned.
     Done,
 }
 
@@ -29,7 +29,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input: BufReader::with_capacity(64 << 10, input), line: Vec::new(), max_bytes, state: State::Reading }
     }
 
-    /// Returns the next line without its end, or `None` at the end of the input. A caller that stops waiting loses nothing.
+    /// Returns the next line without its line break, or `None` at the end of the input. The call is cancel-safe.
     pub(super) async fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
         if self.state == State::Done {
             self.start_line();
@@ -45,7 +45,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let text = &piece[..end.unwrap_or(piece.len())];
             if self.state == State::Reading {
                 if self.line.len() + text.len() > self.max_bytes {
-                    tracing::warn!(max_bytes = self.max_bytes, "a line that is too long was dropped");
+                    tracing::warn!(max_bytes = self.max_bytes, "a line was dropped, because it is too long");
                     self.line = Vec::new();
                     self.state = State::Skipping;
                 } else {
@@ -71,10 +71,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// Puts a message at the end of a buffer as one line.
+/// Appends a message to a buffer as one line.
 ///
-/// JSON that was passed on as it came may have ends of lines between its parts, where a space says the same; within a text
-/// there are none.
+/// JSON that was passed on unchanged may contain line breaks between its tokens, where a space means the same. Strings
+/// in JSON contain no line breaks.
 pub(super) fn push_line(buffer: &mut Vec<u8>, text: &str) {
     let start = buffer.len();
     buffer.extend_from_slice(text.as_bytes());

@@ -1,10 +1,10 @@
-//! Where a server listens, as it is written on the command line.
+//! The `--listen` option: where a server listens.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The socket of `unix://` without a path, below the server's home.
+/// Path of the socket for `unix://`, relative to the server home.
 pub const DEFAULT_SOCKET: &str = "app-server-control/app-server-control.sock";
 
 /// Where a server listens.
@@ -12,37 +12,37 @@ pub const DEFAULT_SOCKET: &str = "app-server-control/app-server-control.sock";
 pub enum Listen {
     /// Standard input and output: `stdio://`.
     Stdio,
-    /// A unix socket: `unix://PATH`, or `unix://` for the one below the server's home.
+    /// A unix socket: `unix://PATH`, or `unix://` for the one in the server home.
     Unix(PathBuf),
-    /// TCP: `ws://IP:PORT`. Port 0 is any port that is free.
+    /// TCP: `ws://IP:PORT`. With port 0, the system chooses a free port.
     WebSocket(SocketAddr),
     /// Nowhere: `off`.
     Off,
 }
 
-/// The address to listen on could not be understood.
+/// The value of `--listen` is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
-    /// The scheme is none of ours.
+    /// The scheme is unknown.
     #[error("cannot listen on `{url}`: expected stdio://, unix://, unix://PATH, ws://IP:PORT or off")]
     UnknownScheme {
-        /// What was given.
+        /// The value.
         url: String,
     },
-    /// Behind `ws://` there is something else than an address.
+    /// The text after `ws://` is not an address.
     #[error("cannot listen on `{url}`: expected an IP address and a port, as in ws://127.0.0.1:4500")]
     NoAddress {
-        /// What was given.
+        /// The value.
         url: String,
     },
 }
 
 impl Listen {
-    /// Reads an address to listen on. `home` is the server's home.
+    /// Parses the value of `--listen`. `home` is the server home.
     ///
     /// # Errors
     ///
-    /// The text is no such address.
+    /// Returns an error if the value is invalid.
     pub fn parse(url: &str, home: &Path) -> Result<Self, ListenError> {
         match url.split_once("://") {
             None if url == "off" => Ok(Self::Off),

@@ -1,5 +1,5 @@
-//! The ways in which clients reach the server, all behind one pair: texts that go into an
-//! [`Ingress`](crate::ingress::Ingress), and texts that come out of an [`OutboundReader`](crate::outbound::OutboundReader).
+//! The transports. Each one moves texts between a client and a pair of an [`Ingress`](crate::ingress::Ingress) and an
+//! [`OutboundReader`](crate::outbound::OutboundReader).
 
 mod accept;
 mod auth;
@@ -30,17 +30,17 @@ pub use auth::{
 pub use bind::{Banner, Bound, bind};
 pub use bind_error::BindError;
 pub use bridge::{
-    CONTENT_PATIENCE, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
-    SESSION_PATIENCE,
+    CONTENT_TIMEOUT, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
+    SESSION_TIMEOUT,
 };
 pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER};
 pub use drain::{Phase, Shutdown};
 pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]
-pub use peer::{ENDING_PATIENCE, ORPHAN_PATIENCE, end_descendants, keep_descendants};
+pub use peer::{ENDING_TIMEOUT, ORPHAN_TIMEOUT, end_descendants, keep_descendants};
 pub use proxy::{ProxyError, proxy};
 pub use serve::{KEEP_ALIVE_AFTER, serve};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
-pub use stdio::{ANSWER_PATIENCE, MAX_LINE_BYTES, serve_stdio};
-pub use turn_away::{MAX_TURNED_AWAY, REFUSAL_PATIENCE};
-pub use websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};
+pub use stdio::{ANSWER_TIMEOUT, MAX_LINE_BYTES, serve_stdio};
+pub use turn_away::{MAX_TURNED_AWAY, REFUSAL_TIMEOUT};
+pub use websocket::{CLOSE_TIMEOUT, MAX_MESSAGE_BYTES};

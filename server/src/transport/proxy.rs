@@ -1,4 +1,4 @@
-//! Brings the bytes of a client that has standard input and output alone to a server on a unix socket, and back.
+//! Connects standard input and output to a server on a unix socket.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,32 +6,33 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
-/// The bytes could not be brought.
+/// Why a proxy failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
-    /// Nobody listens.
+    /// No server is listening.
     #[error("cannot connect to {}", path.display())]
     Connect {
         /// The socket.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// One side broke.
-    #[error("connection to {} broke", path.display())]
+    /// Reading or writing failed.
+    #[error("connection to {} failed", path.display())]
     Broken {
         /// The socket.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Copies bytes both ways until the server ends the connection. What comes after the end of the input still comes out.
+/// Copies bytes in both directions until the server ends the connection. The output continues after the end of the
+/// input.
 ///
 /// # Errors
 ///
-/// Nobody listens on the socket, or one side broke.
+/// Returns an error if no server is listening on the socket, or if reading or writing fails.
 pub async fn proxy(
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,

@@ -1,7 +1,8 @@
-//! Places for connections, so that nobody takes all of them.
+//! Slots for connections, which are limited for each client.
 //!
-//! A connection has a place from when it was judged until it ends, as a WebSocket too. A process has a share of the places, a user of
-//! this machine and an address elsewhere too, and so have all other machines together.
+//! A connection, also a WebSocket, has a slot from the time when it was judged until it ends. The number of slots is
+//! limited for each process, for each user of this machine, for each address of another machine, and for all other
+//! machines together.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER, TOO_MANY};
 use super::peer::{Owner, Peer, Share, Shares};
 
-/// The places of a server.
+/// The slots of a server.
 #[derive(Debug)]
 pub(super) struct Room {
     all: Arc<Semaphore>,
@@ -19,7 +20,7 @@ pub(super) struct Room {
     owners: Shares<Owner>,
 }
 
-/// A place that a connection has taken. It is free again when the last clone is dropped.
+/// The slot of a connection. Dropping the last clone frees it.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     _parts: Arc<Parts>,
@@ -43,11 +44,11 @@ impl Room {
         }
     }
 
-    /// Takes a place for a connection of a peer.
+    /// Takes a slot for a connection of a peer.
     ///
     /// # Errors
     ///
-    /// Returns what the peer is told if it finds none.
+    /// Returns the text for the peer if there is no slot.
     pub(super) fn take(&self, peer: &Peer) -> Result<Held, String> {
         let _peer = self.peers.take(peer.clone()).ok_or_else(|| {
             format!("this client has {MAX_CONNECTIONS_PER_PEER} connections open, the most that one may have\n")
@@ -97,7 +98,7 @@ mod tests {
         let (of_others, why) = fill(&room, processes(7).skip(1));
         assert_eq!(held.len() + of_others.len(), MAX_CONNECTIONS_PER_OWNER);
         assert!(why.starts_with("this user or address has 6144"), "{why}");
-        // Another user finds room, until there is none.
+        // Another user still finds slots, until the server has none left.
         let (rest, why) = fill(&room, processes(8));
         assert_eq!((held.len() + of_others.len() + rest.len(), why.as_str()), (MAX_CONNECTIONS, TOO_MANY));
         drop(held);

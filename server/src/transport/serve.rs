@@ -1,4 +1,4 @@
-//! Serves clients where they come in, until the server is told to end.
+//! Serves clients until the server is shut down.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,26 +17,27 @@ use super::drain::{Finished, Shutdown};
 use super::http::{App, Gate, router};
 use super::peer::Arrival;
 use super::stdio::serve_stdio;
-use super::websocket::CLOSE_PATIENCE;
+use super::websocket::CLOSE_TIMEOUT;
 use crate::ingress::Entrance;
 use crate::outbound::CloseReason;
 
-/// How long a connection is silent before the system asks whether the client is still there.
+/// How long a TCP connection is idle before the system checks whether the client is still there.
 pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(60);
 
-/// Serves clients at a place. Returns when the one client of standard input and output has gone, or the server was told to
-/// end and has: what runs has come to its end, and the connections are closed. The second signal skips the rest of that.
+/// Serves clients. Returns when the only client on standard input and output has disconnected, or when the server has
+/// shut down: running work has finished, and the connections are closed. The second signal skips the rest of the
+/// shutdown.
 pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
     let Bound { place, auth } = bound;
     match place {
         Place::Stdio => {
             let reason = serve_stdio(entrance, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
-            tracing::debug!(%reason, "standard input and output are done");
+            tracing::debug!(%reason, "the client on standard input and output has disconnected");
         }
         Place::Tcp(listener, _) => {
             let listener = listener.tap_io(|stream| {
                 if let Err(error) = tune(stream) {
-                    tracing::debug!(%error, "connection stays as the system makes it");
+                    tracing::debug!(%error, "cannot set the options of a connection");
                 }
             });
             serve_http(listener, Gate::Tcp(auth), entrance, shutdown).await;
@@ -53,7 +54,7 @@ pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
     }
 }
 
-/// Makes the system send messages at once, for somebody waits for them, and notice clients that are gone without a word.
+/// Makes the system send small messages without delay, and detect clients that vanish without closing the connection.
 fn tune(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     sockopt::set_socket_keepalive(stream, true)?;
@@ -69,17 +70,17 @@ async fn serve_http(listener: impl Listener<Io: Arrival>, gate: Gate, entrance: 
     let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), tasks, stop.clone()));
 
     shutdown.draining().await;
-    // Until what runs has come to its end, clients are heard: somebody may have to say whether a command may run. Those that
-    // are not connected yet are refused.
-    tracing::info!(connections = entrance.connections(), "waiting for what runs");
+    // While work is running, connected clients are still served, because a user may have to answer an approval. New
+    // clients are refused.
+    tracing::info!(connections = entrance.connections(), "waiting for running work");
     shutdown.unless_forced(entrance.drain()).await;
     entrance.end_all(CloseReason::ServerEnds);
     stop.cancel();
     app.door.tasks.close();
-    let closing = tokio::time::timeout(2 * CLOSE_PATIENCE, app.door.tasks.wait());
+    let closing = tokio::time::timeout(2 * CLOSE_TIMEOUT, app.door.tasks.wait());
     let finished = shutdown.unless_forced(async { drop(closing.await) }).await;
     if finished == Finished::Forced || entrance.connections() > 0 {
-        tracing::warn!(connections = entrance.connections(), "connections were cut");
+        tracing::warn!(connections = entrance.connections(), "connections were closed before they ended");
     }
     entrance.cut_all(CloseReason::ServerEnds);
     serving.abort();

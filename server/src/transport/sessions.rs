@@ -1,13 +1,14 @@
-//! Who may begin a session of the bridge when many have.
+//! Decides whether a bridge session may start if there are many.
 //!
-//! A session takes a place until somebody ends it, also while nobody reads it. So each process has a share, each user or
-//! address too, since a client that makes every request with a process of its own would count as many; and when a share of
-//! the latter kind is used up, the oldest session that nobody reads makes room. Whoever begins a session and reads it at once
-//! finds room in this way, however many others only begin theirs.
+//! A session occupies a slot until it ends, even if its events are not read. The number of sessions is therefore
+//! limited for each process, and also for each user or address, because a client could make each request with another
+//! process. If a user or address has reached its limit, its oldest session without a stream ends to make room. In this
+//! way, a client that creates a session and reads it at once finds room, no matter how many sessions other clients have
+//! created without reading them.
 
 use super::peer::Peer;
 
-/// Most sessions of the bridge at a time. They are connections, of which there may be more.
+/// Most bridge sessions at the same time. They also count as connections, whose limit is higher.
 pub const MAX_SESSIONS: usize = 2_048;
 
 /// Most sessions of one process of this machine, or of one address elsewhere.
@@ -16,29 +17,29 @@ pub const MAX_SESSIONS_PER_PEER: usize = 512;
 /// Most sessions of all processes of one user of this machine.
 pub const MAX_SESSIONS_PER_OWNER: usize = MAX_SESSIONS / 2;
 
-/// A session that there is.
+/// An existing session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seat<'a> {
-    /// Who began it.
+    /// The peer that created it.
     pub(super) peer: &'a Peer,
-    /// Its place in the order of beginnings.
+    /// Its position in the order of creation.
     pub(super) number: u64,
-    /// Whether somebody reads its events.
+    /// Whether it has a stream.
     pub(super) is_read: bool,
 }
 
-/// What becomes of somebody who wants to begin a session.
+/// Whether a session may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     /// There is room.
     Free,
-    /// There is room when this session, which nobody reads, has ended.
+    /// There is room after this session without a stream has ended.
     InPlaceOf(u64),
     /// There is no room.
     Full,
 }
 
-/// Says whether a peer may begin a session beside those that there are.
+/// Returns whether a peer may create a session in addition to the existing ones.
 pub(super) fn admission<'a>(seats: impl Iterator<Item = Seat<'a>> + Clone, peer: &Peer) -> Admission {
     let of_peer = seats.clone().filter(|seat| seat.peer == peer).count();
     if of_peer >= MAX_SESSIONS_PER_PEER {

@@ -1,7 +1,7 @@
-//! One client on standard input and output: one message per line, and nothing else.
+//! One client on standard input and output, with one message per line.
 //!
-//! When the input ends, requests that are under way still get a while to be answered, so that a file of requests can be
-//! piped in; then the connection ends.
+//! After the end of the input, running requests have some time to be answered, so that a file of requests can be piped
+//! in. Then the connection ends.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::drain::Shutdown;
 use super::lines::{Lines, push_line};
-use super::websocket::CLOSE_PATIENCE;
+use super::websocket::CLOSE_TIMEOUT;
 use crate::connection::TransportKind;
 use crate::ingress::{Entrance, Ingress};
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
@@ -17,13 +17,13 @@ use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
 /// Most bytes of one line. Longer lines are dropped.
 pub const MAX_LINE_BYTES: usize = 256 << 20;
 
-/// How long requests may take to be answered after the input has ended.
-pub const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long requests may take to be answered after the end of the input.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes of messages that are written at a time.
+/// Most bytes of messages that are written together.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// Serves one client until its input ends, its output breaks or the server is told to end. Returns why it ended.
+/// Serves one client until its input ends, its output fails or the server shuts down. Returns why it ended.
 pub async fn serve_stdio(
     entrance: &Entrance,
     input: impl AsyncRead + Unpin,
@@ -36,8 +36,8 @@ pub async fn serve_stdio(
         shutdown.draining().await;
         shutdown.unless_forced(entrance.drain()).await;
         outbound.end(CloseReason::ServerEnds);
-        // A client that does not read must not keep the server alive.
-        shutdown.unless_forced(tokio::time::sleep(CLOSE_PATIENCE)).await;
+        // A client that does not read must not prevent the shutdown.
+        shutdown.unless_forced(tokio::time::sleep(CLOSE_TIMEOUT)).await;
         outbound.cut(CloseReason::ServerEnds);
         std::future::pending::<()>().await;
     };
@@ -69,7 +69,7 @@ async fn read(mut ingress: Ingress, input: impl AsyncRead + Unpin) {
     tokio::select! {
         biased;
         () = connection.ended() => {}
-        _ = tokio::time::timeout(ANSWER_PATIENCE, ingress.all_answered()) => connection.end(reason),
+        _ = tokio::time::timeout(ANSWER_TIMEOUT, ingress.all_answered()) => connection.end(reason),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Tells somebody who is not served why, without letting that cost much.
+//! Tells refused clients why they are refused, at limited cost.
 //!
-//! Whoever is refused can come again at once, and as often as he likes. So only so many are told at a time, and only for a moment;
-//! beyond that connections are cut.
+//! A refused client can connect again at once. Therefore, only a limited number of refused connections is answered at
+//! the same time, and only for a short time. Further ones are closed without an answer.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,26 +21,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::peer::{Arrival, Refused};
 
-/// How long somebody who is turned away may take, from the first byte of the request to the last one of the answer.
-pub const REFUSAL_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a refused connection may last, from the first byte of its request to the last byte of the response.
+pub const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most connections at a time that are told why they are refused, and most that are told to come again. They count apart, so that
-/// commands do not keep clients from being told.
+/// Most refused connections that are answered at the same time. Connections that may be retried have a limit of their
+/// own, so that refused commands do not keep clients from getting an answer.
 pub const MAX_TURNED_AWAY: usize = 128;
 
-/// How often the log says that connections were refused.
+/// Shortest time between two log entries about refused connections.
 const LOG_PAUSE: Duration = Duration::from_secs(1);
 
-/// Why somebody is turned away.
+/// Why a connection is refused.
 #[derive(Debug, Clone)]
 pub(super) enum Reason {
-    /// He must not be served.
+    /// The peer must not be served.
     Refused(Refused),
-    /// There is no room now.
+    /// There is no slot at the moment.
     NoRoom(String),
 }
 
-/// Turns connections away. Clones are the same.
+/// Refuses connections. Clones share their limits.
 #[derive(Debug, Clone)]
 pub(super) struct Porter(Arc<Shared>);
 
@@ -80,7 +80,8 @@ impl Porter {
         }))
     }
 
-    /// Answers one request with the reason and closes the connection, or closes it at once if too many are being answered.
+    /// Answers one request with the reason and closes the connection. If too many refused connections are being
+    /// answered, it is closed at once.
     pub(super) async fn turn_away<S>(&self, stream: S, reason: Reason, stop: &CancellationToken)
     where
         S: Arrival + AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -92,19 +93,19 @@ impl Porter {
         let connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(REFUSAL_PATIENCE)
+                .header_read_timeout(REFUSAL_TIMEOUT)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), TowerToHyperService::new(answers))
         );
         tokio::select! {
-            ended = tokio::time::timeout(REFUSAL_PATIENCE, connection) => {
-                tracing::debug!(?ended, "somebody was turned away");
+            ended = tokio::time::timeout(REFUSAL_TIMEOUT, connection) => {
+                tracing::debug!(?ended, "a refused connection ended");
             }
             () = stop.cancelled() => {}
         }
     }
 
-    /// Logs a reason, with the number of those that were not logged since the last time.
+    /// Logs a reason, with the number of refusals that were not logged since the last entry.
     fn log(&self, reason: &Reason) {
         let mut logged = self.0.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.is_some_and(|time| time.elapsed() < LOG_PAUSE) {
@@ -131,7 +132,7 @@ mod tests {
         let (mut client, server) = duplex(1 << 10);
         let stop = CancellationToken::new();
         let told = tokio::spawn(async move { Porter::new().turn_away(server, reason, &stop).await });
-        // A second request gets no answer.
+        // The second request gets no response.
         client.write_all(&b"GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(2)).await.expect("the server reads");
         let mut text = String::new();
         client.read_to_string(&mut text).await.expect("the server writes and closes");
@@ -175,10 +176,10 @@ mod tests {
         assert_eq!(start.elapsed(), Duration::ZERO, "there is no place left to be told anything");
         let (_client, server) = duplex(64);
         porter.turn_away(server, Reason::Refused(Refused::Busy), &stop).await;
-        assert_eq!(start.elapsed(), REFUSAL_PATIENCE, "those that may come again have places of their own");
+        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT, "those that may come again have places of their own");
         for client in &mut clients {
             assert_eq!(client.read(&mut [0]).await.expect("closed"), 0, "who says nothing is sent away");
         }
-        assert_eq!(start.elapsed(), REFUSAL_PATIENCE);
+        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT);
     }
 }

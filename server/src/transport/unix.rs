@@ -1,9 +1,9 @@
 //! A unix socket that only its owner can connect to.
 //!
-//! The socket is made with its final mode, not changed to it afterwards. A file that a server left behind when it was killed
-//! is taken away; one that a server answers on, or that is no socket, is left alone. Of two servers that start at the same
-//! time, one looks when the other one listens already: the folder is locked meanwhile. At the end the file is removed,
-//! unless it is another one by then.
+//! The socket has its final mode from the beginning. A file that a killed server left behind is removed. A socket on
+//! which a server answers, or a file that is not a socket, is left alone. The folder is locked meanwhile: if two
+//! servers start at the same time, the second one checks the file after the first one has started to listen. On
+//! shutdown the file is removed, unless another file has replaced it.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -18,23 +18,23 @@ use tokio::time::Instant;
 
 use super::bind_error::BindError;
 
-/// Clients that may wait to be let in.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
-/// How long another server may take to begin to listen in the same folder.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for another server that is starting to listen in the same folder.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether it has.
+/// Interval between two attempts to lock the folder.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// A socket that listens. Dropping [`file`](Self::file) removes it.
+/// A socket that listens. Dropping [`file`](Self::file) removes its file.
 #[derive(Debug)]
 pub(super) struct UnixPlace {
     pub(super) listener: UnixListener,
     pub(super) file: SocketFile,
 }
 
-/// The file of a socket, as long as the server runs.
+/// The file of a socket. Dropping it removes the file.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -42,20 +42,20 @@ pub(super) struct SocketFile {
     inode: u64,
 }
 
-/// Makes a socket that listens.
+/// Creates a socket and listens on it.
 pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
     let failed = |what| move |source| BindError::Socket { path: path.to_owned(), what, source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
         && !folder.exists()
     {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("make the folder of"))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("create the folder of"))?;
     }
-    // Held until somebody answers on the socket.
+    // The lock is held until the socket listens.
     let _lock = locked(folder.unwrap_or(Path::new("."))).await;
     remove_stale(path).await?;
-    let socket = UnixSocket::new_stream().map_err(failed("make"))?;
-    // On Linux the file that `bind` makes has the mode of the socket.
+    let socket = UnixSocket::new_stream().map_err(failed("create"))?;
+    // On Linux, the file that `bind` creates has the mode of the socket.
     let owner_only = Mode::RUSR | Mode::WUSR;
     rustix::fs::fchmod(&socket, owner_only).map_err(|errno| failed("protect")(errno.into()))?;
     socket.bind(path).map_err(failed("bind"))?;
@@ -66,24 +66,24 @@ pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
     Ok(UnixPlace { listener, file })
 }
 
-/// Locks a folder against others who look for what was left behind there. Where that cannot be, or somebody else holds the
-/// lock for too long, it is done without.
+/// Locks a folder against other servers that check for left-behind files. Returns `None` if the lock cannot be taken or
+/// takes too long; the caller continues without it.
 async fn locked(folder: &Path) -> Option<File> {
     let file = File::open(folder).ok()?;
     let start = Instant::now();
     loop {
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Some(file),
-            Err(Errno::WOULDBLOCK) if start.elapsed() < LOCK_PATIENCE => tokio::time::sleep(LOCK_PAUSE).await,
+            Err(Errno::WOULDBLOCK) if start.elapsed() < LOCK_TIMEOUT => tokio::time::sleep(LOCK_PAUSE).await,
             Err(error) => {
-                tracing::debug!(folder = %folder.display(), %error, "folder of the socket is not locked");
+                tracing::debug!(folder = %folder.display(), %error, "cannot lock the folder of the socket");
                 return None;
             }
         }
     }
 }
 
-/// Takes away what a server left behind that runs no more.
+/// Removes the socket of a server that no longer runs.
 async fn remove_stale(path: &Path) -> Result<(), BindError> {
     let failed = |what| move |source| BindError::Socket { path: path.to_owned(), what, source };
     match path.symlink_metadata() {
@@ -100,7 +100,7 @@ async fn remove_stale(path: &Path) -> Result<(), BindError> {
             std::fs::remove_file(path).map_err(failed("remove"))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // A server whose queue is full answers like this.
+        // A server whose backlog is full answers in this way.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(BindError::InUse { path: path.to_owned() }),
         Err(error) => Err(failed("connect to")(error)),
     }
@@ -117,7 +117,7 @@ impl Drop for SocketFile {
         let is_ours =
             self.path.symlink_metadata().is_ok_and(|file| file.dev() == self.device && file.ino() == self.inode);
         if is_ours && let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::warn!(path = %self.path.display(), %error, "socket could not be removed");
+            tracing::warn!(path = %self.path.display(), %error, "cannot remove the socket");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One client on a WebSocket: one message per text frame.
 //!
-//! Binary frames are dropped, pings are answered by the library below. A client that does not read is not waited for: the
-//! socket is dropped as it is, however much stands to be written. In any other case a close frame says why the connection
-//! ends, and the client gets a moment to answer it.
+//! Binary frames are ignored, and the WebSocket library answers pings. If a client does not read, its socket is
+//! dropped, even if messages wait to be written. Otherwise, a close frame tells why the connection ends, and the client
+//! has some time to answer it.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::outbound::{CloseReason, OutboundReader};
 /// Most bytes of one message of a client.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// How long the other side may take to end a connection in good order.
-pub const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the other side may take to close a connection.
+pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Bytes of messages that are written at a time.
+/// Most bytes of messages that are written together.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// Bytes that are read at a time. Every connection has a buffer of this size, also when nothing comes.
+/// Size of the read buffer. Every connection has such a buffer, even if it is idle.
 const READ_BYTES: usize = 16 << 10;
 
-/// Limits what a client may send, and what a silent one costs.
+/// Limits the size of messages and of the buffers of idle connections.
 pub(super) fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade.max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES).read_buffer_size(READ_BYTES)
 }
@@ -46,7 +46,7 @@ pub(super) async fn run(socket: WebSocket, ingress: Ingress, reader: OutboundRea
     };
     let too_late = async {
         outbound.ended().await;
-        tokio::time::sleep(CLOSE_PATIENCE).await;
+        tokio::time::sleep(CLOSE_TIMEOUT).await;
     };
     tokio::select! {
         () = rest => {}
@@ -64,7 +64,7 @@ async fn read(mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unp
             message = stream.next() => message,
         };
         match message {
-            // What comes after the end is read, so that a close frame behind it is found, but not heard.
+            // After the end, messages are read but ignored, in order to find a close frame behind them.
             Some(Ok(Message::Text(_))) if connection.has_ended() => {}
             Some(Ok(Message::Text(text))) => ingress.receive(&text).await,
             Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_))) => {}
@@ -107,7 +107,7 @@ async fn write(mut sink: impl Sink<Message, Error = axum::Error> + Unpin, mut re
     }
 }
 
-/// Makes the content of a frame out of a text that others may have too, without a copy.
+/// Returns the content of a frame without copying the text, which other connections may share.
 fn frame(text: Arc<str>) -> Utf8Bytes {
     struct Shared(Arc<str>);
 

@@ -1,36 +1,35 @@
-//! What a stream says about where it comes from.
+//! The origin of a connection, according to its stream.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::net::{TcpStream, UnixStream};
 
-/// Where a connection comes from, as its stream says.
+/// The origin of a connection.
 #[derive(Debug)]
 pub(in crate::transport) enum Origin {
-    /// A connection over TCP: both of its ends.
+    /// A connection over TCP, with the addresses of both ends.
     Tcp { peer: SocketAddr, local: SocketAddr },
     /// A connection over a unix socket.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells descendants apart"))]
     Unix {
-        /// The process that connected. `None` if it lives in another process namespace.
+        /// The process that connected. `None` if it is in another PID namespace.
         pid: Option<u32>,
         /// The user of that process.
         uid: u32,
-        /// A handle on that process, where the system gives one (Linux 6.5): it tells whether the process still lives.
+        /// A handle of that process, if the system supports it (Linux 6.5). It tells whether the process still lives.
         #[cfg(target_os = "linux")]
         handle: Option<std::os::fd::OwnedFd>,
     },
-    /// The stream does not say it, because it has ended or was never a socket.
+    /// The stream has ended, or is not a socket.
     Unknown,
 }
 
-/// A stream that says where it comes from.
+/// A stream with an origin.
 pub(in crate::transport) trait Arrival {
-    /// Returns where the stream comes from.
     fn origin(&self) -> Origin;
 
-    /// Closes the connection so that nothing of it is left in the system, without a word.
+    /// Closes the connection at once, without leaving state in the system.
     fn cut(self);
 }
 
@@ -43,7 +42,7 @@ impl Arrival for TcpStream {
     }
 
     fn cut(self) {
-        // Otherwise the system would keep its side for a while after it was closed.
+        // Otherwise, the system would keep its side of the connection for a while.
         let _ = rustix::net::sockopt::set_socket_linger(&self, Some(Duration::ZERO));
     }
 }
@@ -52,7 +51,7 @@ impl Arrival for UnixStream {
     fn origin(&self) -> Origin {
         match self.peer_cred() {
             Ok(credentials) => Origin::Unix {
-                // Zero stands for a process of another namespace.
+                // Zero stands for a process in another PID namespace.
                 pid: credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0),
                 uid: credentials.uid(),
                 #[cfg(target_os = "linux")]

@@ -1,12 +1,12 @@
-//! Items that are worked off together: whatever waits when the work begins is done in one go.
+//! Batches: all items that are waiting when the worker is free are handled together.
 //!
-//! One pass over `/proc` costs the same for one connection as for a thousand. So the time that an item waits is at most that of two
-//! passes, however many others wait.
+//! One pass over `/proc` costs the same for one connection as for a thousand. Because of batches, an item waits for two
+//! passes at most, regardless of the number of other items.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Items that wait for one worker. Clones are the same batch.
+/// Items that wait for a worker. Clones share the same batch.
 #[derive(Debug)]
 pub(super) struct Batch<T>(Arc<Mutex<Waiting<T>>>);
 
@@ -23,8 +23,8 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T: Send + 'static> Batch<T> {
-    /// Adds items. Unless a worker is there already, `work` becomes it: it is called with all items that wait, on a thread that may
-    /// block, again and again until none waits. To be called inside a tokio runtime.
+    /// Adds items. If no worker is running, one is started on a blocking thread. It calls `work` with all waiting
+    /// items, until there are none. The caller must be in a tokio runtime.
     pub(super) fn add(&self, items: impl IntoIterator<Item = T>, work: impl Fn(Vec<T>) + Send + 'static) {
         let mut waiting = lock(&self.0);
         waiting.items.extend(items);
@@ -36,14 +36,15 @@ impl<T: Send + 'static> Batch<T> {
         let shared = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || {
             while let Some(items) = next(&shared) {
-                // The items of work that panics are dropped, and those who wait for them notice that. Others must not wait for ever.
+                // If `work` panics, its items are dropped, which their callers notice. The worker continues with other
+                // items.
                 let _ = std::panic::catch_unwind(AssertUnwindSafe(|| work(items)));
             }
         });
     }
 }
 
-/// Takes all items. `None` ends the worker.
+/// Takes all items. If there are none, the worker ends, and the result is `None`.
 fn next<T>(shared: &Mutex<Waiting<T>>) -> Option<Vec<T>> {
     let mut waiting = lock(shared);
     waiting.has_worker = !waiting.items.is_empty();

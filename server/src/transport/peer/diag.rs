@@ -1,7 +1,7 @@
 //! Finds the socket at the other end of a TCP connection, if it is on this machine.
 //!
-//! The kernel is asked for the one socket with these two addresses (`NETLINK_SOCK_DIAG`), which costs the same however many
-//! there are. Where a container forbids that, the tables in `/proc/net` are searched instead.
+//! The kernel is asked for the one socket with these two addresses (`NETLINK_SOCK_DIAG`). The cost does not depend on
+//! the number of sockets. If a container forbids that, the tables in `/proc/net` are searched instead.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,30 +10,30 @@ use rustix::io::Errno;
 use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-/// The socket of a client on this machine.
+/// A socket of a client on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PeerSocket {
-    /// The user who made it.
+    /// The user who created it.
     pub(super) uid: u32,
-    /// Its number, by which `/proc/PID/fd` names it. Zero if no process holds it any more.
+    /// Its inode number, which `/proc/PID/fd` shows. Zero if no process holds the socket any more.
     pub(super) inode: u64,
 }
 
-/// Finds the socket that has the address `peer` and is connected to `local`. Returns `None` if there is none in the network
-/// namespace of this process.
+/// Finds the socket that has the address `peer` and is connected to `local`. Returns `None` if the network namespace of
+/// this process has no such socket.
 ///
 /// # Errors
 ///
-/// The system does not say.
+/// Returns an error if the system does not provide the information.
 pub(super) fn find(peer: SocketAddr, local: SocketAddr) -> io::Result<Option<PeerSocket>> {
     let (peer, local) = (canonical(peer), canonical(local));
     ask_kernel(peer, local).or_else(|error| {
-        tracing::debug!(%error, "the kernel says nothing about sockets; its tables are read");
+        tracing::debug!(%error, "cannot ask the kernel for a socket; reading its tables");
         search_tables(peer, local)
     })
 }
 
-/// Takes an address of IPv4 that is spelled as one of IPv6 as what it is.
+/// Converts an IPv4-mapped IPv6 address to an IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
@@ -41,28 +41,28 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The kind of messages about sockets of one address family (`linux/sock_diag.h`).
+/// Type of messages about sockets of one address family (`linux/sock_diag.h`).
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
-/// The kind of messages that refuse (`linux/netlink.h`).
+/// Type of error messages (`linux/netlink.h`).
 const NLMSG_ERROR: u16 = 2;
-/// A message that asks (`linux/netlink.h`).
+/// Flag of requests (`linux/netlink.h`).
 const NLM_F_REQUEST: u16 = 1;
 const PROTOCOL_TCP: u8 = 6;
-/// A socket that waits for connections (`net/tcp_states.h`). The kernel offers it when it knows no connection.
+/// State of a listening socket (`net/tcp_states.h`). The kernel returns such a socket if it finds no connection.
 const STATE_LISTEN: u8 = 10;
 
 /// Bytes of the header of a message.
 const HEADER_BYTES: usize = 16;
 /// Bytes of `inet_diag_sockid`: ports, addresses, interface, cookie.
 const ID_BYTES: usize = 48;
-/// Bytes of a request: header, `inet_diag_req_v2`.
+/// Bytes of a request: the header and `inet_diag_req_v2`.
 const REQUEST_BYTES: usize = HEADER_BYTES + 8 + ID_BYTES;
-/// Where an answer (`inet_diag_msg`) has its parts.
+/// Offsets in an answer (`inet_diag_msg`).
 const ANSWER_STATE: usize = HEADER_BYTES + 1;
 const ANSWER_ID: usize = HEADER_BYTES + 4;
 const ANSWER_UID: usize = ANSWER_ID + ID_BYTES + 12;
 const ANSWER_INODE: usize = ANSWER_UID + 4;
-/// Bytes of ports and addresses, at the beginning of an id.
+/// Bytes of the ports and addresses, at the beginning of an id.
 const ADDRESSES_BYTES: usize = 36;
 
 fn ask_kernel(peer: SocketAddr, local: SocketAddr) -> io::Result<Option<PeerSocket>> {
@@ -75,7 +75,7 @@ fn ask_kernel(peer: SocketAddr, local: SocketAddr) -> io::Result<Option<PeerSock
     let id = id(peer, local);
     rustix::net::sendto(&socket, &request(peer, &id), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0; 1_024];
-    // The answer is there when the request was taken.
+    // The answer is available as soon as the request was sent.
     let (bytes, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::DONTWAIT)?;
     read_answer(&answer[..bytes], &id)
 }
@@ -95,12 +95,12 @@ fn id(peer: SocketAddr, local: SocketAddr) -> [u8; ID_BYTES] {
         SocketAddr::V6(address) => address.scope_id(),
     };
     id[36..40].copy_from_slice(&interface.to_ne_bytes());
-    // Any cookie.
+    // Match any cookie.
     id[40..48].fill(0xff);
     id
 }
 
-/// Returns the addresses of an id for IPv4 as those of IPv6.
+/// Returns the addresses of an IPv4 id as IPv4-mapped IPv6 addresses.
 fn mapped(id: &[u8; ID_BYTES]) -> Vec<u8> {
     let octets = |place: usize| [id[place], id[place + 1], id[place + 2], id[place + 3]];
     let mapped = |place: usize| Ipv4Addr::from(octets(place)).to_ipv6_mapped().octets();
@@ -115,7 +115,7 @@ fn request(peer: SocketAddr, id: &[u8; ID_BYTES]) -> [u8; REQUEST_BYTES] {
     let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     request[16] = u8::try_from(family.as_raw()).expect("a small number");
     request[17] = PROTOCOL_TCP;
-    // In any state.
+    // Match any state.
     request[20..24].fill(0xff);
     request[24..].copy_from_slice(id);
     request
@@ -134,7 +134,7 @@ fn read_answer(answer: &[u8], id: &[u8; ID_BYTES]) -> io::Result<Option<PeerSock
         },
         SOCK_DIAG_BY_FAMILY => {
             let (Some(uid), Some(inode)) = (word(ANSWER_UID), word(ANSWER_INODE)) else { return Err(broken()) };
-            // A socket of IPv6 that speaks IPv4 says so in its own words.
+            // An IPv6 socket with an IPv4 connection has IPv4-mapped addresses.
             let spellings = [id[..ADDRESSES_BYTES].to_vec(), mapped(id)];
             let is_asked_for = spellings.iter().any(|spelling| answer[ANSWER_ID..].starts_with(spelling));
             let socket = PeerSocket { uid, inode: inode.into() };
@@ -171,7 +171,7 @@ fn search_table(text: &str, peer: SocketAddr, local: SocketAddr) -> Option<PeerS
     })
 }
 
-/// Returns an address as the tables spell it: words in the order of the machine.
+/// Returns an address as the tables in `/proc/net` spell it: hexadecimal words in the byte order of the machine.
 fn spellings(address: SocketAddr) -> Vec<String> {
     let spelled = |octets: &[u8]| {
         let words = octets.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four octets")));
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(find(peer, local).expect("an answer"), Some(expected), "{listen} {connect}");
             assert_eq!(search_tables(peer, local).expect("an answer"), Some(expected), "{listen} {connect}");
 
-            // A socket that listens there is not the client's.
+            // A socket that listens on the address is not the client's.
             let (other, server) = (SocketAddr::new(peer.ip(), 1), SocketAddr::new(local.ip(), port));
             assert_eq!(find(other, server).expect("an answer"), None);
             let elsewhere = SocketAddr::new(local.ip(), 9);

@@ -1,7 +1,8 @@
-//! Says whether an address is one of this machine.
+//! Determines whether an address belongs to this machine.
 //!
-//! The kernel is asked where it would deliver a packet to the address (`NETLINK_ROUTE`). To try whether a socket can have the address is
-//! only what is left where that is forbidden: with `ip_nonlocal_bind` a socket can have any.
+//! The kernel is asked where it would deliver a packet to the address (`NETLINK_ROUTE`). If that is forbidden, a socket
+//! is bound to the address. The second way is less reliable: with `ip_nonlocal_bind`, a socket can be bound to any
+//! address.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
@@ -10,8 +11,8 @@ use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-/// Says whether an address is one of this machine. The port does not matter; of an address that holds for one link only, its interface
-/// does (`scope_id`).
+/// Returns whether an address belongs to this machine. The port is ignored. A link-local address also has to match the
+/// interface (`scope_id`).
 pub(super) fn is_here(address: SocketAddr) -> bool {
     match (address.ip().to_canonical(), address) {
         (ip, _) if ip.is_loopback() => true,
@@ -22,14 +23,14 @@ pub(super) fn is_here(address: SocketAddr) -> bool {
             }
         }
         (ip, _) => is_delivered_here(ip).unwrap_or_else(|error| {
-            tracing::debug!(%error, "the kernel says nothing about routes");
+            tracing::debug!(%error, "cannot ask the kernel for a route");
             can_bind((ip, 0).into())
         }),
     }
 }
 
-/// Says whether the table of addresses has one on an interface, or on any if that is 0. Each line has the address and the number of the
-/// interface, both hexadecimal, and more.
+/// Returns whether a table of addresses contains the address on an interface, or on any interface if `interface` is 0.
+/// Each line of the table starts with the address and the number of the interface, both hexadecimal.
 fn has_on_link(table: &str, address: Ipv6Addr, interface: u32) -> bool {
     let wanted = format!("{:032x}", address.to_bits());
     table.lines().any(|line| {
@@ -51,21 +52,21 @@ fn can_bind(address: SocketAddr) -> bool {
     }
 }
 
-/// The kinds of messages about routes: a question and its answer (`linux/rtnetlink.h`).
+/// Types of messages about routes: a request and its answer (`linux/rtnetlink.h`).
 const RTM_GETROUTE: u16 = 26;
 const RTM_NEWROUTE: u16 = 24;
-/// The kind of messages that refuse (`linux/netlink.h`).
+/// Type of error messages (`linux/netlink.h`).
 const NLMSG_ERROR: u16 = 2;
-/// A message that asks (`linux/netlink.h`).
+/// Flag of requests (`linux/netlink.h`).
 const NLM_F_REQUEST: u16 = 1;
-/// The attribute that has the destination.
+/// Attribute with the destination.
 const RTA_DST: u16 = 1;
-/// A route that ends here.
+/// Type of a route to an address of this machine.
 const RTN_LOCAL: u8 = 2;
 
 /// Bytes of the header of a message.
 const HEADER_BYTES: usize = 16;
-/// Bytes of `rtmsg`, and where it has the kind of a route.
+/// Bytes of `rtmsg`, and the offset of the type of the route.
 const ROUTE_BYTES: usize = 12;
 const ROUTE_KIND: usize = HEADER_BYTES + 7;
 
@@ -73,7 +74,7 @@ fn is_delivered_here(address: IpAddr) -> io::Result<bool> {
     let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     rustix::net::sendto(&socket, &request(address), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0; 1_024];
-    // The answer is there when the request was taken.
+    // The answer is available as soon as the request was sent.
     let (bytes, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::DONTWAIT)?;
     read_answer(&answer[..bytes])
 }
@@ -172,8 +173,8 @@ mod tests {
 
     const INSIDE: &str = "TRACE_TEST_NETWORK";
 
-    /// Runs in a network of its own, with an address that only a route makes this machine's, one of a link, and sockets that may
-    /// have any address.
+    /// Runs in its own network namespace, with an address that belongs to this machine only because of a route, with a
+    /// link-local address, and with sockets that may be bound to any address.
     #[test]
     fn addresses_of_interfaces_and_routes_are_here_and_no_others_whatever_sockets_may_have() {
         if std::env::var_os(INSIDE).is_some() {

@@ -1,4 +1,4 @@
-//! Which sockets a process holds.
+//! The sockets that a process holds.
 
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
@@ -6,8 +6,9 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 
-/// Calls a function with the number of each socket that a process holds, until it breaks or so many open files were looked at.
-/// Returns how many were. A process that forbids others to look (as programs do that handle keys), or that has ended, shows none.
+/// Calls a function with the inode number of each socket that a process holds. Stops when the function breaks or when
+/// `most` open files were examined. Returns the number of examined files. A process that has ended, or that hides its
+/// files from other processes (as programs with keys do), shows none.
 pub(super) fn each_socket(pid: u32, most: usize, mut on_socket: impl FnMut(u64) -> ControlFlow<()>) -> usize {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = rustix::fs::openat(CWD, format!("/proc/{pid}/fd"), flags, Mode::empty()) else { return 0 };
@@ -30,7 +31,7 @@ fn socket_number(target: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Returns how many files a process has open. Before Linux 6.2 it is always 0.
+/// Returns the number of open files of a process. Before Linux 6.2, the result is always 0.
 pub(super) fn open_files(pid: u32) -> u64 {
     std::fs::metadata(format!("/proc/{pid}/fd")).map_or(0, |folder| folder.len())
 }

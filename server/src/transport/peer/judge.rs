@@ -1,24 +1,27 @@
-//! Refuses connections that come out of what the server runs.
+//! Refuses connections from processes that this server started.
 //!
-//! **Over a unix socket** the kernel names the process that connected. **Over TCP** it names the socket at the other end, and
-//! `/proc` the processes that hold it. A process that descends from this one is refused: commands in a sandbox, whatever its
-//! network policy, and everything else that the server starts, such as servers of tools that fetch what a model names. So is
-//! a process that another program of the same name has shut in. Of the others, those are let in that are seen to be none:
-//! what cannot be found out is refused, so nothing is won by ending early, or by handing the socket on.
+//! **Over a unix socket**, the kernel names the process that connected. **Over TCP**, it names the socket at the other
+//! end, and `/proc` lists the processes that hold this socket. A process is refused if it descends from this server.
+//! That applies to commands in a sandbox, whatever their network policy is, and to everything else that the server
+//! starts, such as MCP servers that fetch URLs which a model names. A process is also refused if another server has
+//! confined it. Any other process is admitted if the server can determine what it is. A connection is refused if that
+//! is not possible, so a command gains nothing by ending early or by passing its socket to another process.
 //!
-//! Some clients do not let anybody look which sockets they hold (`PR_SET_DUMPABLE`; the Codex terminal client is one). Then
-//! it is shown that no command can be meant: none was ever started with an open network, or none is there any more, or none
-//! of those that are there is shut in. If none of this holds, the connection is refused.
+//! Some clients hide which sockets they hold (`PR_SET_DUMPABLE`; the Codex terminal client is one of them). Such a
+//! client is admitted only if three conditions hold: this server has never started a confined command with network
+//! access, no confined command of another server that has network access hides its sockets, and no unconfined
+//! descendant of this server hides its sockets. Otherwise the connection is refused.
 //!
-//! Users other than the server's are judged by tokens alone: a command does not become another user, unless the server is
-//! root's, and then every process can be looked into. So are other machines.
+//! Other users than the server's are authorized only by tokens, because a command cannot become another user, unless
+//! the server runs as root. But then it can examine every process. Other machines are authorized only by tokens, too.
 //!
-//! What this cannot see is a process outside that passes on what a command tells it to: a command with an open network
-//! reaches everything that listens.
+//! This check cannot detect a process outside of the server that forwards the requests of a command: a command with
+//! network access can reach everything that listens.
 //!
-//! Connections are judged in two steps, each of them for all connections that wait at that moment ([`Batch`]). The first step knows
-//! unix sockets, other machines and clients that were let in before; the second one looks through all processes. So clients that are
-//! known do not wait for the second step, and new ones wait for two passes at most, however many connections a command opens.
+//! Connections are judged in two steps, and each step handles all connections that are waiting when it starts
+//! ([`Batch`]). The first step handles unix sockets, other machines, and clients that were admitted before. The second
+//! step searches all processes. Known clients therefore do not wait for the second step, and new clients wait for two
+//! passes at most, however many connections a command opens.
 
 use std::collections::HashSet;
 use std::io;
@@ -46,17 +49,17 @@ use super::share::{Owner, Peer};
 use super::verdict::{is_there, judge_process};
 use crate::lineage;
 
-/// How long it may take to find out who connects.
-pub(in crate::transport) const JUDGING_PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to judge a connection.
+pub(in crate::transport) const JUDGING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often the descendants are listed until two lists are equal.
+/// How often the descendants are listed until two successive lists are equal.
 const LISTING_ATTEMPTS: usize = 8;
 
-/// What a client is told whose sockets nobody can see.
+/// Reason for refusing a client whose sockets cannot be seen.
 const HIDES: &str =
-    "it hides its open files, and so might something that this server started; connect over a unix socket";
+    "it hides its open files, and a process that this server started could do the same; connect over a unix socket";
 
-/// Judges connections. Clones are the same judge.
+/// Judges connections. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(in crate::transport) struct Judge(Arc<Shared>);
 
@@ -64,20 +67,20 @@ pub(in crate::transport) struct Judge(Arc<Shared>);
 struct Shared {
     arrived: Batch<Arrived>,
     sought: Batch<Sought>,
-    /// Processes that were let in. Connections of these are recognised without a search.
+    /// Processes that were admitted. Their connections are recognized without a search.
     clients: Memory<()>,
-    /// Processes that were refused, and why.
+    /// Processes that were refused, with the reasons.
     refused: Memory<Refused>,
 }
 
-/// A connection that waits to be judged.
+/// A connection that waits for the first step.
 #[derive(Debug)]
 struct Arrived {
     origin: Origin,
     answer: Answer,
 }
 
-/// A connection whose holder has to be searched for.
+/// A connection that waits for the second step: the processes that hold its socket are not known yet.
 #[derive(Debug)]
 struct Sought {
     socket: PeerSocket,
@@ -89,7 +92,7 @@ struct Sought {
 type Answer = oneshot::Sender<Result<Peer, Refused>>;
 
 impl Judge {
-    /// Returns who is at the other end of a connection.
+    /// Determines which peer is at the other end of a connection.
     ///
     /// # Errors
     ///
@@ -98,21 +101,21 @@ impl Judge {
         let (answer, judged) = oneshot::channel();
         let shared = Arc::clone(&self.0);
         self.0.arrived.add([Arrived { origin, answer }], move |arrived| shared.recognise(arrived));
-        match tokio::time::timeout(JUDGING_PATIENCE, judged).await {
+        match tokio::time::timeout(JUDGING_TIMEOUT, judged).await {
             Ok(Ok(judged)) => judged,
-            Ok(Err(_)) => Err(Refused::unknown("the search for it failed")),
+            Ok(Err(_)) => Err(Refused::unknown("the search for its process failed")),
             Err(_) => Err(Refused::Busy),
         }
     }
 }
 
-/// Hands a verdict over, unless nobody waits for it any more.
+/// Sends a verdict. The caller may have stopped waiting for it.
 fn tell(answer: Answer, judged: Result<Peer, Refused>) {
     let _ = answer.send(judged);
 }
 
 impl Shared {
-    /// Judges what can be judged without a search, and hands the rest to one.
+    /// Judges the connections that need no search, and passes the others to the second step.
     fn recognise(self: &Arc<Self>, arrived: Vec<Arrived>) {
         let mut sought = Vec::new();
         for Arrived { origin, answer } in arrived {
@@ -133,7 +136,7 @@ impl Shared {
         self.sought.add(sought, move |sought| shared.search(sought));
     }
 
-    /// Lets connections of known clients in, and returns the others.
+    /// Admits the connections of known clients, and returns the others.
     fn without_known_clients(&self, mut sought: Vec<Sought>) -> Vec<Sought> {
         for (process, ()) in self.clients.all() {
             if sought.is_empty() {
@@ -145,7 +148,7 @@ impl Shared {
                 held.extend(wanted.get(&number));
                 if held.len() < wanted.len() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            // Looked at last: its number was not given to another process meanwhile.
+            // This is checked last, so that the id cannot have been reused before.
             if !is_there(process) {
                 self.clients.forget(process);
                 continue;
@@ -160,7 +163,7 @@ impl Shared {
         sought
     }
 
-    /// Judges connections by a search for the processes that hold them.
+    /// Judges connections by searching for the processes that hold their sockets.
     fn search(&self, mut sought: Vec<Sought>) {
         sought.retain(|sought| !sought.answer.is_closed());
         let wanted = sought.iter().map(|sought| sought.socket.inode).collect();
@@ -190,10 +193,11 @@ impl Shared {
             return;
         }
         let meant = no_command_can_be_meant(own);
-        // A process that was not looked at may hold it.
+        // A process whose files were not examined may hold the socket.
         let meant = if findings.is_cut { meant.and(Err(Refused::Busy)) } else { meant };
         for Sought { socket, peer, local, answer } in hidden {
-            // Looked at last: whoever holds it now was there while no command was.
+            // The socket is looked up again last: if it is still the same, its holder already existed when no command
+            // could have held it.
             let judged = match diag::find(peer, local) {
                 Ok(Some(again)) if again == socket => meant.clone().map(|()| Owner::User(socket.uid).into()),
                 Ok(_) => Err(Refused::Gone),
@@ -203,7 +207,7 @@ impl Shared {
         }
     }
 
-    /// Remembers a process that was refused for what it is, and not because something went wrong.
+    /// Remembers a process that was refused because of what it is, and not because of an error.
     fn remember_refused(&self, process: Process, why: &Refused) {
         match why {
             Refused::OwnProcess | Refused::ConfinedElsewhere => self.refused.remember(process, why.clone()),
@@ -211,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// Returns the processes that were refused and have not ended.
+    /// Returns the refused processes that have not ended.
     fn living_refused(&self) -> Vec<(Process, Refused)> {
         let mut refused = self.refused.all();
         refused.retain(|(process, _)| {
@@ -226,11 +230,11 @@ impl Shared {
 
     fn judge_unix(&self, pid: Option<u32>, uid: u32, handle: Option<&OwnedFd>) -> Result<Peer, Refused> {
         let owner = Owner::User(uid);
-        // What the server runs lives in its process namespace or below, where it can be seen.
+        // Processes that the server starts are in its PID namespace or in one below it, so they have an id here.
         let (false, Some(pid)) = (is_other_user(uid), pid) else { return Ok(owner.into()) };
         let own = lineage::own_pid().map_err(Refused::unknown)?;
         if own != std::process::id() {
-            return Err(Refused::unknown("/proc is that of another process namespace"));
+            return Err(Refused::unknown("/proc belongs to another PID namespace"));
         }
         let process = (pid, lineage::stat(pid).map_err(|_| Refused::Gone)?.start);
         let judged = match (self.refused.of(process), self.clients.of(process)) {
@@ -238,7 +242,7 @@ impl Shared {
             (None, Some(())) => Ok(()),
             (None, None) => judge_process(pid, own),
         };
-        // The number may be that of another process by now.
+        // The id may have been reused for another process.
         if handle.map_or_else(|| !is_there(process), |handle| !lives(handle)) {
             return Err(Refused::Gone);
         }
@@ -255,32 +259,32 @@ impl Shared {
     }
 }
 
-/// Judges a connection by its addresses and what its socket alone tells. Returns the socket if the processes that hold it have to be
-/// looked for.
+/// Judges a connection by its addresses and its socket. Returns the socket as an error if the processes that hold it
+/// have to be searched.
 fn judge_addresses(peer: SocketAddr, local: SocketAddr) -> Result<Result<Peer, Refused>, PeerSocket> {
     match diag::find(peer, local) {
         Err(error) => Ok(Err(Refused::unknown(error))),
         Ok(Some(socket)) => judge_socket(&socket).ok_or(socket),
         Ok(None) => Ok(match is_here(peer) {
-            true => Err(Refused::unknown("its socket is not to be found")),
+            true => Err(Refused::unknown("its socket cannot be found")),
             false => Ok(Owner::at(peer.ip()).into()),
         }),
     }
 }
 
-/// Judges what a socket alone tells; `None` if the processes that hold it have to be looked at.
+/// Judges a socket without its holder. Returns `None` if the processes that hold it have to be searched.
 fn judge_socket(socket: &PeerSocket) -> Option<Result<Peer, Refused>> {
-    // Of a socket that was closed the kernel keeps neither inode nor user. It reports zeros, which are no proof of another user.
+    // For a closed socket, the kernel reports zeros as inode and user. The zero does not prove that the user is root.
     if socket.inode == 0 {
         return Some(Err(Refused::Gone));
     }
     is_other_user(socket.uid).then(|| Ok(Owner::User(socket.uid).into()))
 }
 
-/// Returns an error if a socket whose holder cannot be seen may belong to something that this server started.
+/// Returns an error if a socket whose holder cannot be seen may belong to a process that this server started.
 ///
-/// A command can leave a socket in a queue of another program and end, so that no process holds it. That there is no such command
-/// now proves nothing: it is enough that there was one with a network.
+/// A command can send a socket over a unix socket to another program and end, so that no process holds it. It is
+/// therefore not enough that no command with network access is running: none may ever have been started.
 fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     if sandbox::has_opened_network() {
         return Err(Refused::Unknown(HIDES.to_owned()));
@@ -288,7 +292,8 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     let listed = lineage::all().map_err(Refused::unknown)?;
     let below = lineage::below(own, &listed);
     let others = listed.iter().map(|process| (process.pid, process.start)).filter(|process| !below.contains(process));
-    // A command that another server runs for this user, or left running when it ended. Sockets of other users were judged before.
+    // A command that another server runs for this user, or that was left running when that server ended. Sockets of
+    // other users have been judged before.
     let user = rustix::process::geteuid().as_raw();
     let is_meant = |pid: u32| {
         hides(pid)
@@ -304,8 +309,8 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     for _ in 0..LISTING_ATTEMPTS {
         let before = lineage::descendants(own).map_err(Refused::unknown)?;
         for (pid, _) in &before {
-            // Nothing that is confined has a network so far. What is not confined may hide its sockets like the client.
-            // One that has ended is missing in the second list.
+            // No confined process has had network access so far. An unconfined one may hide its sockets, as the client
+            // does. A process that has ended is missing in the second list.
             if hides(*pid) && !lineage::is_confined(*pid).unwrap_or(false) {
                 return Err(Refused::Unknown(HIDES.to_owned()));
             }
@@ -317,19 +322,19 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     Err(Refused::Unknown(HIDES.to_owned()))
 }
 
-/// Says whether a process lets nobody look which files it has open.
+/// Returns whether a process hides its open files from other processes.
 fn hides(pid: u32) -> bool {
     std::fs::read_dir(format!("/proc/{pid}/fd")).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
-/// Says whether this process has no children at all. Whatever its children leave behind becomes its child, so there are no
-/// descendants either.
+/// Returns whether this process has no children. It adopts the orphans of its children, so it has no descendants either
+/// in this case.
 fn has_no_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-/// Says whether the process of a handle has not ended.
+/// Returns whether the process of a handle is still running.
 fn lives(handle: &OwnedFd) -> bool {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", handle.as_raw_fd()));
     info.is_ok_and(|info| {
@@ -338,7 +343,7 @@ fn lives(handle: &OwnedFd) -> bool {
     })
 }
 
-/// Says whether a user is neither the server's nor one that commands of the server could become.
+/// Returns whether a user is neither the server's user nor one that a command of the server could become.
 fn is_other_user(uid: u32) -> bool {
     let own = rustix::process::geteuid();
     !own.is_root() && uid != own.as_raw()
@@ -383,14 +388,15 @@ mod tests {
         assert!(!lives(&handle));
     }
 
-    /// A connection whose other end was closed before it is judged, however that was done.
+    /// The other end of the connection is closed in different ways before the connection is judged.
     #[test]
     fn who_is_gone_when_he_is_judged_is_nobody_also_for_a_server_that_is_not_roots() {
         const INSIDE: &str = "TRACE_TEST_USER";
         if rustix::process::geteuid().is_root() && std::env::var_os(INSIDE).is_none() {
             use std::os::unix::process::CommandExt as _;
 
-            // The kernel says of a closed socket that it is root's, who is another user then.
+            // For a closed socket, the kernel reports root as its user. A server that does not run as root could take
+            // that for another user.
             let name = std::thread::current().name().expect("a test").to_owned();
             let mut other = std::process::Command::new(std::env::current_exe().expect("a program"));
             other.args(["--exact", &name, "--nocapture"]).env(INSIDE, "1").uid(65_534).gid(65_534);
@@ -408,7 +414,7 @@ mod tests {
             let client = std::net::TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
             let (server, peer) = listener.accept().expect("a client");
             let local = server.local_addr().expect("an address");
-            // As long as it is open, somebody has to be found.
+            // As long as the socket is open, its holder has to be searched.
             assert!(judge_addresses(peer, local).is_err_and(|socket| socket.inode != 0), "{how}");
             if how.contains("message") {
                 io::Write::write_all(&mut &client, b"GET / HTTP/1.1\r\n\r\n").expect("it takes it");

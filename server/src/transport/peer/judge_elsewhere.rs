@@ -1,19 +1,20 @@
-//! Lets everybody in whom tokens and modes of files let in: only Linux tells what a process descends from.
+//! Admits every connection. Only Linux tells which process a process descends from, so on other systems only tokens and
+//! file permissions protect the server.
 
 use super::arrival::Origin;
 use super::refused::Refused;
 use super::share::{Owner, Peer};
 
-/// Judges connections. Clones are the same judge.
+/// Judges connections. Clones are equivalent.
 #[derive(Debug, Clone, Default)]
 pub(in crate::transport) struct Judge;
 
 impl Judge {
-    /// Returns who is at the other end of a connection.
+    /// Returns the peer at the other end of a connection.
     ///
     /// # Errors
     ///
-    /// Never.
+    /// Never returns an error.
     pub(in crate::transport) async fn judge(&self, origin: Origin) -> Result<Peer, Refused> {
         Ok(match origin {
             Origin::Tcp { peer, .. } => Owner::at(peer.ip()).into(),

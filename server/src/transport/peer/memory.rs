@@ -1,18 +1,19 @@
-//! Processes that were judged before.
+//! Remembers processes that were judged.
 //!
-//! A verdict about a process stays true as long as the process lives: what the server started stays below it, and what it did not
-//! start never comes below it. A process is known by its number and its start, since numbers are given again.
+//! A verdict about a process holds as long as the process lives: a process that the server started stays its
+//! descendant, and another process never becomes one. Processes are identified by id and start time, because ids are
+//! reused.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A process: its number and its start.
+/// The id and the start time of a process.
 pub(super) type Process = (u32, u64);
 
 /// Most processes that are remembered.
 pub(super) const MAX_REMEMBERED: usize = 32;
 
-/// Processes with something that is known about each, the latest first.
+/// Processes with a value for each, the latest first.
 #[derive(Debug)]
 pub(super) struct Memory<T>(Mutex<VecDeque<(Process, T)>>);
 
@@ -23,7 +24,7 @@ impl<T> Default for Memory<T> {
 }
 
 impl<T: Clone> Memory<T> {
-    /// Remembers a process, and forgets the one that was met longest ago if there are too many.
+    /// Remembers a process. If there are too many, the oldest entry is dropped.
     pub(super) fn remember(&self, process: Process, what: T) {
         let mut entries = self.entries();
         entries.retain(|(other, _)| *other != process);
@@ -31,17 +32,17 @@ impl<T: Clone> Memory<T> {
         entries.push_front((process, what));
     }
 
-    /// Forgets a process, which has ended.
+    /// Forgets a process that has ended.
     pub(super) fn forget(&self, process: Process) {
         self.entries().retain(|(other, _)| *other != process);
     }
 
-    /// Returns what is known about a process.
+    /// Returns the value of a process.
     pub(super) fn of(&self, process: Process) -> Option<T> {
         self.entries().iter().find(|(other, _)| *other == process).map(|(_, what)| what.clone())
     }
 
-    /// Returns all of them, the latest first.
+    /// Returns all entries, the latest first.
     pub(super) fn all(&self) -> Vec<(Process, T)> {
         self.entries().iter().cloned().collect()
     }

@@ -1,7 +1,7 @@
-//! Who is at the other end of a connection, and whether the server started it.
+//! Determines who is at the other end of a connection, and whether the server started that process.
 //!
-//! A command that the server runs must not become a client of the server: it could ask for commands that nothing confines.
-//! So every connection is judged before a byte of it is read, whatever the transport. See [`judge`] for the rules.
+//! A command that the server runs must not become a client of the server, because it could ask for unconfined commands.
+//! Therefore, every connection is judged before a byte of it is read, on every transport. See [`judge`] for the rules.
 
 mod arrival;
 #[cfg(target_os = "linux")]
@@ -31,6 +31,6 @@ mod verdict;
 pub(super) use arrival::Arrival;
 pub(super) use judge::Judge;
 #[cfg(target_os = "linux")]
-pub use orphans::{ENDING_PATIENCE, ORPHAN_PATIENCE, end_descendants, keep_descendants};
+pub use orphans::{ENDING_TIMEOUT, ORPHAN_TIMEOUT, end_descendants, keep_descendants};
 pub(super) use refused::Refused;
 pub(super) use share::{Owner, Peer, Share, Shares};

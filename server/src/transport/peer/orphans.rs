@@ -1,7 +1,8 @@
-//! Keeps everything that the server starts below it.
+//! Keeps all processes that the server starts among its descendants.
 //!
-//! A process whose parent ends goes to the nearest one above it that adopts orphans, or else to the first process of the
-//! system, where nothing says any more who started it. So the server adopts its own, and takes care of them when they end.
+//! If the parent of a process ends, the process gets a new parent: the nearest ancestor that adopts orphans, or else
+//! the first process of the system. In the second case, nothing shows any more which process started it. The server
+//! therefore adopts orphans, and reaps them when they end.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -13,26 +14,26 @@ use rustix::process::{
 
 use crate::lineage::{descendants, own_pid, stat};
 
-/// How long a process that has ended waits for whoever started it. Those that nobody asked about by then are orphans: the
-/// server asks about its own at once.
-pub const ORPHAN_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a zombie waits for the code that started it. After this time it is an orphan, because the server waits for
+/// its own children without delay.
+pub const ORPHAN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Makes this process adopt what its children leave behind, and takes care of those that end, until the returned task is
-/// aborted. To be called inside a tokio runtime, before anything is started.
+/// Makes this process adopt the orphans of its children. A task reaps the orphans that end, until it is aborted. Call
+/// it inside a tokio runtime, before any process is started.
 ///
 /// # Errors
 ///
-/// The system does not adopt.
+/// Returns an error if the system does not support adopting orphans.
 pub fn keep_descendants() -> std::io::Result<tokio::task::JoinHandle<()>> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(tokio::spawn(async {
-        let mut round = tokio::time::interval(ORPHAN_PATIENCE);
+        let mut round = tokio::time::interval(ORPHAN_TIMEOUT);
         let mut seen = HashSet::new();
         loop {
             round.tick().await;
             if has_ended_children() {
                 let before = std::mem::take(&mut seen);
-                // Reads `/proc`, which takes some milliseconds.
+                // This reads `/proc`, which takes some milliseconds.
                 let reaped = tokio::task::spawn_blocking(move || reap(&before));
                 seen = reaped.await.unwrap_or_default();
             } else {
@@ -42,15 +43,15 @@ pub fn keep_descendants() -> std::io::Result<tokio::task::JoinHandle<()>> {
     }))
 }
 
-/// How long it may take to end everything that the server started.
-pub const ENDING_PATIENCE: Duration = Duration::from_secs(5);
+/// How long ending all descendants may take.
+pub const ENDING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long is waited for processes that were killed before they are listed again.
+/// How long to wait for killed processes before listing them again.
 const ENDING_PAUSE: Duration = Duration::from_millis(2);
 
-/// Ends everything that this process started and that still runs, whatever sessions and groups it is in: for the next server it would be
-/// a client like any other. Returns how many processes are left if they multiply faster than they are ended. To be called when
-/// nothing starts processes here any more; it blocks.
+/// Kills all processes that this process has started, in whatever sessions and groups they are. Otherwise, the next
+/// server would take them for clients. Returns the number of processes that are left, which is not zero only if they
+/// multiply faster than they are killed. Call it when nothing starts processes any more. It blocks.
 pub fn end_descendants() -> usize {
     let Ok(own) = own_pid() else { return 0 };
     let start = Instant::now();
@@ -58,10 +59,10 @@ pub fn end_descendants() -> usize {
     loop {
         let mut running = descendants(own).unwrap_or_default();
         running.retain(|process| stat(process.0).is_ok_and(|stat| stat.start == process.1 && !stat.is_zombie));
-        if running.is_empty() || start.elapsed() > ENDING_PATIENCE {
+        if running.is_empty() || start.elapsed() > ENDING_TIMEOUT {
             return running.len();
         }
-        // Those that are stopped start no others while the rest is still found.
+        // Stop the processes first: a stopped process cannot start others while the rest is searched.
         let fresh: Vec<_> = running.iter().filter(|process| stopped.insert(**process)).copied().collect();
         if fresh.is_empty() {
             running.into_iter().for_each(|process| send(process, Signal::KILL));
@@ -72,7 +73,7 @@ pub fn end_descendants() -> usize {
     }
 }
 
-/// Sends a signal to a process, unless its number is that of another one by now.
+/// Sends a signal to a process, unless its id has been reused for another process.
 fn send((pid, start): (u32, u64), signal: Signal) {
     let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
     match pidfd_open(id, PidfdFlags::empty()) {
@@ -81,7 +82,7 @@ fn send((pid, start): (u32, u64), signal: Signal) {
                 let _ = pidfd_send_signal(&handle, signal);
             }
         }
-        // Linux before 5.3.
+        // The system call is missing before Linux 5.3.
         Err(Errno::NOSYS) => {
             let _ = kill_process(id, signal);
         }
@@ -89,13 +90,13 @@ fn send((pid, start): (u32, u64), signal: Signal) {
     }
 }
 
-/// Says whether a child has ended that nobody has asked about yet.
+/// Returns whether there is a zombie among the children.
 fn has_ended_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, options), Ok(Some(_)))
 }
 
-/// Lets those go that had ended in the round before too. Returns those that wait since.
+/// Reaps the zombies that were already there in the round before, and returns the other ones.
 fn reap(before: &HashSet<(u32, u64)>) -> HashSet<(u32, u64)> {
     let Ok(own) = own_pid() else { return HashSet::new() };
     let ended = descendants(own).unwrap_or_default().into_iter().filter(|(pid, start)| {
@@ -112,7 +113,7 @@ fn reap(before: &HashSet<(u32, u64)>) -> HashSet<(u32, u64)> {
         });
     for (pid, _) in orphans {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        // Somebody who asked meanwhile has taken care of it.
+        // It may have been reaped in the meantime by the code that started it.
         let _ = rustix::process::waitpid(pid, WaitOptions::NOHANG);
     }
     waiting

@@ -1,25 +1,23 @@
-//! Why a connection is not served.
+//! Reasons for refusing a connection.
 
-/// Why a connection is not served.
+/// Why a connection is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells descendants apart"))]
 pub(in crate::transport) enum Refused {
-    /// The server itself runs the process.
-    #[error("this server does not take connections of what it runs itself")]
+    /// This server has started the process.
+    #[error("this server refuses connections from processes that it has started")]
     OwnProcess,
-    /// Another server runs the process in a sandbox.
-    #[error("this server does not take connections of commands in a sandbox")]
+    /// The process is a confined command of another server.
+    #[error("this server refuses connections from commands in a sandbox")]
     ConfinedElsewhere,
     /// No process holds the other end any more.
-    #[error("the process that connected is gone")]
+    #[error("the process that connected has ended")]
     Gone,
-    /// The server was too busy to find out who connects. The client may try again.
-    #[error("this server is too busy to find out who connects; try again")]
+    /// The connection was not judged in time. The client may try again.
+    #[error("this server is too busy to determine which process connects; try again")]
     Busy,
-    /// It cannot be found out who connects.
-    #[error(
-        "this server cannot tell which process connects ({0}), and refuses it: connect over a unix socket (--listen unix://)"
-    )]
+    /// The process cannot be determined.
+    #[error("this server cannot determine which process connects ({0}): connect over a unix socket (--listen unix://)")]
     Unknown(String),
 }
 

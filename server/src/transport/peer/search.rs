@@ -1,8 +1,8 @@
-//! Finds the processes that hold sockets, in one pass over all processes for many sockets.
+//! Finds the processes that hold sockets, with one pass over all processes for many sockets.
 //!
-//! A command can open any number of files to make a pass slow. So its processes and those that were refused before are looked at
-//! last, those with few open files first, and only so many files of them. A socket that one of them holds unseen is not let in for
-//! that: somebody outside has to hold it.
+//! A command can open many files to slow down a pass. Its processes, and processes that were refused before, therefore
+//! get a limited number of examined files; processes with few open files are examined first. A socket that such a
+//! process holds in an unexamined file is still not admitted, because a process outside of the server must hold it too.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -14,32 +14,32 @@ use super::refused::Refused;
 use super::verdict::{is_there, judge_process};
 use crate::lineage;
 
-/// Most open files of refused processes and of those that the server started that one pass looks at, of either kind.
+/// Most open files that one pass examines, in refused processes and in descendants of the server separately.
 pub(super) const MAX_FILES_OF_REFUSED: usize = 16_384;
 
-/// Who holds a socket.
+/// The holder of a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// Processes that may be clients, this one among them.
+    /// All holders may be clients. This is one of them.
     Client(Process),
-    /// A process that may not, perhaps among others.
+    /// A holder that must not be a client. There may be others.
     Refused(Process, Refused),
 }
 
-/// What a pass has found.
+/// The result of a pass.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// Who holds a socket, by its number.
+    /// The holders of the sockets, by inode number.
     pub(super) holders: HashMap<u64, Holder>,
-    /// Whether open files of processes that the server started were left out.
+    /// Whether some open files of descendants were not examined.
     pub(super) is_cut: bool,
 }
 
-/// Looks for the processes that hold some sockets. `refused` are processes that were refused before, and why.
+/// Searches for the processes that hold sockets. `refused` are processes that were refused before, with the reasons.
 ///
 /// # Errors
 ///
-/// The list of processes cannot be read.
+/// Returns an error if the list of processes cannot be read.
 pub(super) fn search(wanted: &HashSet<u64>, own: u32, refused: &[(Process, Refused)]) -> io::Result<Findings> {
     let mut findings = Findings::default();
     let mut rest = MAX_FILES_OF_REFUSED;
@@ -75,14 +75,14 @@ pub(super) fn search(wanted: &HashSet<u64>, own: u32, refused: &[(Process, Refus
     Ok(findings)
 }
 
-/// Returns those of the wanted sockets that a process holds, and how many of its open files were looked at.
+/// Returns the wanted sockets that a process holds, and the number of its open files that were examined.
 fn hits(process: Process, wanted: &HashSet<u64>, most: usize) -> (Vec<u64>, usize) {
     let mut hits = Vec::new();
     let looked_at = each_socket(process.0, most, |number| {
         hits.extend(wanted.contains(&number).then_some(number));
         ControlFlow::Continue(())
     });
-    // Its number may have been given to another process before or while its files were looked at.
+    // The id may have been reused for another process before or while its files were examined.
     if !hits.is_empty() && !is_there(process) {
         hits.clear();
     }
@@ -145,7 +145,7 @@ mod tests {
         let own = lineage::own_pid().expect("a number");
         let (mine, shared) = (socket(), socket());
         let mut child = child_with(&shared);
-        // Children of other tests hold everything for a moment, until they have become their programs.
+        // Children of other tests inherit all sockets for a moment, until they execute their programs.
         let until = |number: u64, before: &[(Process, Refused)], expected: &Holder| {
             (0..10_000).any(|_| {
                 let findings = search(&HashSet::from([number, 1]), own, before).expect("read");
@@ -156,7 +156,7 @@ mod tests {
         assert!(until(number(&mine), &[], &Holder::Client(process(own))));
         let refused = process(child.id());
         assert!(until(number(&shared), &[], &Holder::Refused(refused, Refused::OwnProcess)), "one holder is refused");
-        // A process that was refused is recognised, as long as it lives.
+        // A process that was refused is recognized as long as it lives.
         let before = [(refused, Refused::ConfinedElsewhere)];
         assert!(until(number(&shared), &before, &Holder::Refused(refused, Refused::ConfinedElsewhere)));
         child.kill().and_then(|()| child.wait()).expect("it ends");

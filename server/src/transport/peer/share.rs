@@ -1,32 +1,32 @@
-//! How many places each peer has taken, so that no single one takes all of them.
+//! Counts the slots that each peer has taken, to limit them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Who is at the other end of a connection.
+/// The peer at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::transport) struct Peer {
-    /// The process and its start, where the system tells. A number alone may be that of another process later.
+    /// The id and the start time of the process, if the system provides them. The id alone may be reused.
     pub(in crate::transport) process: Option<(u32, u64)>,
-    /// Whose it is.
     pub(in crate::transport) owner: Owner,
 }
 
-/// Whose a peer is.
+/// The user or machine that a peer belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::transport) enum Owner {
     /// A user of this machine.
     User(u32),
-    /// An address of another machine. For IPv6 it is that of the network: one machine has as many others as it likes.
+    /// An address of another machine. For IPv6, it is the address of the network, because one machine can have many
+    /// addresses in it.
     Address(IpAddr),
-    /// Nobody knows.
+    /// The owner is not known.
     Unknown,
 }
 
 impl Owner {
-    /// Returns the owner that stands behind an address of another machine.
+    /// Returns the owner of connections from an address of another machine.
     pub(in crate::transport) fn at(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -44,7 +44,7 @@ impl From<Owner> for Peer {
     }
 }
 
-/// Counts places by who has taken them. Clones count together.
+/// Counts slots by owner. Clones share the counts.
 #[derive(Debug)]
 pub(in crate::transport) struct Shares<K: Eq + Hash + Clone>(Arc<Counts<K>>);
 
@@ -54,7 +54,7 @@ struct Counts<K> {
     most: usize,
 }
 
-/// A place that somebody has taken. Dropping it gives the place back.
+/// A slot. Dropping it frees the slot.
 #[derive(Debug)]
 pub(in crate::transport) struct Share<K: Eq + Hash> {
     counts: Arc<Counts<K>>,
@@ -68,12 +68,12 @@ impl<K: Eq + Hash + Clone> Clone for Shares<K> {
 }
 
 impl<K: Eq + Hash + Clone> Shares<K> {
-    /// Returns shares of so many places each.
+    /// Creates counts with a limit of `most` slots for each key.
     pub(in crate::transport) fn new(most: usize) -> Self {
         Self(Arc::new(Counts { taken: Mutex::default(), most }))
     }
 
-    /// Takes a place, unless the share is used up.
+    /// Takes a slot. Returns `None` if the limit of the key is reached.
     pub(in crate::transport) fn take(&self, key: K) -> Option<Share<K>> {
         let mut taken = self.0.taken();
         let count = taken.entry(key.clone()).or_insert(0);

@@ -1,4 +1,4 @@
-//! Whether a process may be a client.
+//! Decides whether a process may be a client.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::memory::Process;
 use super::refused::Refused;
 use crate::lineage::{self, Lineage};
 
-/// Returns an error if a process must not be a client of this server, whose number is `own`.
+/// Returns an error if a process must not be a client of this server, whose process id is `own`.
 pub(super) fn judge_process(pid: u32, own: u32) -> Result<(), Refused> {
     match lineage::lineage(pid, own) {
         Ok(Lineage::Own | Lineage::Outside) => Ok(()),
@@ -17,7 +17,7 @@ pub(super) fn judge_process(pid: u32, own: u32) -> Result<(), Refused> {
     }
 }
 
-/// Says whether a process has not ended.
+/// Returns whether a process is still running.
 pub(super) fn is_there((pid, start): Process) -> bool {
     lineage::stat(pid).is_ok_and(|stat| stat.start == start && !stat.is_zombie)
 }
