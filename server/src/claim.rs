@@ -1,43 +1,45 @@
-//! The right to a name among the processes of a machine, which nobody can take or hold up who can only read.
+//! Exclusive claims to names among the processes of a machine. A process that can only read the files can neither take
+//! nor block a claim.
 //!
-//! A lock on a file does not do: `flock` works on a file that is open for reading, and so does a shared lock of `fcntl`, which
-//! keeps an exclusive one away. Here everybody who claims a name has a file of his own, write-locked before it gets the
-//! name by which others find it. Whether its owner lives is asked as *could somebody lock this for reading?*, which only a
-//! write lock denies, and that takes a descriptor that is open for writing. A claim counts if nobody else's lives when it
-//! has been published; of two that are published at once both see each other, give way, and try again.
+//! An ordinary file lock is not sufficient: `flock` works on a file that is open for reading, and a shared lock of
+//! `fcntl`, which also does, blocks an exclusive one. Here, every process that claims a name creates its own file, and
+//! takes a write lock on it before the file gets a name that others look for. To find out whether the owner of a file
+//! is alive, a process tests whether the file could be locked for reading. Only a write lock prevents that, and taking
+//! a write lock requires a descriptor that is open for writing. A claim is valid if no other claim is alive after it
+//! was published. If two claims are published at the same time, both see each other, give up, and try again.
 //!
-//! File names are never used twice, so the file of one who died can be removed by anybody, at any time.
+//! File names are never reused, so any process can remove the file of a dead owner at any time.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How the names of claims end.
+/// Suffix of the file names of claims.
 const CLAIM: &str = ".claim";
-/// How the names of claims begin before they are locked. Nobody looks at them.
+/// Prefix of the file names of claims before they are locked. Other processes ignore them.
 const UNPUBLISHED: &str = ".new-";
 
-/// How often a claim is tried that meets another one.
+/// How often to try again if another claim is met.
 const ATTEMPTS: u32 = 8;
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 
-/// The right to a name, until it is dropped or the process ends.
+/// An exclusive claim to a name, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Claim {
     path: PathBuf,
-    /// Holds the lock.
+    /// The open file, which holds the lock.
     _file: File,
 }
 
 impl Claim {
-    /// Claims a name in a folder, which is there and which those can write to who may claim. Returns `None` if somebody else
-    /// has the name. Waits for no more than some hundredths of a second.
+    /// Claims a name in a folder. The folder must exist, and only processes that may claim names can be able to write
+    /// to it. Returns `None` if another process has the name. Waits for a few hundredths of a second at most.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system when files cannot be made, listed or locked there.
+    /// Returns an error if files cannot be created, listed or locked in the folder.
     pub(crate) fn take(folder: &Path, name: &str) -> io::Result<Option<Self>> {
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -56,12 +58,12 @@ impl Claim {
         Ok(None)
     }
 
-    /// Puts a file there that says that somebody wants the name. `None` if somebody locked the file before.
+    /// Creates and publishes the file of a claim. Returns `None` if another process has locked the file before.
     fn publish(folder: &Path, name: &str) -> io::Result<Option<Self>> {
         let own = format!("{name}.{:032x}{CLAIM}", u128::from_ne_bytes(random()?));
         let hidden = folder.join(format!("{UNPUBLISHED}{own}"));
         let file = crate::private::options().read(true).write(true).create_new(true).open(&hidden)?;
-        // Dropped, it removes the file, under whatever name it has.
+        // Dropping the claim removes the file, under whichever name it has.
         let mut claim = Self { path: hidden, _file: file };
         if !lock(&claim._file)? {
             return Ok(None);
@@ -75,7 +77,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The lock goes with the file. A file that stays is that of one who died.
+        // Closing the file releases the lock. If the file cannot be removed, it counts as that of a dead owner.
         if let Err(error) = fs::remove_file(&self.path)
             && error.kind() != io::ErrorKind::NotFound
         {
@@ -84,7 +86,7 @@ impl Drop for Claim {
     }
 }
 
-/// Says whether somebody lives who has a claim on a name, and removes the claims of those who do not.
+/// Returns whether a living process has a claim to a name. Removes the claims of dead processes.
 fn is_taken(folder: &Path, name: &str, own: Option<&Path>) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -100,7 +102,7 @@ fn is_taken(folder: &Path, name: &str, own: Option<&Path>) -> io::Result<bool> {
             Ok(file) if is_write_locked(&file)? => return Ok(true),
             Ok(_) => drop(fs::remove_file(&path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // That of another user, of whom nothing can be said.
+            // The file belongs to another user, so its state is unknown.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
             Err(error) => return Err(error),
         }
@@ -114,7 +116,7 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Locks a file for writing, for as long as it is open. Says whether nobody else had it locked.
+/// Takes a write lock on a file, which lasts as long as the file is open. Returns whether that succeeded.
 #[cfg(target_os = "linux")]
 fn lock(file: &File) -> io::Result<bool> {
     use nix::errno::Errno;
@@ -127,7 +129,7 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Says whether somebody has a file locked for writing.
+/// Returns whether another process has a write lock on a file.
 #[cfg(target_os = "linux")]
 fn is_write_locked(file: &File) -> io::Result<bool> {
     use nix::fcntl::{FcntlArg, fcntl};
@@ -137,7 +139,7 @@ fn is_write_locked(file: &File) -> io::Result<bool> {
     Ok(i32::from(lock.l_type) != nix::libc::F_UNLCK)
 }
 
-/// Returns a lock of some kind on all of a file.
+/// Returns a description of a lock of the whole file.
 #[cfg(target_os = "linux")]
 fn whole(kind: i32) -> nix::libc::flock {
     nix::libc::flock {
@@ -149,7 +151,7 @@ fn whole(kind: i32) -> nix::libc::flock {
     }
 }
 
-/// Elsewhere whoever can read a claim can make it look alive.
+/// On other systems, a process that can read a claim can make it look alive.
 #[cfg(not(target_os = "linux"))]
 fn lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
@@ -214,7 +216,7 @@ mod tests {
         assert!(fcntl(&second, FcntlArg::F_OFD_SETLK(&whole(nix::libc::F_WRLCK))).is_err(), "it takes a writer");
         let claim = Claim::take(folder.path(), "a").unwrap().expect("readers do not count");
 
-        // Nor do those count that lock what is claimed.
+        // Locks of a process on the claim's file do not count either if it is open for reading.
         let reader = File::open(&claim.path).unwrap();
         reader.lock().unwrap();
         assert!(fcntl(&reader, FcntlArg::F_OFD_SETLK(&whole(nix::libc::F_RDLCK))).is_err());

@@ -1,8 +1,8 @@
-//! One client: what it asked for when it introduced itself, and the way to it.
+//! The connection of one client: the options that the client chose, and the queue of messages to it.
 //!
-//! A connection begins with nothing. Until `initialize` has been answered it is sent nothing but answers; what it asked for
-//! then stays as it is for its lifetime. Everything that is sent passes one queue, so it arrives in the order of the calls.
-//! Texts that go to many connections are written once and shared.
+//! Until `initialize` has been answered, a client gets only responses. The options that it chose in `initialize` hold
+//! as long as the connection lasts. All messages to the client pass through one queue, so they arrive in the order of
+//! the calls. A notification to many connections is serialized once and shared.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use trace_protocol::{ClientMethod, Experimental, RpcError, ServerNotification, S
 
 use crate::outbound::{Backlog, CloseReason, Outbound, Sent};
 
-/// Names a connection for as long as the server runs.
+/// Identifies a connection as long as the server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
@@ -25,7 +25,7 @@ impl fmt::Display for ConnectionId {
     }
 }
 
-/// How a client is connected.
+/// The transport of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransportKind {
     /// Standard input and output.
@@ -40,18 +40,18 @@ pub enum TransportKind {
     InProcess,
 }
 
-/// What a client said about itself.
+/// What a client sent in `initialize`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
     /// Name, title and version.
     pub info: ClientInfo,
-    /// Whether it asked for experimental things.
+    /// Whether it has enabled experimental methods and fields.
     pub experimental: Experimental,
     opted_out: HashSet<String>,
 }
 
 impl Client {
-    /// Takes what `initialize` says.
+    /// Reads the params of `initialize`.
     #[must_use]
     pub fn new(params: InitializeParams) -> Self {
         let capabilities = params.capabilities.unwrap_or_default();
@@ -63,18 +63,19 @@ impl Client {
         Self { info: params.client_info, experimental, opted_out }
     }
 
-    /// Says whether the client gets notifications of a method.
+    /// Returns whether the client wants the notifications of a method.
     fn hears(&self, method: &str, stability: Stability) -> bool {
         self.experimental.allows(stability) && !self.opted_out.contains(method)
     }
 }
 
-/// What became of a message to a client.
+/// What happened to a message to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// It is on its way.
+    /// The message is in the queue.
     Sent,
-    /// The client is not to get it: it has not introduced itself, has opted out, or did not ask for experimental things.
+    /// The message is not for this client: the client has not initialized the connection, has opted out of the method,
+    /// or has not enabled experimental methods.
     Withheld,
     /// The connection has ended.
     Ended,
@@ -89,7 +90,7 @@ impl From<Sent> for Delivery {
     }
 }
 
-/// A notification, written once for all who get it.
+/// A notification that was serialized once for all clients.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     method: &'static str,
@@ -98,11 +99,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Writes a notification that happened at some time (Unix milliseconds).
+    /// Serializes a notification. `emitted_at_ms` is the time of its event in milliseconds since 1970.
     ///
     /// # Errors
     ///
-    /// The params cannot be written as JSON.
+    /// Returns an error if the params cannot be serialized.
     pub fn new(notification: &ServerNotification, emitted_at_ms: i64) -> Result<Self, EncodeError> {
         let text = notification.encode(emitted_at_ms)?.into();
         Ok(Self { method: notification.method(), stability: notification.stability(), text })
@@ -114,30 +115,30 @@ impl Prepared {
         self.method
     }
 
-    /// Returns the message.
+    /// Returns the serialized message.
     #[must_use]
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 }
 
-/// A request of the server, written once for all who get it, now or when they join later.
+/// A request of the server that was serialized once for all clients, also for those that get it later.
 #[derive(Debug, Clone)]
 pub struct PreparedRequest {
     id: RequestId,
     method: &'static str,
     stability: Stability,
     text: Arc<str>,
-    /// Without what only experimental clients get.
+    /// The message without experimental fields.
     stable_text: Arc<str>,
 }
 
 impl PreparedRequest {
-    /// Writes a request.
+    /// Serializes a request.
     ///
     /// # Errors
     ///
-    /// The params cannot be written as JSON.
+    /// Returns an error if the params cannot be serialized.
     pub fn new(id: RequestId, request: &ServerRequest) -> Result<Self, EncodeError> {
         let text: Arc<str> = request.encode(&id, Experimental::Enabled)?.into();
         let stable_text = request.encode(&id, Experimental::Disabled)?;
@@ -145,7 +146,7 @@ impl PreparedRequest {
         Ok(Self { id, method: request.method(), stability: request.stability(), text, stable_text })
     }
 
-    /// Returns the id that an answer has.
+    /// Returns the id that responses have.
     #[must_use]
     pub fn id(&self) -> &RequestId {
         &self.id
@@ -158,7 +159,7 @@ impl PreparedRequest {
     }
 }
 
-/// One client's connection.
+/// The connection of one client.
 #[derive(Debug)]
 pub struct Connection {
     id: ConnectionId,
@@ -168,45 +169,45 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Returns a connection to a client that has not introduced itself.
+    /// Creates a connection whose client has not sent `initialize` yet.
     #[must_use]
     pub fn new(id: ConnectionId, transport: TransportKind, outbound: Outbound) -> Self {
         Self { id, transport, outbound, client: OnceLock::new() }
     }
 
-    /// Returns the connection's name.
+    /// Returns the id of the connection.
     #[must_use]
     pub fn id(&self) -> ConnectionId {
         self.id
     }
 
-    /// Returns how the client is connected.
+    /// Returns the transport of the client.
     #[must_use]
     pub fn transport(&self) -> TransportKind {
         self.transport
     }
 
-    /// Returns what the client said about itself, when it has.
+    /// Returns what the client sent in `initialize`, or `None` before that.
     #[must_use]
     pub fn client(&self) -> Option<&Client> {
         self.client.get()
     }
 
-    /// Says whether the client has introduced itself.
+    /// Returns whether the client has sent `initialize`.
     #[must_use]
     pub fn is_initialized(&self) -> bool {
         self.client.get().is_some()
     }
 
-    /// Returns whether the client asked for experimental things.
+    /// Returns whether the client has enabled experimental methods and fields.
     #[must_use]
     pub fn experimental(&self) -> Experimental {
         self.client.get().map_or(Experimental::Disabled, |client| client.experimental)
     }
 
-    /// Keeps what the client said about itself. What it says a second time is ignored.
+    /// Stores what the client sent in `initialize`. A second call is ignored.
     pub(crate) fn introduce(&self, client: Client) {
-        // A connection is introduced by the one task that reads from it, which has looked before.
+        // Only the task that reads from the connection calls this, and it has checked that the client is not set.
         let _ = self.client.set(client);
     }
 
@@ -218,7 +219,7 @@ impl Connection {
         }
     }
 
-    /// Answers a request of the client with anything that can be written as JSON.
+    /// Answers a request of the client with any serializable value.
     pub fn respond_with<T: Serialize + ?Sized>(&self, id: &RequestId, result: &T) -> Delivery {
         match envelope::response(id, result) {
             Ok(text) => self.send(text),
@@ -231,17 +232,18 @@ impl Connection {
         self.send(envelope::error(id, error))
     }
 
-    /// Tells the client something, if it wants to hear it.
+    /// Sends a notification, if the client wants it.
     pub fn notify(&self, notification: &Prepared) -> Delivery {
         self.tell(notification, Outbound::send)
     }
 
-    /// Tells the client something, if it wants to hear it, once [`wake`](Self::wake) is called or something else is sent.
+    /// Queues a notification, if the client wants it. It is sent after a call of [`wake`](Self::wake), or with the next
+    /// message.
     pub(crate) fn notify_quietly(&self, notification: &Prepared) -> Delivery {
         self.tell(notification, Outbound::send_quietly)
     }
 
-    /// Has what was told quietly sent.
+    /// Sends notifications that were queued with [`notify_quietly`](Self::notify_quietly).
     pub(crate) fn wake(&self) {
         self.outbound.wake();
     }
@@ -255,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// Asks the client something, if it may be asked.
+    /// Sends a request to the client, if the client supports it.
     pub fn request(&self, request: &PreparedRequest) -> Delivery {
         let text = match self.client.get() {
             Some(client) if !client.experimental.allows(request.stability) => return Delivery::Withheld,
@@ -266,30 +268,30 @@ impl Connection {
         self.outbound.send(Arc::clone(text)).into()
     }
 
-    /// Waits until what was sent has mostly been written, or the connection has ended. Whoever takes work from the client
-    /// waits here first.
+    /// Waits until the queue has room, or the connection has ended. Call this before accepting the next request of the
+    /// client.
     pub async fn ready(&self) {
         self.outbound.ready().await;
     }
 
-    /// Waits as [`ready`](Self::ready) does, but only if this connection is one that producers wait for: a slow client of a
-    /// shared server is left behind instead.
+    /// Waits as [`ready`](Self::ready) does, if the policy of the connection is to wait for a slow client. Otherwise it
+    /// returns at once, because the connection of a slow client is closed.
     pub async fn producers_ready(&self) {
         self.outbound.producers_ready().await;
     }
 
-    /// Returns what waits to be written.
+    /// Returns the size of the queue.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         self.outbound.backlog()
     }
 
-    /// Ends the connection when what was sent has been written.
+    /// Ends the connection after the queued messages have been written.
     pub fn end(&self, reason: CloseReason) {
         self.outbound.end(reason);
     }
 
-    /// Ends the connection at once.
+    /// Ends the connection at once, without writing queued messages.
     pub fn cut(&self, reason: CloseReason) {
         self.outbound.cut(reason);
     }
@@ -299,7 +301,7 @@ impl Connection {
         self.outbound.ended().await;
     }
 
-    /// Says whether the connection has ended.
+    /// Returns whether the connection has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.outbound.has_ended()

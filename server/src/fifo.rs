@@ -1,10 +1,10 @@
-//! Lines of waiters, one for each key: who comes first goes first, readers together, writers alone.
+//! Fair queues of tasks, one for each key. Readers run together and writers run alone, in the order of arrival.
 //!
-//! A place in the line is taken at once, by a call that does not wait; the [`Ticket`] that it returns is a future that
-//! completes when the turn has come. A reader waits behind every writer that came before it, also while other readers run,
-//! so neither kind can starve the other. A line exists as long as somebody runs or waits in it.
+//! A task enters a queue with a call that does not wait. The returned [`Ticket`] is a future that completes when the
+//! task may run. A reader waits for all writers that came before it, even while other readers run, so neither kind can
+//! starve the other. A queue exists as long as a task runs or waits in it.
 //!
-//! The file names nothing of this package but `super::sync`, so that a test can run it on a scheduler that tries many
+//! From this crate, the file uses only `super::sync`, so that a test can run it with a scheduler that explores many
 //! interleavings.
 
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +18,7 @@ use trace_protocol::Access;
 
 use super::sync::{Mutex, MutexGuard};
 
-/// All lines. Clones are the same lines.
+/// The queues of all keys. Clones share the same queues.
 pub(crate) struct Lines<K>(Arc<Mutex<Table<K>>>);
 
 struct Table<K> {
@@ -26,12 +26,12 @@ struct Table<K> {
     next_number: u64,
 }
 
-/// Who runs, and who waits, for one key.
+/// The running and waiting tasks of one key.
 #[derive(Default)]
 struct Line {
     readers: usize,
     has_writer: bool,
-    /// In order of arrival, which is the order of the numbers.
+    /// The waiting tasks in the order of arrival, which is the order of their numbers.
     waiting: VecDeque<Waiter>,
 }
 
@@ -41,24 +41,24 @@ struct Waiter {
     waker: Option<Waker>,
 }
 
-/// What goes on in one line.
+/// The numbers of running and waiting tasks of one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LineLength {
     pub(crate) running: usize,
     pub(crate) waiting: usize,
 }
 
-/// A place in a line: a future that completes when the turn has come. Who drops it leaves the line.
-#[must_use = "who drops the ticket leaves the line"]
+/// A position in a queue. The future completes when the task may run. Dropping it leaves the queue.
+#[must_use = "dropping the ticket leaves the queue"]
 pub(crate) struct Ticket<K: Hash + Eq> {
     lines: Lines<K>,
     number: u64,
-    /// `None` when the guard has taken over.
+    /// `None` after the ticket was exchanged for a guard.
     key: Option<K>,
 }
 
-/// The right to run, until it is dropped.
-#[must_use = "who drops the guard lets the next one run"]
+/// The right to run. Dropping it lets the next tasks run.
+#[must_use = "dropping the guard lets the next task run"]
 pub(crate) struct Guard<K: Hash + Eq> {
     lines: Lines<K>,
     key: K,
@@ -88,7 +88,7 @@ impl Line {
         }
     }
 
-    /// Lets all run whose turn it is, and returns who has to be woken.
+    /// Starts the waiting tasks that may run now, and returns their wakers.
     fn admit(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         while let Some(first) = self.waiting.front()
@@ -111,12 +111,12 @@ impl Line {
 }
 
 impl<K: Hash + Eq> Lines<K> {
-    /// Returns lines in which nobody is.
+    /// Creates queues without tasks.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Table { lines: HashMap::new(), next_number: 0 })))
     }
 
-    /// Takes the last place in the line of a key.
+    /// Adds a task at the end of the queue of a key.
     pub(crate) fn enter(&self, key: K, access: Access) -> Ticket<K>
     where
         K: Clone,
@@ -134,7 +134,7 @@ impl<K: Hash + Eq> Lines<K> {
         Ticket { lines: self.clone(), number, key: Some(key) }
     }
 
-    /// Looks at every line.
+    /// Calls `at` for each key with a queue.
     pub(crate) fn look(&self, mut at: impl FnMut(&K, LineLength)) {
         for (key, line) in &self.table().lines {
             let running = line.readers + usize::from(line.has_writer);
@@ -146,7 +146,7 @@ impl<K: Hash + Eq> Lines<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes a line that somebody is in, and wakes those whose turn it is then.
+    /// Changes a queue that has tasks, and wakes the tasks that may run then.
     fn change(&self, key: &K, change: impl FnOnce(&mut Line)) {
         let mut table = self.table();
         let Some(line) = table.lines.get_mut(key) else { return };
@@ -180,7 +180,7 @@ impl<K: Hash + Eq + Unpin> Future for Ticket<K> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Guard<K>> {
         let key = self.key.take().expect("a ticket is not asked again after its turn has come");
         let mut table = self.lines.table();
-        // Who is not among the waiting any more was let in.
+        // If the task is not waiting any more, it may run.
         let waiter = table.lines.get_mut(&key).and_then(|line| {
             let place = line.place_of(self.number)?;
             line.waiting.get_mut(place)

@@ -1,4 +1,5 @@
-//! What a folder's repository is at, read from its files: asking `git` would start a process for every thread.
+//! Reads the state of a folder's repository from its files, because asking `git` would start a process for every
+//! thread.
 
 use std::fs;
 use std::io::Read;
@@ -8,10 +9,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use trace_protocol::thread::GitInfo;
 
-/// Most bytes of a file of a repository that are read.
+/// Most bytes of a repository's file that are read.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// Returns the commit, the branch and the origin of the repository that a folder is in.
+/// Returns the commit, the branch and the origin of the repository that contains a folder.
 pub(crate) async fn info(cwd: &Path) -> Option<GitInfo> {
     let cwd = cwd.to_owned();
     tokio::task::spawn_blocking(move || read(&cwd)).await.ok()?
@@ -19,7 +20,7 @@ pub(crate) async fn info(cwd: &Path) -> Option<GitInfo> {
 
 fn read(cwd: &Path) -> Option<GitInfo> {
     let git = cwd.ancestors().find_map(directory)?;
-    // A work tree beside the main one shares everything but what it is at.
+    // A linked work tree shares everything with the main one, except its `HEAD`.
     let common = text(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common.trim()));
     let head = text(&git.join("HEAD"))?;
     let head = head.trim();
@@ -35,7 +36,7 @@ fn read(cwd: &Path) -> Option<GitInfo> {
     Some(GitInfo { branch, origin_url, sha })
 }
 
-/// Returns the directory that holds the repository of a folder, if it is the top of a work tree.
+/// Returns the Git directory of a folder, if the folder is the top of a work tree.
 fn directory(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     if git.is_dir() {
@@ -57,7 +58,7 @@ fn resolve(git: &Path, common: &Path, reference: &str) -> Option<String> {
     packed.lines().find_map(|line| Some(line.split_once(' ').filter(|(_, name)| *name == reference)?.0.to_owned()))
 }
 
-/// Returns the address of the remote `origin`.
+/// Returns the URL of the remote `origin`.
 fn origin(config: &str) -> Option<String> {
     let mut is_origin = false;
     for line in config.lines().map(str::trim) {
@@ -72,7 +73,7 @@ fn origin(config: &str) -> Option<String> {
     None
 }
 
-/// Takes the name and the password out of an address: clients and files of threads get it.
+/// Removes the user name and the password from a URL, because it is sent to clients and stored in rollouts.
 fn without_secrets(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {
@@ -85,8 +86,8 @@ fn without_secrets(url: &str) -> String {
 }
 
 fn text(path: &Path) -> Option<String> {
-    // Opened without waiting, and then asked what it is: a command may put a named pipe in the place of a file at any time, and a
-    // pipe would hold whoever opens it until somebody writes.
+    // Open the file without blocking, and check its type afterwards. A command may replace a file by a named pipe at
+    // any time, and opening a pipe would block until another process writes to it.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = fs::File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {

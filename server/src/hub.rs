@@ -1,8 +1,9 @@
-//! Everybody who is connected, for what everybody is told.
+//! All connections, for notifications to all clients.
 //!
-//! A text for everybody is written once and put into every queue at once, so its place in the order is the same for all. The
-//! tasks that write to many connections are woken a few at a time, with room for others between them: a thousand of them
-//! together would stand before every request. What is told meanwhile goes out with it.
+//! A notification is serialized once, and put into all queues at once, so its position in the order is the same for all
+//! clients. The tasks that write to connections are woken in small groups, with pauses between the groups. Otherwise, a
+//! thousand of them would delay the next request. Notifications that come in during these pauses are sent together with
+//! the first.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use trace_protocol::ServerNotification;
 
 use crate::connection::{Connection, ConnectionId, Prepared};
 
-/// Connections that are woken at a time.
+/// Number of connections in a group that is woken together.
 const WOKEN_AT_ONCE: usize = 32;
 
 /// The connections of a server.
@@ -22,34 +23,34 @@ pub(crate) struct Hub(Arc<Everybody>);
 #[derive(Debug, Default)]
 struct Everybody {
     connections: RwLock<Connections>,
-    /// How often something was told since everybody was last known to be awake. Unless it is zero, somebody wakes them.
+    /// Number of notifications since all connections were known to be awake. If it is not zero, a task is waking them.
     told: AtomicUsize,
 }
 
 type Connections = BTreeMap<ConnectionId, Arc<Connection>>;
 
 impl Hub {
-    /// Adds a connection that was initialized.
+    /// Adds an initialized connection.
     pub(crate) fn join(&self, connection: &Arc<Connection>) {
         self.0.change().insert(connection.id(), Arc::clone(connection));
     }
 
-    /// Takes a connection out.
+    /// Removes a connection.
     pub(crate) fn leave(&self, connection: ConnectionId) {
         self.0.change().remove(&connection);
     }
 
-    /// Returns everybody who is connected.
+    /// Returns all connections.
     pub(crate) fn everybody(&self) -> Vec<Arc<Connection>> {
         self.0.everybody()
     }
 
-    /// Returns how many are connected.
+    /// Returns the number of connections.
     pub(crate) fn count(&self) -> usize {
         self.0.connections().len()
     }
 
-    /// Tells everybody.
+    /// Sends a notification to all clients.
     pub(crate) fn broadcast(&self, notification: impl Into<ServerNotification>) {
         let Some(prepared) = prepared(&notification.into()) else { return };
         let connections = self.0.connections();
@@ -84,7 +85,7 @@ impl Everybody {
     }
 }
 
-/// Wakes everybody, until nobody was told anything since the last round began.
+/// Wakes all connections, and repeats that until there were no notifications since the start of the last round.
 async fn wake(everybody: Arc<Everybody>) {
     loop {
         let told = everybody.told.load(Ordering::Acquire);
@@ -98,17 +99,17 @@ async fn wake(everybody: Arc<Everybody>) {
     }
 }
 
-/// Writes a notification that happens now.
+/// Serializes a notification whose event happens now.
 pub(crate) fn prepared(notification: &ServerNotification) -> Option<Prepared> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
     Prepared::new(notification, now_ms)
         .inspect_err(
-            |error| tracing::error!(method = notification.method(), %error, "a notification cannot be written"),
+            |error| tracing::error!(method = notification.method(), %error, "a notification cannot be serialized"),
         )
         .ok()
 }
 
-/// Tells one connection.
+/// Sends a notification to one client.
 pub(crate) fn tell(connection: &Connection, notification: impl Into<ServerNotification>) {
     if let Some(prepared) = prepared(&notification.into()) {
         connection.notify(&prepared);
@@ -165,7 +166,7 @@ mod tests {
         }
         tokio::task::yield_now().await;
         warn(&hub, "one");
-        // Whoever is woken last gets what was told while the first were woken.
+        // A connection that is woken late gets the notifications that came in while the first ones were woken.
         tokio::task::yield_now().await;
         warn(&hub, "two");
         let taken: Vec<usize> = writers.join_all().await;

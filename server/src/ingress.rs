@@ -1,14 +1,15 @@
-//! What clients say: read, held against the rules of the protocol, and handed to the service.
+//! Receives the messages of clients: decodes them, enforces the rules of the protocol, and passes requests to the
+//! service.
 //!
-//! The task that reads from a connection hands every text to its [`Ingress`], one after the other. A text that is no
-//! message is dropped. A request is answered exactly once, whatever happens: by the service, by a refusal here, or, if the
-//! service fails to, by its [`Responder`] as it goes away. Only so many requests of one connection are under way at a time,
-//! and only so many bytes of them; when more come, the reader waits a little, and then refuses until there is room again. Before it takes a request in, it
-//! waits until the answers so far have mostly been written, so that neither an answer nor a refusal is ever lost to a full
-//! queue. A client's answers to the server's own requests never need room.
+//! The task that reads from a connection passes every message to its [`Ingress`]. An invalid message is dropped. A
+//! request is answered exactly once: by the service, by an error of this module, or by the [`Responder`] when it is
+//! dropped without an answer. The number and the bytes of requests that are in flight are limited for each connection.
+//! If the limit is reached, the reader waits for a short time, and then refuses requests until there is room. Before it
+//! accepts a request, it waits until most responses so far have been written, so that no response is lost because a
+//! queue is full. The limit does not apply to responses of the client to requests of the server.
 //!
-//! Requests take their place in the line of their scope here, in order of arrival, and run in tasks of their own. When the
-//! connection ends, those that wait are dropped; those that run finish, and their answers go nowhere.
+//! Requests enter the queue of their scope in the order of arrival, and run in separate tasks. When the connection
+//! ends, waiting requests are dropped. Running requests continue, and their responses are dropped.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,39 +29,40 @@ use crate::connection::{Client, Connection, ConnectionId, TransportKind};
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader, outbound};
 use crate::scopes::ScopeQueues;
 
-/// Most requests of one connection that wait or run at a time.
+/// Most requests of one connection that wait or run at the same time.
 pub const MAX_REQUESTS_IN_FLIGHT: usize = 128;
 
-/// Most bytes of requests of one connection that wait or run at a time. One request may have more if it is alone.
+/// Most bytes of the requests of one connection that wait or run at the same time. A request that is alone may be
+/// larger.
 pub const MAX_BYTES_IN_FLIGHT: usize = 64 << 20;
 
-/// What has room is counted in pieces of so many bytes.
+/// Unit in which the bytes of requests are counted.
 const PIECE_BYTES: usize = 1 << 10;
 
 /// How long the reader of a connection waits for room before it refuses a request.
 pub const ADMISSION_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What clients are connected to.
+/// The implementation of the requests of clients.
 ///
-/// All calls but [`handle`](Self::handle)'s future return at once: they are made by the task that reads from a connection.
+/// All methods return at once, because the task that reads from a connection calls them. Only the future of
+/// [`handle`](Self::handle) may take long.
 pub trait Service: Send + Sync + 'static {
-    /// Answers `initialize`. An error leaves the connection as it was, and the client may try again.
+    /// Handles `initialize`. After an error, the connection is unchanged, and the client may try again.
     ///
     /// # Errors
     ///
-    /// The client is not to be served as it asks.
+    /// Returns an error if the server cannot serve the client with these params.
     fn initialize(
         &self,
         connection: &Arc<Connection>,
         params: &InitializeParams,
     ) -> Result<InitializeResponse, RpcError>;
 
-    /// Hears that a client has introduced itself. The answer to `initialize` was sent before, and everything that is sent
-    /// from now on arrives.
+    /// Called after `initialize` was answered. From now on, all messages to the connection are sent.
     fn initialized(&self, connection: &Arc<Connection>);
 
-    /// Serves a request. It comes when its turn in the line of its scope has come, and the next one's comes when the future
-    /// has completed or is dropped.
+    /// Handles a request. It is called when the request may run in the queue of its scope. The next request of the
+    /// scope runs when the future has completed or was dropped.
     fn handle(
         &self,
         connection: Arc<Connection>,
@@ -68,17 +70,17 @@ pub trait Service: Send + Sync + 'static {
         responder: Responder,
     ) -> BoxFuture<'static, ()>;
 
-    /// Takes the answer of a client that has introduced itself. Nothing says that somebody asked.
+    /// Handles a response of an initialized client. The server may not have sent a request with this id.
     fn answered(&self, connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>);
 
-    /// Hears that a connection has ended, once for every connection, also for one that never introduced itself.
+    /// Called once for each connection that has ended, even if it was never initialized.
     fn closed(&self, connection: &Arc<Connection>);
 
-    /// Brings what runs to an end, as the server is about to: completes when running turns have.
+    /// Drains running work before a shutdown. The future completes when the running turns have ended.
     fn drain(&self) -> BoxFuture<'static, ()>;
 }
 
-/// Where connections come in. Clones are the same entrance.
+/// Opens connections to a service. Clones share their state.
 #[derive(Clone)]
 pub struct Entrance(Arc<Shared>);
 
@@ -92,18 +94,19 @@ struct Shared {
 #[derive(Default)]
 struct Open {
     connections: HashMap<ConnectionId, Arc<Connection>>,
-    /// Why the server ends. What is opened then ends at once.
+    /// Why the server shuts down. A connection that is opened after this ends at once.
     end: Option<CloseReason>,
 }
 
 impl Entrance {
-    /// Returns the entrance to a service, whose requests wait in some lines.
+    /// Creates the entrance of a service. `scopes` are the queues of its requests.
     #[must_use]
     pub fn new(service: Arc<dyn Service>, scopes: ScopeQueues) -> Self {
         Self(Arc::new(Shared { service, scopes, next_connection: AtomicU64::new(1), open: Mutex::default() }))
     }
 
-    /// Opens a connection: what its texts are handed to, and what comes back.
+    /// Opens a connection. The caller passes the messages of the client to the first value, and sends those of the
+    /// second value to the client.
     #[must_use]
     pub fn open(&self, transport: TransportKind, policy: OutboundPolicy) -> (Ingress, OutboundReader) {
         let (outbound, reader) = outbound(policy);
@@ -126,27 +129,28 @@ impl Entrance {
         (ingress, reader)
     }
 
-    /// Returns how many connections are open.
+    /// Returns the number of open connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.opened().connections.len()
     }
 
-    /// Ends every connection, also those that are opened from now on, when what was sent to it has been written.
+    /// Ends every connection after its queued messages have been written. This includes connections that are opened
+    /// later.
     pub fn end_all(&self, reason: CloseReason) {
         for connection in self.all_for_the_end(reason) {
             connection.end(reason);
         }
     }
 
-    /// Ends every connection, also those that are opened from now on, at once.
+    /// Ends every connection at once. This includes connections that are opened later.
     pub fn cut_all(&self, reason: CloseReason) {
         for connection in self.all_for_the_end(reason) {
             connection.cut(reason);
         }
     }
 
-    /// Completes when what runs has come to an end.
+    /// Waits until running work has ended.
     pub async fn drain(&self) {
         self.0.service.drain().await;
     }
@@ -168,7 +172,7 @@ impl std::fmt::Debug for Entrance {
     }
 }
 
-/// The one way to answer a request. It answers exactly once: who drops it without an answer sends an internal error.
+/// Answers a request exactly once. If it is dropped without an answer, it sends an internal error.
 #[derive(Debug)]
 pub struct Responder {
     connection: Arc<Connection>,
@@ -176,11 +180,11 @@ pub struct Responder {
     trace: Option<TraceContext>,
     method: &'static str,
     has_answered: bool,
-    /// Makes room for other requests.
+    /// Limits the requests in flight. Dropping it makes room for others.
     _place: Place,
 }
 
-/// The room that a request takes.
+/// The permits that a request holds.
 #[derive(Debug)]
 struct Place {
     _slot: OwnedSemaphorePermit,
@@ -194,31 +198,31 @@ impl Responder {
         &self.id
     }
 
-    /// Returns the connection that asks.
+    /// Returns the connection that sent the request.
     #[must_use]
     pub fn connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 
-    /// Returns the trace that the request belongs to.
+    /// Returns the trace context of the request.
     #[must_use]
     pub fn trace(&self) -> Option<&TraceContext> {
         self.trace.as_ref()
     }
 
-    /// Answers.
+    /// Answers the request.
     pub fn respond<M: ClientMethod>(mut self, answer: &Result<M::Result, RpcError>) {
         self.has_answered = true;
         self.connection.respond::<M>(&self.id, answer);
     }
 
-    /// Answers with anything that can be written as JSON.
+    /// Answers the request with any serializable value.
     pub fn respond_with<T: Serialize + ?Sized>(mut self, result: &T) {
         self.has_answered = true;
         self.connection.respond_with(&self.id, result);
     }
 
-    /// Answers with an error.
+    /// Answers the request with an error.
     pub fn refuse(mut self, error: &RpcError) {
         self.has_answered = true;
         self.connection.refuse(&self.id, error);
@@ -230,20 +234,20 @@ impl Drop for Responder {
         if self.has_answered || self.connection.has_ended() {
             return;
         }
-        tracing::error!(connection = %self.connection.id(), method = self.method, "request was left without an answer");
+        tracing::error!(connection = %self.connection.id(), method = self.method, "a request was dropped without an answer");
         let error = RpcError::internal(format_args!("`{}` failed without an answer", self.method));
         self.connection.refuse(&self.id, &error);
     }
 }
 
-/// Takes the texts of one connection. Dropping it ends the connection.
+/// Receives the messages of one connection. Dropping it ends the connection.
 #[derive(Debug)]
 pub struct Ingress {
     entrance: Entrance,
     connection: Arc<Connection>,
     slots: Arc<Semaphore>,
     pieces: Arc<Semaphore>,
-    /// Whether the last request found no room. Then the next one is not waited for.
+    /// Whether the last request was refused. If so, the reader does not wait for room for the next one.
     has_refused: bool,
 }
 
@@ -254,12 +258,12 @@ impl Ingress {
         &self.connection
     }
 
-    /// Takes one text, and returns when the next one may come.
+    /// Handles one message, and returns when the next one may be passed.
     pub async fn receive(&mut self, text: &str) {
         self.take(envelope::decode(text), text.len()).await;
     }
 
-    /// Takes one text that came as bytes, and returns when the next one may come.
+    /// Handles one message in bytes, and returns when the next one may be passed.
     pub async fn receive_bytes(&mut self, bytes: &[u8]) {
         self.take(envelope::decode_bytes(bytes), bytes.len()).await;
     }
@@ -267,7 +271,7 @@ impl Ingress {
     /// Waits until every request has been answered.
     pub async fn all_answered(&self) {
         let all = u32::try_from(MAX_REQUESTS_IN_FLIGHT).expect("few requests");
-        // The semaphore is never closed.
+        // Neither semaphore is ever closed.
         drop(self.slots.acquire_many(all).await);
     }
 
@@ -281,7 +285,7 @@ impl Ingress {
             Incoming::Error { id, error } => self.answered(id, Err(error)),
             Incoming::Notification { .. } => {}
             Incoming::Dropped(why) => {
-                tracing::debug!(connection = %self.connection.id(), %why, "text was dropped");
+                tracing::debug!(connection = %self.connection.id(), %why, "a message was dropped");
             }
         }
     }
@@ -317,11 +321,11 @@ impl Ingress {
             },
         };
         self.connection.refuse(&id, &refusal);
-        // A flood of refusals leaves others room to work.
+        // Yield, so that a flood of refused requests does not starve other tasks.
         tokio::task::yield_now().await;
     }
 
-    /// Returns room for a request of so many bytes, if there is or will be some.
+    /// Returns the permits for a request. Returns `None` if there is no room in time.
     async fn place(&mut self, bytes: usize) -> Option<Place> {
         let pieces = bytes.div_ceil(PIECE_BYTES).min(MAX_BYTES_IN_FLIGHT / PIECE_BYTES);
         let pieces = u32::try_from(pieces).expect("few pieces");
@@ -329,7 +333,7 @@ impl Ingress {
         let pieces = Arc::clone(&self.pieces).acquire_many_owned(pieces);
         let both = async { Some(Place { _slot: slot.await.ok()?, _pieces: pieces.await.ok()? }) };
         let timeout = if self.has_refused { Duration::ZERO } else { ADMISSION_TIMEOUT };
-        // What is there is taken before anybody looks at the time.
+        // Permits that are available are taken even if the timeout is zero.
         let place = tokio::time::timeout(timeout, both).await.ok().flatten();
         self.has_refused = place.is_none();
         place
@@ -384,13 +388,13 @@ impl Drop for Ingress {
     }
 }
 
-/// Reads what a client says about itself.
+/// Decodes the params of `initialize`.
 fn introduction(params: Option<&RawValue>) -> Result<InitializeParams, RpcError> {
     let request = ClientRequest::decode(methods::method::Initialize::NAME, params, Experimental::Disabled)?;
     let ClientRequest::Initialize(params) = request else {
         return Err(RpcError::internal("initialize is not declared as a method"));
     };
-    // The name goes into the user agent, which clients and providers send as a header.
+    // The name becomes a part of the user agent, which clients and providers send as a header.
     if HeaderValue::from_str(&params.client_info.name).is_err() {
         return Err(RpcError::invalid_request("clientInfo.name is not a valid value of an HTTP header"));
     }

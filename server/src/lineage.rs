@@ -1,8 +1,8 @@
-//! Whether a process descends from this one.
+//! Determines whether a process descends from this one.
 //!
-//! Everything that the server runs descends from it, and stays below it when parents end: the server adopts orphans
-//! ([`keep_descendants`](crate::transport::keep_descendants)). A process cannot change its parent, so this is a mark that no command
-//! can shed, whatever it does to its session, group, environment, name, user or namespaces.
+//! Every process that the server starts is its descendant, and stays so when its parents end, because the server adopts
+//! orphans ([`keep_descendants`](crate::transport::keep_descendants)). A process cannot change its parent. A command
+//! can therefore not hide its origin by changing its session, group, environment, name, user or namespaces.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,42 +11,42 @@ use std::path::Path;
 
 use trace_runtime::sandbox;
 
-/// Most generations that are followed upwards.
+/// Most ancestors of a process that are examined.
 const MAX_GENERATIONS: usize = 1_024;
 
-/// How often a walk begins anew because a process on the way ended.
+/// How often to start again if an ancestor has ended in the meantime.
 const WALK_ATTEMPTS: usize = 32;
 
-/// What `/proc/PID/stat` says about a process.
+/// A part of the content of `/proc/PID/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) name: String,
     pub(crate) parent: u32,
-    /// When it started, in ticks since the system did. With the number it names a process for good.
+    /// Start time in clock ticks since the system started. Together with the id, it identifies a process.
     pub(crate) start: u64,
     pub(crate) is_zombie: bool,
 }
 
-/// Where a process stands to this one.
+/// The relation of a process to this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lineage {
     /// It is this process.
     Own,
-    /// This process, or one that it started, started it.
+    /// This process is an ancestor of it.
     Descendant,
-    /// It is in the sandbox of another server, which may have ended.
+    /// It runs in the sandbox of another server, which may have ended.
     ConfinedElsewhere,
-    /// Neither.
+    /// None of the above.
     Outside,
 }
 
-/// Returns the number of this process as `/proc` has it.
+/// Returns the id of this process in the PID namespace of `/proc`.
 pub(crate) fn own_pid() -> io::Result<u32> {
     let target = fs::read_link("/proc/self")?;
     target.to_str().and_then(|pid| pid.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Reads what the system says about a process.
+/// Reads the state of a process.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
 
 fn read(pid: u32, file: &str) -> io::Result<String> {
     let bytes = fs::read(Path::new("/proc").join(pid.to_string()).join(file)).map_err(|error| {
-        // A process that ends between opening and reading.
+        // The process may end between opening and reading the file.
         match error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
             true => io::ErrorKind::NotFound.into(),
             false => error,
@@ -67,19 +67,19 @@ fn read(pid: u32, file: &str) -> io::Result<String> {
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {
-    // The name may hold anything, parentheses and line feeds included.
+    // The name can contain any characters, also parentheses and line breaks.
     let (head, rest) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1.to_owned();
     let mut fields = rest.split_ascii_whitespace();
     let is_zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    // `starttime` is field 22; the state was field 3.
+    // `starttime` is field 22, and the state is field 3.
     let start = fields.nth(17)?.parse().ok()?;
     Some(Stat { name, parent, start, is_zombie })
 }
 
-/// Says whether a process is shut in as this program shuts commands in: without new privileges, behind a filter of system
-/// calls. Others are shut in like this too, such as services and containers.
+/// Returns whether a process is confined in the way in which this program confines commands: without new privileges,
+/// and behind a filter of system calls. This also holds for other programs, such as services and containers.
 pub(crate) fn is_confined(pid: u32) -> io::Result<bool> {
     let status = read(pid, "status")?;
     let has = |name: &str, value: &str| {
@@ -88,7 +88,7 @@ pub(crate) fn is_confined(pid: u32) -> io::Result<bool> {
     Ok(has("NoNewPrivs:", "1") && has("Seccomp:", "2"))
 }
 
-/// Says whether a process runs for a user, by any of the users that it has (real, effective, saved, of files).
+/// Returns whether a process runs for a user. It compares the real, effective, saved and file system user ids.
 pub(crate) fn runs_for(pid: u32, user: u32) -> io::Result<bool> {
     Ok(has_user(&read(pid, "status")?, user))
 }
@@ -98,27 +98,27 @@ fn has_user(status: &str, user: u32) -> bool {
     users.split_ascii_whitespace().any(|uid| uid.parse() == Ok(user))
 }
 
-/// Follows the parents of a process up to this one, or to the first of all.
+/// Follows the ancestors of a process, until it reaches this process or the first process of the system.
 ///
 /// # Errors
 ///
-/// The process has ended, or processes on the way come and go too fast to tell.
+/// Returns an error if the process has ended, or if its ancestors end too often during the walk.
 pub(crate) fn lineage(pid: u32, own: u32) -> io::Result<Lineage> {
     for _ in 0..WALK_ATTEMPTS {
         if let Some(chain) = chain(pid, own)? {
             return judged(&chain, own);
         }
     }
-    Err(io::Error::other("its parents come and go too fast to tell"))
+    Err(io::Error::other("its ancestors change too often to be determined"))
 }
 
-/// A process on the way up.
+/// A process in a chain of ancestors.
 struct Link {
     pid: u32,
     stat: Stat,
 }
 
-/// Returns a process and those above it, up to this one; `None` if one of them ended meanwhile.
+/// Returns a process and its ancestors up to this process. Returns `None` if one of them has ended in the meantime.
 fn chain(pid: u32, own: u32) -> io::Result<Option<Vec<Link>>> {
     let mut chain = vec![Link { pid, stat: stat(pid)? }];
     if chain[0].stat.is_zombie {
@@ -129,14 +129,14 @@ fn chain(pid: u32, own: u32) -> io::Result<Option<Vec<Link>>> {
             return Ok(Some(chain));
         }
         if chain.len() == MAX_GENERATIONS {
-            return Err(io::Error::other("it has too many generations above it"));
+            return Err(io::Error::other("it has too many ancestors"));
         }
         let parent = match stat(last.stat.parent) {
             Ok(parent) => parent,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // If the child still has this parent, the parent was there all the time, and its number was not given to another.
+        // If the child still has this parent, the parent was alive all the time, and its id was not reused.
         match stat(last.pid) {
             Ok(again) if again == last.stat && parent.start <= again.start => {}
             Ok(_) => return Ok(None),
@@ -156,7 +156,7 @@ fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
     if chain.last().is_some_and(|last| last.pid == own) {
         return Ok(Lineage::Descendant);
     }
-    // What a server left running that is no more has nobody above it that tells.
+    // A command whose server has ended has no ancestor that shows its origin, but it has a mark.
     if sandbox::marked(chain[0].pid)?.is_some() {
         return Ok(Lineage::ConfinedElsewhere);
     }
@@ -166,7 +166,7 @@ fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
     };
     for link in &chain[..server] {
         if is_confined(link.pid)? {
-            // A server that is shut in itself, by whoever started it, has nothing but children that are.
+            // If the server is itself confined by the program that started it, all of its children are confined too.
             return match is_confined(chain[server].pid)? {
                 true => Ok(Lineage::Outside),
                 false => Ok(Lineage::ConfinedElsewhere),
@@ -176,7 +176,7 @@ fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
     Ok(Lineage::Outside)
 }
 
-/// A process that there was when all were listed.
+/// A process in a list of all processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed {
     pub(crate) pid: u32,
@@ -184,18 +184,18 @@ pub(crate) struct Listed {
     parent: u32,
 }
 
-/// Lists all processes. Processes come and go meanwhile, so this says how things stand, but proves nothing about a single process.
+/// Lists all processes. Processes start and end during the listing, so the result is not a proof for a single process.
 ///
 /// # Errors
 ///
-/// The list of processes cannot be read.
+/// Returns an error if the list of processes cannot be read.
 pub(crate) fn all() -> io::Result<Vec<Listed>> {
-    // One that ended meanwhile handed its children on to a process above it.
+    // If a process has ended in the meantime, an ancestor has adopted its children.
     let listed = |pid| stat(pid).ok().map(|stat| Listed { pid, start: stat.start, parent: stat.parent });
     Ok(pids()?.filter_map(listed).collect())
 }
 
-/// Returns those of the listed processes that descend from one.
+/// Returns the listed processes that descend from a process.
 pub(crate) fn below(of: u32, listed: &[Listed]) -> Vec<(u32, u64)> {
     let mut children: HashMap<u32, Vec<(u32, u64)>> = HashMap::new();
     for process in listed {
@@ -213,16 +213,16 @@ pub(crate) fn below(of: u32, listed: &[Listed]) -> Vec<(u32, u64)> {
     found
 }
 
-/// Returns all descendants of a process that are there now.
+/// Returns the current descendants of a process.
 ///
 /// # Errors
 ///
-/// The list of processes cannot be read.
+/// Returns an error if the list of processes cannot be read.
 pub(crate) fn descendants(of: u32) -> io::Result<Vec<(u32, u64)>> {
     Ok(below(of, &all()?))
 }
 
-/// Returns the numbers of all processes.
+/// Returns the ids of all processes.
 fn pids() -> io::Result<impl Iterator<Item = u32>> {
     Ok(fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }

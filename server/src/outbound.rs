@@ -1,14 +1,14 @@
-//! The queue of texts that one connection still has to be sent.
+//! The queue of messages to one connection.
 //!
-//! Senders never wait: a text is put at the end and the call returns. One reader, the connection's transport, takes texts in
-//! the order in which they came, several at a time if there are several. The queue is bounded in one of two ways. Where
-//! many clients share a server, a full queue ends its own connection and frees its memory at once, so that nobody waits for
-//! a client that does not read. Where there is one client, the queue never gives up, and those who produce much wait in
-//! [`Outbound::producers_ready`] until it has drained. Long texts are counted apart: somebody who asks for a large file is
-//! not slow because a few small messages stand beside it.
+//! Senders never wait: a call adds a message to the queue and returns. The transport of the connection is the only
+//! reader. It takes the messages in order, and several at a time if possible. The queue is limited in one of two ways.
+//! If many clients share a server, a full queue ends its own connection and frees its memory, so that a client that
+//! does not read delays no other work. If there is only one client, the queue is not limited, and producers of many
+//! messages wait in [`Outbound::producers_ready`] until it has drained. Long messages have a limit of their own, so
+//! that a client which requests a large file is not disconnected because of small messages beside it.
 //!
-//! In both, whoever takes work from the client first waits in [`Outbound::ready`], so that a client's own requests never
-//! fill the queue that their answers go through.
+//! With both kinds of limits, the task that accepts requests of the client first waits in [`Outbound::ready`].
+//! Therefore, the requests of a client cannot fill the queue that its responses pass through.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,52 +17,55 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Most texts that wait for a client that reads too slowly, before its connection ends.
+/// Most queued messages of a client that reads too slowly. If there are more, its connection ends.
 pub const MAX_QUEUED_MESSAGES: usize = 32_768;
 
-/// Most bytes that wait for a client that reads too slowly, before its connection ends.
+/// Most queued bytes of a client that reads too slowly. If there are more, its connection ends.
 pub const MAX_QUEUED_BYTES: usize = 64 << 20;
 
-/// Bytes from which on a text is long.
+/// Size in bytes from which on a message is long.
 pub const LONG_TEXT_BYTES: usize = 4 << 20;
 
-/// Most bytes of long texts that wait for a client that reads too slowly, before its connection ends. One may be longer.
+/// Most queued bytes of long messages of a client that reads too slowly. If there are more, its connection ends. A
+/// single message may be larger.
 pub const MAX_QUEUED_LONG_BYTES: usize = 256 << 20;
 
-/// Texts in the queue from which on nobody produces more who can wait. They go on when half of it is gone.
+/// Number of queued messages from which on the queue is busy, so that producers wait. They continue when it has shrunk
+/// to half.
 pub const BUSY_MESSAGES: usize = 1_024;
 
-/// Bytes in the queue from which on nobody produces more who can wait. They go on when half of it is gone.
+/// Number of queued bytes from which on the queue is busy, so that producers wait. They continue when it has shrunk to
+/// half.
 pub const BUSY_BYTES: usize = 4 << 20;
 
-/// Most texts that a transport takes at a time.
+/// Most messages that a transport takes at a time.
 pub const MAX_BATCH_MESSAGES: usize = 1_024;
 
-/// Spare places that an empty queue keeps; what a burst needed beyond them is given back.
+/// Capacity in messages that an empty queue keeps. Capacity beyond this is freed after a burst.
 const KEPT_PLACES: usize = 1_024;
 
-/// How much may wait for a client.
+/// Limits of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboundLimits {
-    /// Texts.
+    /// Number of messages.
     pub messages: usize,
-    /// Bytes of texts that are not long.
+    /// Bytes of messages that are not long.
     pub bytes: usize,
-    /// Bytes of long texts, unless there is only one.
+    /// Bytes of long messages. A single message may be larger.
     pub long_bytes: usize,
 }
 
-/// What happens when a client reads more slowly than it is written to.
+/// What happens if a client reads more slowly than messages are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutboundPolicy {
-    /// The connection ends when more than this waits.
+    /// The connection ends when a limit is exceeded.
     End(OutboundLimits),
-    /// Nothing is given up; producers wait.
+    /// The connection does not end, and producers wait.
     Wait,
 }
 
 impl OutboundPolicy {
-    /// What connections of a shared server have.
+    /// The policy of connections that share a server.
     pub const SHARED: Self = Self::End(OutboundLimits {
         messages: MAX_QUEUED_MESSAGES,
         bytes: MAX_QUEUED_BYTES,
@@ -79,9 +82,9 @@ pub enum CloseReason {
     Broken,
     /// The client read too slowly.
     TooSlow,
-    /// Nobody took what was there for the client for too long.
+    /// The client has not read its messages for too long.
     Abandoned,
-    /// The server ends.
+    /// The server shuts down.
     ServerEnds,
 }
 
@@ -91,38 +94,38 @@ impl fmt::Display for CloseReason {
             Self::ClientLeft => "the client left",
             Self::Broken => "the connection broke",
             Self::TooSlow => "the client reads too slowly",
-            Self::Abandoned => "nobody reads the session",
-            Self::ServerEnds => "the server ends",
+            Self::Abandoned => "the session has no reader",
+            Self::ServerEnds => "the server is shutting down",
         })
     }
 }
 
-/// What became of a text.
+/// What happened to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It waits to be written.
+    /// The message is in the queue.
     Queued,
-    /// The connection has ended; the text is gone.
+    /// The connection has ended, and the message was dropped.
     Ended,
 }
 
-/// When the reader is told of a text.
+/// When the reader is woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wake {
     Now,
     Later,
 }
 
-/// What waits to be written.
+/// The size of a queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Texts.
+    /// Number of messages.
     pub messages: usize,
-    /// Bytes of texts.
+    /// Bytes of the messages.
     pub bytes: usize,
 }
 
-/// Makes the queue of a connection.
+/// Creates the queue of a connection.
 #[must_use]
 pub fn outbound(policy: OutboundPolicy) -> (Outbound, OutboundReader) {
     let queue = Arc::new(Queue {
@@ -136,11 +139,11 @@ pub fn outbound(policy: OutboundPolicy) -> (Outbound, OutboundReader) {
     (Outbound(Arc::clone(&queue)), OutboundReader(queue))
 }
 
-/// The end of the queue that texts are put into. Clones are the same queue.
+/// The sending end of a queue. Clones share the queue.
 #[derive(Debug, Clone)]
 pub struct Outbound(Arc<Queue>);
 
-/// The end of the queue that texts are taken from. Dropping it ends the connection.
+/// The receiving end of a queue. Dropping it ends the connection.
 #[derive(Debug)]
 pub struct OutboundReader(Arc<Queue>);
 
@@ -148,26 +151,26 @@ pub struct OutboundReader(Arc<Queue>);
 struct Queue {
     policy: OutboundPolicy,
     state: Mutex<State>,
-    /// Something is there to be taken, or nothing comes any more.
+    /// Notified when messages can be taken or the queue has ended.
     work: Notify,
-    /// The queue has drained, or nothing is taken any more.
+    /// Notified when the queue has drained or was cut.
     room: Notify,
-    /// No text is taken in any more.
+    /// Cancelled when no more messages are accepted.
     ended: CancellationToken,
-    /// No text is written any more.
+    /// Cancelled when no more messages are written.
     cut: CancellationToken,
 }
 
 #[derive(Debug, Default)]
 struct State {
     texts: VecDeque<Arc<str>>,
-    /// Of all texts.
+    /// Bytes of all messages, including long ones.
     bytes: usize,
     long_texts: usize,
     long_bytes: usize,
-    /// Whether the queue was busy and has not drained to the half since.
+    /// Whether the queue has been busy and has not shrunk to half since.
     is_busy: bool,
-    /// Whether there are texts of which the reader has not been told.
+    /// Whether there are messages for which the reader was not woken.
     is_unheard: bool,
     phase: Phase,
 }
@@ -176,9 +179,9 @@ struct State {
 enum Phase {
     #[default]
     Open,
-    /// What is in the queue is still written.
+    /// Queued messages are still written.
     Ending(CloseReason),
-    /// Nothing is written any more.
+    /// No more messages are written.
     Cut(CloseReason),
 }
 
@@ -217,7 +220,7 @@ impl State {
         Some(text)
     }
 
-    /// Takes texts from the front, at least one if there is one.
+    /// Takes messages from the front: at least one, if there is one.
     fn take(&mut self, most_bytes: usize) -> Vec<Arc<str>> {
         let mut taken = Vec::new();
         let mut taken_bytes = 0_usize;
@@ -256,18 +259,18 @@ impl Queue {
 }
 
 impl Outbound {
-    /// Puts a text at the end of the queue. It is one message, without the end of a line.
+    /// Adds a message to the queue. It must not contain a line break.
     pub fn send(&self, text: Arc<str>) -> Sent {
         self.put(text, Wake::Now)
     }
 
-    /// Puts a text at the end of the queue, without a word to the reader: it finds the text when it is woken for another one
-    /// or by [`wake`](Self::wake).
+    /// Adds a message without waking the reader. The reader finds it when it is woken by another message or by
+    /// [`wake`](Self::wake).
     pub fn send_quietly(&self, text: Arc<str>) -> Sent {
         self.put(text, Wake::Later)
     }
 
-    /// Tells the reader of what was sent quietly.
+    /// Wakes the reader if messages were added quietly.
     pub fn wake(&self) {
         if std::mem::take(&mut self.0.state().is_unheard) {
             self.0.work.notify_one();
@@ -312,14 +315,14 @@ impl Outbound {
         }
     }
 
-    /// Waits as [`ready`](Self::ready) does where nothing is given up, and not at all where a slow client is left behind.
+    /// Waits as [`ready`](Self::ready) does if the policy is [`OutboundPolicy::Wait`]. Otherwise it returns at once.
     pub async fn producers_ready(&self) {
         if self.0.policy == OutboundPolicy::Wait {
             self.ready().await;
         }
     }
 
-    /// Takes no more texts; what is in the queue is still written. The first reason stays.
+    /// Accepts no more messages. Queued ones are still written. If there is a reason already, it stays.
     pub fn end(&self, reason: CloseReason) {
         let mut state = self.0.state();
         if state.phase.reason().is_some() {
@@ -332,22 +335,22 @@ impl Outbound {
         self.0.room.notify_waiters();
     }
 
-    /// Ends at once; what is in the queue is gone, and its memory is free. The first reason stays.
+    /// Ends the connection at once, and drops queued messages. If there is a reason already, it stays.
     pub fn cut(&self, reason: CloseReason) {
         self.0.cut(reason);
     }
 
-    /// Waits until no more texts are taken.
+    /// Waits until no more messages are accepted.
     pub async fn ended(&self) {
         self.0.ended.cancelled().await;
     }
 
-    /// Waits until no more texts are written.
+    /// Waits until no more messages are written.
     pub async fn was_cut(&self) {
         self.0.cut.cancelled().await;
     }
 
-    /// Says whether no more texts are taken.
+    /// Returns whether no more messages are accepted.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.0.ended.is_cancelled()
@@ -359,7 +362,7 @@ impl Outbound {
         self.0.state().phase.reason()
     }
 
-    /// Returns what waits to be written.
+    /// Returns the size of the queue.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         let state = self.0.state();
@@ -368,8 +371,8 @@ impl Outbound {
 }
 
 impl OutboundReader {
-    /// Takes the next texts: at least one, more while they have not more than `most_bytes` together. Returns `None` after
-    /// the last one. A caller that stops waiting loses nothing.
+    /// Takes the next messages: at least one, and more as long as they have at most `most_bytes` together. Returns
+    /// `None` after the last one. The call is cancel-safe.
     pub async fn next(&mut self, most_bytes: usize) -> Option<Vec<Arc<str>>> {
         loop {
             {
@@ -393,7 +396,7 @@ impl OutboundReader {
         }
     }
 
-    /// Returns the other end of the queue.
+    /// Returns the sending end of the queue.
     #[must_use]
     pub fn outbound(&self) -> Outbound {
         Outbound(Arc::clone(&self.0))
@@ -583,7 +586,7 @@ mod tests {
         }
     }
 
-    /// A future that a test polls step by step.
+    /// A future that a test polls manually.
     struct Step<F>(std::pin::Pin<Box<F>>, Arc<Bell>);
 
     #[derive(Default)]

@@ -1,22 +1,22 @@
-//! Pages of small lists.
+//! Pages of short lists.
 
 use trace_protocol::RpcError;
 
-/// Rows of a page, unless a client asks for another number.
+/// Rows of a page if the client sets no limit.
 pub(crate) const DEFAULT_LIMIT: usize = 25;
 /// Most rows of a page.
 pub(crate) const MAX_LIMIT: usize = 100;
 
-/// Returns how many rows a page has.
+/// Returns the number of rows of a page.
 pub(crate) fn limit(asked: Option<u32>) -> usize {
     asked.map_or(DEFAULT_LIMIT, |limit| usize::try_from(limit).unwrap_or(MAX_LIMIT).clamp(1, MAX_LIMIT))
 }
 
-/// Returns at most so many rows behind the one that a cursor names, and the cursor of the next page.
+/// Returns the rows after the one that a cursor names, at most `limit` of them, and the cursor of the next page.
 ///
 /// # Errors
 ///
-/// No row is what the cursor names.
+/// Returns an error if the cursor names no row.
 pub(crate) fn by_key<'a, T>(
     rows: &'a [T],
     key: impl Fn(&T) -> &str,

@@ -1,4 +1,5 @@
-//! Files and folders that only their owner may read, whatever the umask: threads hold what people said and what tools saw.
+//! Files and folders that only their owner may read, regardless of the umask. The server home contains private data of
+//! users and the output of tools.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -9,38 +10,40 @@ use std::path::{Path, PathBuf};
 const FOLDER_MODE: u32 = 0o700;
 /// Permissions of files.
 const FILE_MODE: u32 = 0o600;
-/// Permissions that nobody but the owner may have.
+/// Permissions that are removed: all those of the group and of other users.
 const OTHERS: u32 = 0o077;
 
-/// Entries of a home whose permissions are looked at before the server goes on; those of the rest are looked at beside it.
+/// Entries of a server home whose permissions are checked before the server starts. The permissions of further entries
+/// are checked in the background.
 pub(crate) const TIGHTENED_AT_ONCE: usize = 20_000;
-/// Most entries that are looked at. What lies deeper is out of reach of others as soon as the home is closed.
+/// Most entries that are checked. Entries beyond the limit cannot be reached by other users once the permissions of the
+/// server home are set.
 const MAX_TIGHTENED: usize = 5_000_000;
 
-/// Makes a folder, and those that it lies in. Those that are there are left alone.
+/// Creates a folder and its parents. Existing folders are left unchanged.
 pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 
-/// Returns options that make files private when they make one.
+/// Returns options with which new files are private.
 pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(FILE_MODE);
     options
 }
 
-/// Makes an empty file unless there is one.
+/// Creates an empty file unless it exists.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     options().append(true).create(true).open(path)
 }
 
-/// Takes permissions away from everybody but the owner: of a folder, and of all that is in it, nearest first. Links are
-/// neither changed nor followed. What cannot be changed is left, and told in the log. A folder with very many entries is
-/// finished by a thread of its own.
+/// Removes the permissions of the group and of other users from a folder and everything in it, the entries with the
+/// shortest paths first. Symlinks are neither changed nor followed. An entry that cannot be changed is logged and
+/// skipped. If a folder has very many entries, a background thread continues.
 ///
 /// # Errors
 ///
-/// Returns the error of the system when the folder itself cannot be closed to others.
+/// Returns an error if the permissions of the folder itself cannot be changed.
 pub(crate) fn tighten(folder: &Path) -> io::Result<()> {
     close(folder)?;
     let mut walk = Walk { rest: vec![folder.to_owned()].into(), room: MAX_TIGHTENED };
@@ -59,7 +62,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Looks at about so many entries. Says whether there are more.
+    /// Processes about `entries` entries. Returns whether there are more.
     fn go_on(&mut self, entries: usize) -> bool {
         let end = self.room.saturating_sub(entries);
         while self.room > end {
@@ -73,7 +76,7 @@ impl Walk {
                 }
                 let path = entry.path();
                 if let Err(error) = close(&path) {
-                    tracing::warn!(path = %path.display(), %error, "others may be able to read this");
+                    tracing::warn!(path = %path.display(), %error, "other users may be able to read this file");
                 }
                 if kind.is_dir() {
                     self.rest.push_back(path);
@@ -84,7 +87,7 @@ impl Walk {
     }
 }
 
-/// Takes permissions away from everybody but the owner of one file or folder, unless it is a link.
+/// Removes the permissions of the group and of other users from one file or folder. A symlink is left unchanged.
 fn close(path: &Path) -> io::Result<()> {
     let metadata = path.symlink_metadata()?;
     if metadata.is_symlink() || metadata.permissions().mode() & OTHERS == 0 {
@@ -93,7 +96,7 @@ fn close(path: &Path) -> io::Result<()> {
     set_mode(path, metadata.permissions().mode() & 0o7777 & !OTHERS)
 }
 
-/// Sets the mode of what is at a path, also if it is a socket or a pipe, and never of what a link leads to.
+/// Sets the mode of a file, which may be a socket or a pipe. The target of a symlink is never changed.
 #[cfg(target_os = "linux")]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;

@@ -1,8 +1,8 @@
-//! Which requests wait for each other.
+//! Decides which requests wait for each other.
 //!
-//! Requests with one scope run one after the other in the order in which they arrived, whichever connection they came
-//! from; requests that only read the configuration run together. A request takes its place when it is read and not when
-//! its task first runs, so the order on the wire is the order of work.
+//! Requests with the same scope run one after the other, in the order of their arrival, regardless of their
+//! connections. Requests that only read the configuration run in parallel. A request enters the queue when it is read,
+//! not when its task runs for the first time, so that requests run in the order in which they were received.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,11 +13,11 @@ use uuid::Uuid;
 use crate::connection::ConnectionId;
 use crate::fifo::{self, Lines};
 
-/// The lines in which requests wait. Clones are the same lines.
+/// The queues of requests. Clones share the same queues.
 #[derive(Debug, Clone)]
 pub struct ScopeQueues(Lines<Key>);
 
-/// What requests wait for.
+/// The key of a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Thread(String),
@@ -29,31 +29,31 @@ enum Key {
     Search(String),
 }
 
-/// What goes on in the lines of one kind.
+/// The numbers of requests in the queues of one kind of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScopeGauge {
     /// The kind: `thread`, `path`, `config`, `account`, `mcp`, `connection` or `search`.
     pub kind: &'static str,
-    /// Requests that run.
+    /// Number of running requests.
     pub running: usize,
-    /// Requests that wait.
+    /// Number of waiting requests.
     pub waiting: usize,
 }
 
-/// A request's place: a future that completes when its turn has come. Who drops it leaves the line.
+/// A position in a queue. The future completes when the request may run. Dropping it leaves the queue.
 #[derive(Debug)]
-#[must_use = "who drops the ticket leaves the line"]
+#[must_use = "dropping the ticket leaves the queue"]
 pub struct Ticket(Option<fifo::Ticket<Key>>);
 
-/// The right to run, until it is dropped.
+/// The right to run. Dropping it lets the next request run.
 #[derive(Debug)]
-#[must_use = "who drops the guard lets the next request run"]
+#[must_use = "dropping the guard lets the next request run"]
 pub struct ScopeGuard(#[expect(dead_code, reason = "dropping it is its use")] Option<fifo::Guard<Key>>);
 
 const KINDS: [&str; 7] = ["thread", "path", "config", "account", "mcp", "connection", "search"];
 
 impl Key {
-    /// Returns the place of the key's kind in [`KINDS`].
+    /// Returns the index of the key's kind in [`KINDS`].
     fn kind(&self) -> usize {
         match self {
             Self::Thread(_) => 0,
@@ -68,13 +68,13 @@ impl Key {
 }
 
 impl ScopeQueues {
-    /// Returns lines in which nobody waits.
+    /// Creates queues without requests.
     #[must_use]
     pub fn new() -> Self {
         Self(Lines::new())
     }
 
-    /// Takes the last place in the line of a scope, for a request of a connection.
+    /// Adds a request of a connection to the queue of a scope.
     pub fn enter(&self, scope: Scope, connection: ConnectionId) -> Ticket {
         let (key, access) = match scope {
             Scope::None => return Ticket(None),
@@ -89,7 +89,7 @@ impl ScopeQueues {
         Ticket(Some(self.0.enter(key, access)))
     }
 
-    /// Returns how many requests run and wait, for each kind of scope.
+    /// Returns the numbers of running and waiting requests for each kind of scope.
     #[must_use]
     pub fn gauges(&self) -> Vec<ScopeGauge> {
         let mut gauges = KINDS.map(|kind| ScopeGauge { kind, running: 0, waiting: 0 });
@@ -108,7 +108,7 @@ impl Default for ScopeQueues {
     }
 }
 
-/// Writes the id of a thread in one way, so that no other spelling of it gets past the line.
+/// Returns the canonical spelling of a thread id, so that all spellings lead to the same queue.
 fn canonical(thread: String) -> String {
     Uuid::parse_str(&thread).map_or(thread, |id| id.to_string())
 }
@@ -143,7 +143,7 @@ mod tests {
         Scope::Thread(id.to_owned())
     }
 
-    /// Says whether the second of two requests waits for the first.
+    /// Returns whether the second of two requests waits for the first.
     fn waits(first: (Scope, ConnectionId), second: (Scope, ConnectionId)) -> bool {
         let queues = ScopeQueues::new();
         let _first = queues.enter(first.0, first.1);

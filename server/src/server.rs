@@ -1,4 +1,4 @@
-//! A server: what it is started with, and what is done with it.
+//! A server: its options, its start and its shutdown.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -24,39 +24,39 @@ use crate::store::{Store, StoreError};
 use crate::threads::Heard;
 use crate::traces::Traces;
 
-/// The release of the protocol that the server speaks. Clients read it as the server's version.
+/// Release of the protocol that the server implements. Clients see it as the version of the server.
 pub const PROTOCOL_RELEASE: &str = "0.169.0";
 
-/// Characters of an id that are repeated to whoever sent it.
+/// Most characters of an id that are repeated in a message to the client that sent it.
 const SHOWN_ID_CHARACTERS: usize = 64;
 
-/// How long a thread is kept that nobody listens to and in which nothing happens.
+/// How long an idle thread without subscribers stays loaded.
 pub(crate) const QUIET_BEFORE_UNLOADING: Duration = Duration::from_secs(30 * 60);
 
-/// How often threads are looked at for that.
+/// Interval of the search for idle threads.
 pub(crate) const UNLOADING_ROUND: Duration = Duration::from_secs(60);
 
-/// What a server is started with.
+/// The options of a server.
 pub struct ServerOptions {
-    /// Folder with the threads and the configuration.
+    /// The server home.
     pub home: PathBuf,
-    /// What agents work with. Its recording root is where bundles go.
+    /// Options of the runtime. Bundles are written below its recording root.
     pub runtime: RuntimeOptions,
-    /// Folder of the bundles that clients may ask for, if there is one.
+    /// Folder of the bundles that clients can read. `None` if the server has none.
     pub traces: Option<PathBuf>,
-    /// What the services beside threads work with, the configuration among it.
+    /// Options of the services, including the configuration.
     pub services: ServiceOptions,
 }
 
-/// Why a server does not start.
+/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The threads cannot be read.
-    #[error("cannot open the threads of the home folder")]
+    /// The stored threads cannot be read.
+    #[error("cannot open the threads of the server home")]
     Store(#[from] StoreError),
 }
 
-/// A server. Clones are the same server.
+/// A server. Clones share the same server.
 #[derive(Debug, Clone)]
 pub struct Server {
     core: Arc<Core>,
@@ -64,11 +64,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server inside a tokio runtime. Nobody can reach it before a transport of [`Server::entrance`] is opened.
+    /// Starts a server. It must be called inside a tokio runtime. Clients can reach the server only after a transport
+    /// was opened with [`Server::entrance`].
     ///
     /// # Errors
     ///
-    /// The home folder cannot be used.
+    /// Returns an error if the server home cannot be used.
     pub fn start(options: ServerOptions) -> Result<Self, StartError> {
         let ServerOptions { home, runtime, traces, services } = options;
         let store = Store::open(&home, jiff::tz::TimeZone::system())?;
@@ -88,21 +89,21 @@ impl Server {
         Ok(Self { core, entrance })
     }
 
-    /// Returns where connections come in.
+    /// Returns the entrance for new connections.
     #[must_use]
     pub fn entrance(&self) -> &Entrance {
         &self.entrance
     }
 
-    /// Ends all agents: what they run is stopped, and what was recorded is complete.
+    /// Stops all agents and what they run, and completes their recordings.
     pub async fn shutdown(&self) {
         self.core.shutdown().await;
-        // Commands of clients would go on without the server.
+        // Commands that clients started would continue without the server.
         self.core.services.ended().await;
     }
 }
 
-/// Lets go of threads that nobody needs, for as long as there is a server.
+/// Unloads idle threads, as long as the server exists.
 fn unload_quiet_threads(core: Weak<Core>) {
     tokio::spawn(async move {
         let mut round = tokio::time::interval(UNLOADING_ROUND);
@@ -114,7 +115,7 @@ fn unload_quiet_threads(core: Weak<Core>) {
     });
 }
 
-/// What connections reach.
+/// The service behind all connections.
 struct Front(Arc<Core>);
 
 impl Service for Front {

@@ -1,3 +1,3 @@
-//! The locks of the parts that tests run on another scheduler.
+//! The locks of code that tests run with another scheduler.
 
 pub(crate) use std::sync::{Mutex, MutexGuard};

@@ -1,7 +1,7 @@
-//! Recorded sessions: which there are, what their graphs are, and how the graph of one changes while it is recorded.
+//! Recorded sessions: lists them, reduces them, and reports changes of a graph while its session is recorded.
 //!
-//! A subscription follows the log of a bundle in a thread of its own, whose pace is the disk's; what it finds goes to one
-//! connection. It ends with the recording, with its connection, or when it is told to.
+//! Each subscription has a thread that follows the log of a bundle, because it reads files. It sends changes to one
+//! connection. A subscription ends with the recording, with its connection, or on request.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,34 +27,34 @@ use uuid::Uuid;
 use crate::connection::{Connection, ConnectionId};
 use crate::hub::tell;
 
-/// How long a follower waits when a log has not grown.
+/// How long a follower waits if the log has not grown.
 pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(50);
 
 /// Most subscriptions of one connection.
 pub(crate) const MAX_SUBSCRIPTIONS: usize = 16;
 
-/// Most bytes of an object's state in a notification. A larger one is named only: it can be read.
+/// Most bytes of an object's state in a notification. Of a larger object, the notification contains only the id.
 pub(crate) const MAX_OBJECT_BYTES: usize = 64 << 10;
 
-/// The recorded sessions of a folder.
+/// The recorded sessions in a folder.
 #[derive(Debug)]
 pub(crate) struct Traces {
     root: Option<PathBuf>,
     subscriptions: Arc<Subscriptions>,
-    /// What was found out about bundles, by their paths.
+    /// Information about bundles, by their paths.
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
-/// What is known of a bundle whose log is read as it grows.
+/// Information about a bundle whose log may be growing.
 #[derive(Debug)]
 struct Known {
     trace_id: String,
-    /// How much of the log was read: whole lines.
+    /// Bytes of the log that were read. They consist of whole lines.
     read: u64,
     threads: Vec<String>,
 }
 
-/// The subscriptions that go on, by their ids.
+/// The active subscriptions, by their ids.
 type Subscriptions = Mutex<BTreeMap<String, Subscription>>;
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ struct Subscription {
     is_over: Arc<AtomicBool>,
 }
 
-/// What a bundle reduces to.
+/// The result of reducing a bundle.
 #[derive(Debug)]
 pub(crate) struct Reduced {
     pub(crate) state: Value,
@@ -71,12 +71,12 @@ pub(crate) struct Reduced {
     pub(crate) last_seq: u64,
 }
 
-/// Why there is no answer about recorded sessions.
+/// Why a request for recorded sessions failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TracesError {
-    #[error("sessions are not recorded here: the server was started without a folder for them")]
+    #[error("this server does not record sessions: it was started without a folder for them")]
     NotRecorded,
-    #[error("{} is no recorded session of this server", .0.display())]
+    #[error("{} is not a recorded session of this server", .0.display())]
     Elsewhere(PathBuf),
     #[error(transparent)]
     Bundle(#[from] trace_recorder::BundleError),
@@ -89,7 +89,7 @@ pub(crate) enum TracesError {
 }
 
 impl Traces {
-    /// Returns the sessions below a folder.
+    /// Creates the service for the sessions below a folder.
     pub(crate) fn new(root: Option<PathBuf>) -> Self {
         Self { root, subscriptions: Arc::default(), known: Mutex::default() }
     }
@@ -107,7 +107,7 @@ impl Traces {
         Ok(traces)
     }
 
-    /// Returns the bundle at a path, if it is one of this server's.
+    /// Returns the canonical path of a bundle, if it belongs to this server.
     pub(crate) fn find(&self, path: &Path) -> Result<PathBuf, TracesError> {
         let root = self.root.as_deref().ok_or(TracesError::NotRecorded)?;
         let elsewhere = || TracesError::Elsewhere(path.to_owned());
@@ -116,13 +116,13 @@ impl Traces {
         if path.starts_with(&root) { Ok(path) } else { Err(elsewhere()) }
     }
 
-    /// Returns the newest bundle that a thread is in.
+    /// Returns the newest bundle that contains a thread.
     pub(crate) fn of_thread(&self, thread: &str) -> Result<Option<PathBuf>, TracesError> {
         let found = self.list()?.into_iter().find(|trace| trace.thread_ids.iter().any(|known| known == thread));
         Ok(found.map(|trace| PathBuf::from(trace.path.into_string())))
     }
 
-    /// Prepares to tell a connection what changes in a bundle from now on.
+    /// Prepares a subscription of a connection to the changes of a bundle from now on.
     pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<Follow, TracesError> {
         let id = Uuid::now_v7().to_string();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -140,7 +140,7 @@ impl Traces {
         Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, _place: place })
     }
 
-    /// Takes a place among the subscriptions of a connection.
+    /// Registers a subscription of a connection.
     fn place(&self, connection: &Connection, id: &str, is_over: &Arc<AtomicBool>) -> Result<Place, TracesError> {
         let mut subscriptions = self.subscriptions();
         let of_connection = |known: &&Subscription| known.connection == connection.id();
@@ -152,7 +152,7 @@ impl Traces {
         Ok(Place { id: id.to_owned(), subscriptions: Arc::clone(&self.subscriptions) })
     }
 
-    /// Ends a subscription of a connection. Tells whether there was one.
+    /// Ends a subscription of a connection. Returns whether there was one.
     pub(crate) fn unsubscribe(&self, connection: ConnectionId, id: &str) -> bool {
         let mut subscriptions = self.subscriptions();
         let is_own = subscriptions.get(id).is_some_and(|known| known.connection == connection);
@@ -178,7 +178,7 @@ impl Traces {
     }
 }
 
-/// Reduces a bundle as it is now.
+/// Reduces the present content of a bundle.
 pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
     let bundle = Bundle::open(path)?;
     let reduction = trace_reducer::reduce(&bundle, Options::default())?;
@@ -195,7 +195,7 @@ pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
     Ok(Reduced { state, diagnostics, last_seq })
 }
 
-/// Says what a bundle is without reducing it. A folder without a manifest is none.
+/// Summarizes a bundle without reducing it. Returns `None` for a folder without a manifest.
 fn summary(path: &Path, known: &mut HashMap<PathBuf, Known>) -> Option<TraceSummary> {
     let manifest = read_manifest(path).ok()?;
     let status = match LogFollower::new(path).standing() {
@@ -220,7 +220,7 @@ fn summary(path: &Path, known: &mut HashMap<PathBuf, Known>) -> Option<TraceSumm
 }
 
 impl Known {
-    /// Reads what was appended to the log since.
+    /// Reads the lines that were appended since the last call.
     fn catch_up(&mut self, path: &Path) {
         let Ok(bundle) = Bundle::open(path) else { return };
         let Ok(log) = bundle.log() else { return };
@@ -248,11 +248,11 @@ fn last_seq(live: &LiveReduction) -> u64 {
     live.trace().last_event.map_or(0, |moment| moment.seq)
 }
 
-/// What follows a log for one subscription. The subscription ends when it is dropped.
+/// Follows a log for one subscription. Dropping it ends the subscription.
 pub(crate) struct Follow {
-    /// Names the subscription.
+    /// The id of the subscription.
     pub(crate) id: String,
-    /// The number of the last event that is in the graph already.
+    /// The sequence number of the last event in the graph.
     pub(crate) last_seq: u64,
     connection: Arc<Connection>,
     bundle: Bundle,
@@ -262,7 +262,7 @@ pub(crate) struct Follow {
     _place: Place,
 }
 
-/// A place among the subscriptions. Given back when it is dropped.
+/// A registered subscription. Dropping it removes it.
 struct Place {
     id: String,
     subscriptions: Arc<Subscriptions>,
@@ -275,12 +275,12 @@ impl Drop for Place {
 }
 
 impl Follow {
-    /// Begins to tell. Its thread waits for the disk, and for a connection that does not read.
+    /// Starts the thread of the subscription. The thread blocks on the disk, and on a connection that does not read.
     pub(crate) fn start(self) {
         let runtime = Handle::current();
         let spawned = std::thread::Builder::new().name("trace-follow".to_owned()).spawn(move || self.follow(&runtime));
         if let Err(error) = spawned {
-            tracing::error!(%error, "a subscription ends before it begins");
+            tracing::error!(%error, "cannot start the thread of a subscription");
         }
     }
 
@@ -289,7 +289,8 @@ impl Follow {
         let mut bytes = Vec::new();
         while !is_over.load(Ordering::Relaxed) && !connection.has_ended() {
             runtime.block_on(connection.producers_ready());
-            // Looked at before the log is read: what was appended before the end is read after it was seen.
+            // Check this before reading the log: if the recording has ended by now, the read below returns everything
+            // that it contains.
             let is_ending = !matches!(follower.standing(), Ok(Standing::Recorded | Standing::Silent { .. }));
             let fed = match follower.read(&mut bytes) {
                 Ok(Growth::Grew) => live.feed(&bytes, bundle.payloads(), |update| {
@@ -324,7 +325,7 @@ fn warn(connection: &Connection, message: &str) {
     tell(connection, WarningNotification { message: message.to_owned(), thread_id: None });
 }
 
-/// Returns what is told of a line, unless it changed nothing.
+/// Returns the notification about a line, or `None` if the line changed nothing.
 fn told(id: &str, update: &Update<'_>) -> Option<TraceChangedNotification> {
     if update.changes.is_empty() {
         return None;

@@ -28,7 +28,7 @@ async fn what_runs_comes_to_its_end_and_nobody_new_is_let_in() {
     server.toy.finish();
     assert_eq!(client.hear().await.expect("it is still written")["params"]["message"], "the last one");
     let Some(Message::Close(Some(frame))) = client.frame().await else { panic!("a close frame comes") };
-    assert_eq!((frame.code, frame.reason.as_str()), (CloseCode::Away, "the server ends"));
+    assert_eq!((frame.code, frame.reason.as_str()), (CloseCode::Away, "the server is shutting down"));
     while client.frame().await.is_some() {}
     let (address, entrance) = (server.address(), server.entrance.clone());
     server.ended().await;
