@@ -1,4 +1,4 @@
-//! Tests that need the inside of several modules.
+//! Tests that use private items of several modules.
 
 mod fifo;
 #[expect(clippy::unwrap_used, reason = "a test that fails says where")]

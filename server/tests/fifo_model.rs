@@ -1,6 +1,6 @@
-//! The lines in which requests wait, under a scheduler that tries many interleavings of those who come and go.
+//! Tests of the request queues with a scheduler that explores many interleavings.
 //!
-//! A wake-up that got lost is a deadlock here, and fails the test.
+//! A lost wake-up becomes a deadlock, which fails the test.
 
 mod sync {
     pub(crate) use shuttle::sync::{Mutex, MutexGuard};
@@ -20,7 +20,7 @@ use trace_protocol::Access;
 
 const SCHEDULES: usize = 5_000;
 
-/// Counts who is inside, and finds whoever is there with somebody that it must not be with.
+/// Counts the running readers and writers, and panics if a writer does not run alone.
 #[derive(Default)]
 struct Room {
     readers: AtomicUsize,
@@ -87,7 +87,7 @@ fn writers_run_in_the_order_in_which_they_took_their_places() {
                 let order = Arc::new(Mutex::new(Vec::new()));
                 let visitors: Vec<_> = (0..4_u8)
                     .map(|number| {
-                        // The place is taken here; when the task runs is the scheduler's choice.
+                        // The position in the queue is taken here. The scheduler decides when the task runs.
                         let ticket = lines.enter(0, Access::Exclusive);
                         let order = Arc::clone(&order);
                         spawn(async move {
@@ -119,7 +119,7 @@ fn who_gives_up_while_its_turn_comes_passes_it_on() {
                 let tasks = [
                     spawn(async move { drop(first.await) }),
                     spawn(async move {
-                        // Asks once, and goes whatever the answer is.
+                        // Polls once, and leaves regardless of the result.
                         ask(&mut second);
                         yield_now().await;
                         drop(second);
@@ -137,7 +137,7 @@ fn who_gives_up_while_its_turn_comes_passes_it_on() {
     );
 }
 
-/// Asks a ticket as something does that will not ask again.
+/// Polls a ticket once, with a waker that does nothing.
 fn ask(ticket: &mut Ticket<u8>) {
     let mut context = Context::from_waker(Waker::noop());
     match Pin::new(ticket).poll(&mut context) {

@@ -1,4 +1,4 @@
-//! What a store does with threads, one thing at a time.
+//! Unit tests of the store, one behaviour at a time.
 
 mod laws;
 
@@ -27,7 +27,7 @@ fn event(at_ms: i64, kind: EventKind) -> Event {
     Event { at_ms, kind }
 }
 
-/// Records a turn in which a user says something and the agent answers.
+/// Records a turn in which a user sends a message and the agent answers.
 fn say(writer: &ThreadWriter, turn: &str, at_ms: i64, said: &str, answer: &str) {
     let turn = TurnId::from(turn);
     let content = vec![Input::Text { text: said.into(), elements: Vec::new() }];
@@ -120,7 +120,7 @@ fn one_writer_at_a_time() {
         assert!(matches!(store.archive(&id), Err(StoreError::Busy { .. })));
         assert!(matches!(store.delete(&id), Err(StoreError::Busy { .. })));
     }
-    // The name goes through the writer that is there; that of another process is in the way.
+    // The name goes through the open writer of this process. A writer of another process makes the call fail.
     store.set_name(&id, " Name ").unwrap();
     assert_eq!(writer.summary().unwrap().name.as_deref(), Some("Name"));
     assert!(matches!(open(home.path()).set_name(&id, "x"), Err(StoreError::Busy { .. })));
@@ -131,7 +131,7 @@ fn one_writer_at_a_time() {
     store.set_name(&id, "Other").unwrap();
     let next = store.open_writer(&id).unwrap();
     drop(writer);
-    // The old writer takes nothing of the new one along.
+    // Dropping the old writer does not affect the new one.
     store.set_name(&id, "Third").unwrap();
     say(&next, "turn-2", BEGINNING_MS, "more", "and more");
     assert_eq!(store.load(&id).unwrap().turns.len(), 2);
@@ -200,7 +200,7 @@ fn names_repositories_and_goals_are_kept() {
     let stored = store.load(&id).unwrap();
     assert_eq!((stored.summary.name.as_deref(), stored.summary.git), (Some("A name"), git));
     assert_eq!(stored.goal, Some(goal));
-    // A copy has the name, and pursues nothing.
+    // A fork keeps the name, but not the goal.
     let (_, copy) = store.fork(&id, &ForkPoint::End, new_thread(2, MODE)).unwrap();
     assert_eq!((copy.summary.name.as_deref(), copy.goal), (Some("A name"), None));
     store.open_writer(&id).unwrap().set_goal(None).unwrap();
@@ -230,7 +230,7 @@ fn lists_show_what_is_asked_for() {
         numbers(&store.list(&query).unwrap())
     };
     assert_eq!(list(&|_| {}), [4, 3, 2, 1]);
-    // Nobody said anything in the last one.
+    // The last thread has no message.
     assert_eq!(list(&|query| query.sources = SourceFilter::Interactive), [2, 1]);
     assert_eq!(list(&|query| query.sources = SourceFilter::Kinds(vec![ThreadSourceKind::Exec])), [3]);
     assert_eq!(list(&|query| query.providers = vec!["q".into()]), [3]);
@@ -268,7 +268,7 @@ fn agents_are_listed_below_those_that_started_them() {
         store.create(thread).unwrap()
     };
     let child = agent(2, &root);
-    // It is known before it has a rollout.
+    // The child is known before it has a rollout.
     assert_eq!(store.children(&root), [(child.id().clone(), EdgeStatus::Open)]);
     child.materialize().unwrap();
     let grandchild = agent(3, child.id());
@@ -358,7 +358,7 @@ fn views_and_anchors() {
         let refused = turns_page(&ThreadId::from(thread), &turns, &query);
         assert!(matches!(refused, Err(StoreError::InvalidCursor { .. })));
     }
-    // A cursor of a turn that is gone leads nowhere.
+    // The cursor of a turn that was dropped is invalid.
     assert!(turns_page(&id, &turns[..1], &query).is_err());
 
     let anchor = |item: &str| Some(ThreadItemsListCursor::Anchor(ThreadItemsListAnchor::Item { item_id: item.into() }));
@@ -434,12 +434,12 @@ fn a_revert_is_not_stored_twice() {
     assert_eq!(lines(), before + 1);
     assert_eq!(store.load(writer.id()).unwrap().history, [told("new")]);
 
-    // The newest part stands alone.
+    // The newest part does not depend on the first one.
     fs::rename(&first, first.with_extension("away")).unwrap();
     assert_eq!(open(home.path()).load(writer.id()).unwrap().turns.len(), 1);
     fs::rename(first.with_extension("away"), &first).unwrap();
 
-    // All turns can go, and the thread with all of its parts too.
+    // All turns can be dropped, and a thread with several parts can be archived.
     writer.revert(&"t1".into()).unwrap();
     assert!(store.load(writer.id()).unwrap().turns.is_empty());
     let id = writer.id().clone();
@@ -563,7 +563,7 @@ fn settings_fill_what_is_not_said() {
     assert_eq!(stored.over(default), Settings { model: "m2".into(), ..settings() });
 }
 
-/// Copies the rollout of a thread out of its home, which then does not have it any more.
+/// Moves the rollout of a thread out of its server home.
 fn moved_out(store: &Store, id: &ThreadId, to: &Path) {
     fs::copy(store.find(id).unwrap().path, to).unwrap();
     store.delete(id).unwrap();
@@ -588,7 +588,7 @@ fn a_thread_from_elsewhere_goes_on_there() {
         assert_eq!(store.resolve(&id), Resolution::Unknown);
         let adopted = store.adopt(&link).unwrap();
         assert_eq!((&adopted.id, &adopted.path, adopted.preview.as_str()), (&id, &place, "hello"));
-        // It is the same if it is named again, and stays when somebody looks at the home.
+        // Adopting it again changes nothing, and a refresh keeps it.
         assert_eq!(store.adopt(&place).unwrap(), adopted);
         store.refresh().unwrap();
         assert_eq!(store.load(&id).unwrap().turns.len(), 1);
@@ -612,7 +612,7 @@ fn a_thread_from_elsewhere_goes_on_there() {
         assert_eq!((stored.turns.len(), stored.summary.forked_from), (2, Some(id.clone())));
         drop(copy);
         if mode == MODE {
-            // Without its newest turns it goes on in the home, which can do with it what it likes.
+            // Without its newest turns, the thread continues in the server home and becomes one of its threads.
             let writer = store.open_writer(&id).unwrap();
             writer.revert(&"t2".into()).unwrap();
             assert!(writer.path().starts_with(store.home()) && place.exists());
@@ -642,7 +642,7 @@ fn a_copy_of_a_file_from_elsewhere_needs_nothing_else() {
     let writer = store.open_writer(&id).unwrap();
     say(&writer, "turn-2", BEGINNING_MS, "more", "and more");
     drop(writer);
-    // The home's own file is the one that goes on; what is in the other can be had as a copy.
+    // The server home continues with its own file. The other file can only be forked.
     let error = store.adopt(&place).unwrap_err();
     assert!(matches!(&error, StoreError::Elsewhere { path, .. } if *path == store.find(&id).unwrap().path), "{error}");
     let (copy, stored) = store.fork_path(&place, &ForkPoint::End, new_thread(2, MODE)).unwrap();
@@ -663,9 +663,9 @@ fn a_path_that_is_no_rollout_is_refused() {
     let id = made(&store, 1, "hello");
     let path = store.find(&id).unwrap().path;
     assert_eq!(store.adopt(&path).unwrap(), store.find(&id).unwrap());
-    // Within the home a path may be relative.
+    // A path in the server home may be relative.
     assert_eq!(store.thread_at(path.strip_prefix(store.home()).unwrap()).unwrap(), id);
-    // The folder of threads may be a link.
+    // The folder of threads may be a symlink.
     let (sessions, real) = (home.path().join("sessions"), home.path().join("elsewhere"));
     fs::rename(&sessions, &real).unwrap();
     std::os::unix::fs::symlink(&real, &sessions).unwrap();
@@ -691,7 +691,7 @@ fn a_rollout_that_is_not_whole_is_not_found() {
     let path = store.find(&id).unwrap().path;
     let name = path.file_name().unwrap().to_str().unwrap();
     let part = name.replace(".jsonl", "_01a202e3-0000-7000-8000-ffffffffffff.jsonl");
-    // A process died while it dropped turns, and another is at work.
+    // One process died while it dropped turns, and another one is still writing.
     let left = path.with_file_name(format!(".unfinished-{part}"));
     let busy = path.with_file_name(format!(".unfinished-{}", name.replace("000001", "000002")));
     let first = fs::read_to_string(&path).unwrap().lines().next().unwrap().to_owned();
@@ -704,14 +704,14 @@ fn a_rollout_that_is_not_whole_is_not_found() {
     assert!(!left.exists() && busy.exists());
     drop(writer);
 
-    // A part without a first line takes nothing away either.
+    // A part without a first line does not hide the part before it.
     fs::write(path.with_file_name(&part), "{\"timest").unwrap();
     let store = open(home.path());
     assert_eq!(store.find(&id).unwrap().path, path);
     let writer = store.open_writer(&id).unwrap();
     say(&writer, "turn-2", BEGINNING_MS, "more", "and more");
     writer.revert(&"turn-2".into()).unwrap();
-    // What goes on later counts, whatever the clock says.
+    // The new part is the newest one, even if the clock was set back.
     assert!(writer.path() > path.with_file_name(&part));
     assert_eq!(open(home.path()).load(&id).unwrap().turns.len(), 1);
 }
@@ -727,7 +727,7 @@ fn a_copy_that_fails_leaves_nothing() {
     let writer = store.create(copy.clone()).unwrap();
     let path = writer.path();
     drop(writer);
-    // A folder is in the way of the file.
+    // A folder blocks the path of the file.
     fs::create_dir(&path).unwrap();
     assert!(store.fork(&id, &ForkPoint::End, copy.clone()).is_err());
     fs::remove_dir(&path).unwrap();
@@ -743,7 +743,7 @@ fn what_another_program_did_meanwhile_counts() {
     let (store, other) = (open(home.path()), open(home.path()));
     let id = made(&other, 1, "one");
     store.refresh().unwrap();
-    // It went on in another file.
+    // The thread has continued in another file.
     let writer = other.open_writer(&id).unwrap();
     say(&writer, "turn-2", BEGINNING_MS, "two", "2");
     writer.revert(&"turn-2".into()).unwrap();
@@ -752,13 +752,13 @@ fn what_another_program_did_meanwhile_counts() {
     let writer = store.open_writer(&id).unwrap();
     assert_eq!(writer.path(), part);
     drop(writer);
-    // It was put away, and taken back.
+    // The thread was archived and unarchived.
     let archived = other.archive(&id).unwrap();
     assert_eq!(store.load(&id).unwrap().summary.path, archived.path);
     assert!(matches!(store.open_writer(&id), Err(StoreError::Archived { .. })));
     other.unarchive(&id).unwrap();
     store.refresh().unwrap();
-    // All parts go where the newest goes.
+    // All parts are in the folder of the newest one.
     let writer = other.open_writer(&id).unwrap();
     say(&writer, "turn-3", BEGINNING_MS, "three", "3");
     writer.revert(&"turn-3".into()).unwrap();

@@ -1,4 +1,4 @@
-//! The laws of the lines in which requests wait, over random orders of coming and going.
+//! Laws of the request queues, checked for random sequences of arrivals and departures.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,18 +11,18 @@ use trace_protocol::Access;
 
 use crate::fifo::{Guard, LineLength, Lines, Ticket};
 
-/// One step of those who want to run.
+/// A step of a task that wants to run.
 #[derive(Debug, Clone)]
 enum Step {
     Enter {
         key: u8,
         access: Access,
     },
-    /// Somebody asks whether its turn has come, though nobody woke it.
+    /// A task polls its ticket without having been woken.
     Ask {
         which: prop::sample::Index,
     },
-    /// Somebody goes, whether it runs or waits.
+    /// A task leaves, whether it is running or waiting.
     Leave {
         which: prop::sample::Index,
     },
@@ -79,8 +79,8 @@ impl Visitor {
     }
 }
 
-/// What must be true of the visitors of one key, in order of arrival: the first runs, and readers with it up to the
-/// first writer.
+/// Returns whether a task of one key may run. `visitors` are in the order of arrival: the first one runs, and readers
+/// run together with it up to the first writer.
 fn may_run(visitors: &[Visitor], which: usize) -> bool {
     let before = visitors[..which].iter().filter(|visitor| visitor.key == visitors[which].key);
     match visitors[which].access {
@@ -108,7 +108,7 @@ proptest! {
                 }
                 Step::Ask { .. } | Step::Leave { .. } => {}
             }
-            // Who is woken asks; who is not woken must not have missed its turn.
+            // Tasks that were woken poll their tickets. A task that may run must have been woken.
             for visitor in &mut visitors {
                 if visitor.bell.0.swap(false, Ordering::SeqCst) {
                     visitor.ask();
@@ -125,7 +125,7 @@ proptest! {
             lines.look(|key, length| {
                 seen.insert(*key, length);
             });
-            prop_assert_eq!(seen, lengths, "lines that nobody is in are gone");
+            prop_assert_eq!(seen, lengths, "empty queues are removed");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The whole server, driven by a client in the same process, with the built-in model.
+//! Tests of the whole server with a client in the same process and the built-in model.
 
 #[cfg(target_os = "linux")]
 mod locks;
@@ -24,10 +24,10 @@ use crate::server::{Server, ServerOptions};
 use crate::services::{ServiceOptions, Variables};
 use crate::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
-/// How long anything may take before a test gives up: only a broken server gets there.
+/// Timeout of a test. Only a broken server reaches it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server on a home, and a client of it.
+/// A server with a server home and a client.
 struct Whole {
     server: Server,
     model: Arc<Scripted>,
@@ -79,7 +79,7 @@ impl Whole {
         started["turn"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the params of the next notification with a method.
+    /// Returns the params of the next notification of a method.
     async fn told(&mut self, method: &str) -> Value {
         self.told_that(method, |_| true).await
     }
@@ -103,7 +103,7 @@ impl Whole {
         self.told_that("turn/completed", |params| params["turn"]["id"] == turn.as_str()).await
     }
 
-    /// Returns what users said, turn by turn.
+    /// Returns the texts of the users, turn by turn.
     async fn said(&self, thread: &str) -> Vec<Vec<String>> {
         let read = self.call("thread/read", json!({"threadId": thread, "includeTurns": true})).await;
         let of_turn = |turn: &Value| {
@@ -141,7 +141,7 @@ async fn queued_prompts_get_turns_of_their_own_in_their_order() {
     let said = whole.said(&thread).await;
     let expected: Vec<Vec<String>> = (0..12).map(|number| vec![format!("prompt {number}")]).collect();
     assert_eq!(said[1..], expected);
-    // A thread that has nothing to do begins at once, one prompt after the other.
+    // An idle thread starts at once, one prompt after the other.
     let add = |number: usize| {
         let params =
             json!({"threadId": thread, "clientUserMessageId": "x", "input": input(&json!(number.to_string()))});
@@ -214,7 +214,7 @@ async fn a_trace_can_be_followed_from_before_the_first_turn() {
     assert_eq!(seen["subscriptionId"], id);
     let child = json!([[{"call": "spawn_agent", "ns": "collaboration", "args": {"task_name": "a", "message": "hi"}}]]);
     whole.start_turn(&thread, child).await;
-    // The root's, and the agent's; the answer to `trace/read` comes when what was recorded until then is on disk.
+    // The turns of the root and of the child. The response to `trace/read` comes after everything so far is on disk.
     whole.told("turn/completed").await;
     whole.told("turn/completed").await;
     whole.call("trace/read", json!({"threadId": thread})).await;
@@ -236,7 +236,7 @@ async fn a_client_configures_a_thread_that_it_resumes() {
     let whole = Whole::start(home.path()).await;
     let config = json!({"model_reasoning_effort": "high", "features": {"shell_tool": false}});
     let resumed = whole.call("thread/resume", json!({"threadId": thread, "config": config})).await;
-    // What was stored stays unless the client says otherwise.
+    // Stored settings are kept, unless the client overrides them.
     assert_eq!((&resumed["model"], &resumed["reasoningEffort"]), (&json!("first"), &json!("high")));
     let mut whole = whole;
     let call = json!([[{"call": "exec_command", "args": {"cmd": "true"}}]]);
@@ -261,7 +261,7 @@ async fn settings_of_a_turn_say_whether_it_is_there() {
     whole.server.shutdown().await;
 }
 
-/// Returns a kind of agent.
+/// Returns a role.
 fn reader() -> Role {
     Role {
         name: "reader".to_owned(),
@@ -272,7 +272,7 @@ fn reader() -> Role {
     }
 }
 
-/// Returns a call of one of the tools with which agents reach each other.
+/// Returns a call of a tool for communication between agents.
 #[expect(clippy::needless_pass_by_value, reason = "scripts are written in place")]
 fn agents(tool: &str, arguments: Value) -> Value {
     json!({"call": tool, "ns": "collaboration", "args": arguments})
@@ -299,7 +299,7 @@ async fn a_tree_comes_back_with_its_root() {
         [agents("send_message", json!({"target": "done", "message": "by the way"}))],
     ]);
     whole.start_turn(&thread, script).await;
-    // All but the one that is cut off: the root, and three below it.
+    // All turns except the interrupted one: that of the root, and three below it.
     for _ in 0..4 {
         whole.told("turn/completed").await;
     }
@@ -318,7 +318,7 @@ async fn a_tree_comes_back_with_its_root() {
         for path in listed {
             assert!(text.contains(&format!("\\\"agent_name\\\":\\\"{path}\\\"")), "{path}: {text}");
         }
-        // Told once, whatever comes later.
+        // It is reported once, regardless of what comes later.
         let told = text.matches("was interrupted before it was done").count();
         assert!(if round == 0 { told > 0 } else { told <= 2 }, "round {round}: {told}");
         if round == 1 {
@@ -376,8 +376,8 @@ async fn an_agent_has_what_its_role_brings_also_when_it_comes_back() {
     whole.server.shutdown().await;
 }
 
-/// Copies a folder as a process that dies leaves it: what is written is there, what is only kept is not. The index is left out,
-/// since a database cannot be copied while it is written.
+/// Copies a folder in the state in which a killed process leaves it: with everything that was written, but without what
+/// was only in memory. The index is left out, because a database cannot be copied while it is written.
 fn copy_as_if_killed(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -391,7 +391,7 @@ fn copy_as_if_killed(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the file of a thread.
+/// Returns the path of a thread's rollout.
 fn rollout(home: &Path, thread: &str) -> PathBuf {
     let mut found = Vec::new();
     files(home, &mut found);
@@ -415,7 +415,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns how many agents have read a task.
+/// Returns the number of agents that have read a task.
 fn readers(home: &Path) -> usize {
     let mut found = Vec::new();
     files(home, &mut found);
@@ -427,7 +427,7 @@ fn readers(home: &Path) -> usize {
     rollouts.filter(|path| !path.ends_with("trace.jsonl")).filter(reads).count()
 }
 
-/// Returns the lines of a thread's file that keep mail.
+/// Returns the lines of a thread's rollout that store mail.
 fn mail_lines(home: &Path, thread: &str) -> Vec<String> {
     let text = std::fs::read_to_string(rollout(home, thread)).unwrap();
     text.lines().filter(|line| line.contains("agent_mail_queued")).map(str::to_owned).collect()
@@ -447,7 +447,7 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     whole.start_turn(&thread, script).await;
     whole.told("turn/completed").await;
     whole.model.release("told");
-    // Both that end have ended, and the root has stored it; the third has read its task.
+    // Two children have ended, and the root has stored their results. The third child has read its task.
     whole.told("turn/completed").await;
     tokio::time::timeout(TIMEOUT, async {
         while mail_lines(home.path(), &thread).len() < 2 || readers(home.path()) < 3 {
@@ -461,7 +461,7 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     whole.model.release("root");
     whole.server.shutdown().await;
 
-    // The server died before the late answer was stored with the root.
+    // The server died before the late answer was stored in the root's rollout.
     let path = rollout(killed.path(), &thread);
     let text = std::fs::read_to_string(&path).unwrap();
     let kept = text.lines().filter(|line| !(line.contains("agent_mail_queued") && line.contains("the late answer")));
@@ -481,7 +481,8 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     }
 }
 
-/// A root with two children, one of which has a child, all of which work. After `until` it starts another one.
+/// A root with two children and a grandchild, all of which are running a turn. After `until`, the root spawns another
+/// child.
 fn busy_tree(until: &Value) -> Value {
     let above = json!([[spawn("below", json!([[{"hold": "never"}]]))], [{"hold": "never"}]]);
     json!([
@@ -518,7 +519,7 @@ async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
     whole.call("thread/resume", json!({"threadId": thread})).await;
     let loaded = whole.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"].as_array().unwrap().len(), 4, "{loaded}");
-    // The agents that were cut off have their names still; what the root does with them now is theirs.
+    // The interrupted agents are still known by their names, and the root can use them.
     whole.run(&thread, json!([[agents("list_agents", json!({}))], [{"say": "listed"}]])).await;
     let told = mail_lines(home.path(), &thread);
     let cut = told.iter().filter(|line| line.contains("was interrupted before it was done")).count();
@@ -563,7 +564,7 @@ async fn a_child_that_works_is_put_away_with_those_below_it() {
     whole.call("thread/archive", json!({"threadId": above.unwrap()})).await;
     whole.told("thread/archived").await;
     whole.told("thread/archived").await;
-    // The root hears of it, and can start another one.
+    // The root is notified, and can spawn another child.
     whole.model.release("until");
     whole.told("turn/started").await;
     let told = mail_lines(home.path(), &thread);
@@ -595,7 +596,7 @@ async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
     whole.run(&thread, json!("hello")).await;
-    // Each turn plays one more step of it, since the newest message with a script counts.
+    // Each turn runs the next step of it, because the model uses the newest message with a script.
     let update = json!({"call": "update_goal", "args": {"status": "complete"}});
     let objective = format!(
         "RUN {}",
@@ -610,7 +611,7 @@ async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
     whole.call("thread/goal/set", set).await;
     whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "complete").await;
     whole.told("turn/completed").await;
-    // An agent that only talks is not asked for ever.
+    // An agent that only sends messages is not asked forever.
     let turns = whole.said(&thread).await.len();
     whole.call("thread/goal/set", json!({"threadId": thread, "objective": "say something"})).await;
     whole.told("turn/completed").await;
@@ -634,7 +635,7 @@ async fn what_was_set_since_stays_when_turns_are_dropped() {
     whole.call("thread/goal/set", paused).await;
     let answer = json!([[{"hold": "a"}, {"say": "the answer"}]]);
     let turn = whole.run(&thread, json!([[spawn("a", answer)]])).await;
-    // Not before: what a dropped turn has read is gone with it.
+    // The answer must not be read earlier, because reverting a turn also drops the mail that was read in it.
     whole.model.release("a");
     whole.told("turn/completed").await;
     let done = json!({"threadId": thread, "status": "complete"});
@@ -674,7 +675,7 @@ async fn what_is_taken_from_a_root_is_taken_from_the_agents_that_come_back() {
     whole.told("turn/completed").await;
     let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
     assert!(state.contains("unsupported call: exec_command"), "{state}");
-    // Put away and taken back as a whole.
+    // The whole tree is archived and unarchived.
     whole.call("thread/archive", json!({"threadId": thread})).await;
     whole.call("thread/unarchive", json!({"threadId": thread})).await;
     whole.call("thread/resume", json!({"threadId": thread})).await;
@@ -692,7 +693,7 @@ async fn another_objective_is_pursued_at_once() {
     whole.call("thread/goal/set", json!({"threadId": thread, "objective": "talk more"})).await;
     whole.told("turn/completed").await;
     assert_eq!(whole.said(&thread).await.len(), 2);
-    // What is asked in between does not stop it.
+    // A turn of the user in between does not stop the goal.
     whole.run(&thread, json!("how far are you?")).await;
     whole.told("turn/completed").await;
     assert_eq!(whole.said(&thread).await.len(), 4);

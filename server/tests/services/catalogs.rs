@@ -1,4 +1,4 @@
-//! Models, catalogues, accounts, figures.
+//! Tests of models, catalogues, accounts and measurements.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `command/exec*` and `process/*`.
+//! Tests of `command/exec*` and `process/*`.
 
 use std::fs;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn ended(exit_code: i32, stdout: &str, stderr: &str) -> Value {
     json!({"exitCode": exit_code, "stdout": stdout, "stderr": stderr})
 }
 
-/// Reads output until it ends with something.
+/// Reads output until it ends with a text.
 async fn read_until(client: &Client, method: &str, end: &str) -> String {
     let mut text = String::new();
     while !text.ends_with(end) {
@@ -37,10 +37,10 @@ async fn read_until(client: &Client, method: &str, end: &str) -> String {
     text
 }
 
-/// Tells whether a process is there.
+/// Returns whether a process is running.
 fn lives(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    // A process that has ended and not been waited for counts as gone.
+    // A zombie counts as not running.
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
@@ -114,7 +114,7 @@ async fn a_stream_is_told_as_it_comes_and_left_out_of_the_answer() {
     let client = machine.client().await;
     let cat = json!({"command": ["cat"], "processId": "p", "streamStdin": true, "streamStdoutStderr": true});
     let answer = client.post("command/exec", cat.clone());
-    // Writing works as soon as the command is there.
+    // Writing works as soon as the command has been started.
     while client.ask("command/exec/write", json!({"processId": "p", "deltaBase64": base64("hello\n")})).await.is_err() {
         tokio::task::yield_now().await;
     }
@@ -194,7 +194,7 @@ async fn a_terminal_has_a_size_and_takes_input() {
     client.call("command/exec/resize", json!({"processId": "t", "size": {"rows": 33, "cols": 44}})).await;
     client.call("command/exec/write", json!({"processId": "t", "deltaBase64": base64("go\n")})).await;
     assert_eq!(read_until(&client, method, "\n").await, "33 44\r\n");
-    // What stands on a line that is not finished arrives too.
+    // Output without a line break arrives too.
     let last = json!({"processId": "t", "deltaBase64": base64("tail"), "closeStdin": true});
     client.call("command/exec/write", last).await;
     assert_eq!(read_until(&client, method, "end\r\n").await, "tailend\r\n");
@@ -211,7 +211,7 @@ async fn what_a_command_was_not_started_for_is_refused() {
     assert_eq!(client.refused("command/exec/write", write).await.0, -32600);
     let resize = json!({"processId": "p", "size": {"rows": 1, "cols": 1}});
     assert_eq!(client.refused("command/exec/resize", resize).await.0, -32600);
-    // Ids of one connection mean nothing on another.
+    // An id of one connection is unknown on another one.
     let other = machine.client().await;
     assert_eq!(other.refused("command/exec/terminate", json!({"processId": "p"})).await.0, -32600);
     assert_eq!(client.call("command/exec/terminate", json!({"processId": "p"})).await, json!({}));
@@ -243,7 +243,7 @@ async fn commands_end_with_their_connection() {
     client.call("process/spawn", spawn).await;
     let process = read_until(&client, "process/outputDelta", "\n").await;
     assert!(lives(&command) && lives(&process));
-    // The request that still waits holds the client.
+    // The waiting request keeps the client alive.
     answer.abort();
     let _ = answer.await;
     drop(client);
@@ -379,7 +379,7 @@ async fn a_connection_runs_only_so_many_commands() {
 async fn a_policy_is_enforced_or_the_command_is_refused() {
     let without = Machine::with("", &[], None);
     let client = without.client().await;
-    // The configuration says workspace-write, and nothing here can do that.
+    // The configuration requires `workspace-write`, which this server cannot enforce.
     let (code, message) = client.refused("command/exec", json!({"command": ["true"]})).await;
     assert_eq!(code, -32600);
     assert!(message.contains("confined"), "{message}");
@@ -436,7 +436,7 @@ async fn the_answer_to_a_spawn_comes_before_anything_that_the_process_prints() {
 async fn when_the_server_ends_commands_have_ended_before() {
     let machine = Machine::new();
     let client = machine.client().await;
-    // It is asked to end and does not listen.
+    // The command ignores SIGTERM.
     let stubborn = sh("trap '' TERM; echo $$; while true; do sleep 1; done");
     let params = json!({"processHandle": "p", "command": stubborn, "cwd": machine.work.path(), "streamStdoutStderr": true, "timeoutMs": null});
     client.call("process/spawn", params).await;

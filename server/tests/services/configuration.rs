@@ -1,4 +1,4 @@
-//! `config/read` and the methods that write.
+//! Tests of `config/read` and the methods that write the configuration.
 
 use std::fs;
 

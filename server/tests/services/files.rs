@@ -1,4 +1,4 @@
-//! `fs/*`.
+//! Tests of `fs/*`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -143,7 +143,7 @@ async fn a_folder_is_copied_with_all_that_is_in_it() {
     assert!(!machine.path("to").exists());
 }
 
-/// Waits for changes until all of some paths have been told, and returns all that were.
+/// Collects the paths of notifications until all of `wanted` were reported.
 async fn told(client: &Client, id: &str, wanted: &[&Path]) -> Vec<String> {
     let mut told = Vec::new();
     while !wanted.iter().all(|path| told.contains(&path.to_string_lossy().into_owned())) {
@@ -182,7 +182,7 @@ async fn a_watched_file_stays_watched_when_another_takes_its_place() {
     let machine = Machine::new();
     let client = machine.client().await;
     let file = machine.path("file");
-    // It need not exist yet.
+    // The file need not exist yet.
     client.call("fs/watch", json!({"path": file, "watchId": "w"})).await;
     for round in 0..3 {
         fs::write(machine.path("other"), "x").expect("the file system works");
@@ -205,7 +205,7 @@ async fn watches_belong_to_their_connection() {
     assert_eq!(one.refused("fs/watch", watch(&machine.path("b"))).await.0, -32600);
     assert_eq!(one.refused("fs/watch", json!({"path": "a", "watchId": "x"})).await.0, -32600);
     assert_eq!(one.refused("fs/watch", json!({"path": machine.path("no/thing"), "watchId": "x"})).await.0, -32603);
-    // An ended watch tells nothing, also of what another one of the same folder tells.
+    // An ended watch reports nothing, even if another watch of the same folder does.
     one.call("fs/watch", json!({"path": machine.path("b"), "watchId": "ended"})).await;
     one.call("fs/unwatch", json!({"watchId": "ended"})).await;
     assert_eq!(one.call("fs/unwatch", json!({"watchId": "never was"})).await, json!({}));
@@ -225,7 +225,7 @@ async fn a_folder_that_was_made_again_can_be_watched_again() {
     fs::remove_dir(&folder).expect("the file system works");
     told(&client, "old", &[&folder]).await;
     fs::create_dir(&folder).expect("the file system works");
-    // The old watch knows the folder that is gone, and is still there.
+    // The old watch still exists, but refers to the deleted folder.
     client.call("fs/watch", json!({"path": folder, "watchId": "new"})).await;
     fs::write(folder.join("file"), "").expect("the file system works");
     let mut ids = Vec::new();
@@ -297,7 +297,7 @@ async fn files_that_never_answer_hold_nobody_up() {
     let (pipe, link, swapped) = (machine.path("pipe"), machine.path("link"), machine.path("swapped"));
     rustix_fifo(&pipe);
     symlink("pipe", &link).expect("the file system works");
-    // Somebody has the other end and says nothing.
+    // Another process has opened the pipe and writes nothing.
     let _other_end = fs::File::options().read(true).write(true).open(&pipe).expect("it opens both ends");
     let _socket = std::os::unix::net::UnixListener::bind(machine.path("socket")).expect("a socket");
     let socket = machine.path("socket");
@@ -310,15 +310,15 @@ async fn files_that_never_answer_hold_nobody_up() {
                 _ => json!({"sourcePath": path, "destinationPath": machine.path("copy")}),
             };
             let answer = client.ask(method, params).await;
-            // Links are copied themselves.
+            // A symlink itself is copied.
             let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
             assert!(answer.is_err() || (is_link && method == "fs/copy"), "{method} {path:?}: {answer:?}");
         }
     }
-    // It claims to be a file, and waits for the kernel to say something more.
+    // The file looks like a regular file, but reading it waits for messages of the kernel.
     let _ = client.ask("fs/readFile", json!({"path": "/proc/kmsg"})).await;
 
-    // Whatever is there when it is opened counts, not what was there before.
+    // The kind of the file that is actually opened decides, not that of an earlier check.
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let swapping = {
         let (stop, file, pipe, swapped) = (stop.clone(), machine.path("file"), machine.path("second"), swapped.clone());

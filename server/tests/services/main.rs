@@ -1,5 +1,5 @@
-//! The services beside threads, as clients see them: real files, real commands, and every result and notification held
-//! against the peer's schema.
+//! Tests of the services from a client's view: with real files and real commands. Every result and every notification
+//! is validated with the schemas of the peer.
 
 mod catalogs;
 mod commands;

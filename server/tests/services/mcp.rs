@@ -1,5 +1,5 @@
-//! Servers of tools, through a whole server: a small one that is a script here, and `@modelcontextprotocol/server-everything`
-//! where `TRACE_NODE_MODULES` names a folder that has it.
+//! Tests of MCP servers with a whole server: a small one, which is a script in this file, and
+//! `@modelcontextprotocol/server-everything` if `TRACE_NODE_MODULES` names a folder that contains it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ use trace_server::{Server, ServerOptions};
 
 use crate::support::{PATIENCE, eventually, validate};
 
-/// A server of tools. It writes down what it hears, and that it has ended.
+/// An MCP server. It logs what it receives, and that it has ended.
 const TOY: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
 member() { printf '%s' "$line" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
@@ -69,7 +69,7 @@ struct World {
 }
 
 impl World {
-    /// Starts a server whose configuration describes servers of tools, and a thread.
+    /// Starts a server whose configuration has MCP servers, and starts a thread.
     async fn start(servers: &str, policy: &str) -> Self {
         let mut world = Self::without_thread(servers).await;
         let started = world.call("thread/start", json!({ "approvalPolicy": policy })).await;
@@ -79,7 +79,7 @@ impl World {
 
     async fn without_thread(servers: &str) -> Self {
         let (home, work) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-        // Servers are not started from what commands may write to, which `/tmp` is otherwise.
+        // Close `/tmp` to commands: MCP servers are not started from folders that commands may write to.
         let config = format!(
             "model_provider = 'scripted'\nsandbox_mode = 'workspace-write'\n\
              sandbox_workspace_write.exclude_slash_tmp = true\n{}",
@@ -111,14 +111,14 @@ impl World {
         result
     }
 
-    /// Begins a turn that plays steps.
+    /// Starts a turn that runs the steps.
     async fn play(&self, steps: &Value) -> String {
         let input = json!([{ "type": "text", "text": format!("RUN {steps}") }]);
         let begun = self.call("turn/start", json!({ "threadId": self.thread, "input": input })).await;
         begun["turn"]["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Returns what the server says or asks next: id, method, params.
+    /// Returns the next notification or request of the server: its id, method and params.
     async fn next(&mut self) -> (Option<RequestId>, String, Value) {
         let event = timeout(PATIENCE, self.events.next()).await.expect("something happens").expect("a connection");
         let (id, method, params, kind) = match event {
@@ -140,8 +140,8 @@ impl World {
         }
     }
 
-    /// Plays steps to the end of the turn. Questions are answered in order. Returns the items that ended, the questions, and
-    /// progress.
+    /// Runs the steps until the turn ends. The server requests get `answers` in their order. Returns the completed
+    /// items, the server requests, and the reports of progress.
     async fn turn(&mut self, steps: &Value, answers: &[Value]) -> Played {
         self.play(steps).await;
         self.finish(answers).await
@@ -176,7 +176,7 @@ impl World {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }
 
-    /// Ends the server and returns what its recording says.
+    /// Shuts the server down, and returns the graph of its recording.
     async fn state(self) -> Value {
         self.server.shutdown().await;
         let mut bundles = std::fs::read_dir(self.home.path().join("traces")).expect("recordings");
@@ -184,7 +184,7 @@ impl World {
     }
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Debug, Default)]
 struct Played {
     items: Vec<Value>,
@@ -192,7 +192,7 @@ struct Played {
     progress: Vec<String>,
 }
 
-/// Reduces a bundle strictly, here and, if it is there, by the Codex CLI.
+/// Reduces a bundle strictly, with this program and also with the Codex CLI if that is installed.
 fn reduced(bundle: &Path) -> Value {
     let strict = Options { strict: true, ..Options::default() };
     let reduction = reduce(&Bundle::open(bundle).expect("a bundle"), strict).expect("a graph");
@@ -227,7 +227,7 @@ fn statuses(played: &Played) -> Vec<&str> {
 #[tokio::test]
 async fn tools_of_a_server_are_called_shown_and_recorded() {
     let mut world = World::start(&toy(""), "on-request").await;
-    // What fills the form in; once for the session; no.
+    // The answers: the content of the form, an approval for the session, and by default a refusal.
     let filled = json!({ "action": "accept", "content": { "name": "Ada" } });
     let agreed = json!({ "action": "accept", "content": {}, "_meta": { "persist": "session" } });
     let played = world.turn(&calls(&["say_hello", "form", "risky", "risky", "grow"]), &[filled, agreed]).await;
@@ -245,7 +245,7 @@ async fn tools_of_a_server_are_called_shown_and_recorded() {
     assert_eq!(played.questions[1]["_meta"]["tool_params"], json!({ "a": 1 }));
     assert_eq!(played.items[4]["result"]["structuredContent"], json!({ "grown": true }));
 
-    // The new list is asked for at once, and a model calls what it has.
+    // The server asks for the new list of tools at once, and the model can call the new tool.
     eventually("another list of tools", || world.log().matches("tools/list").count() == 2).await;
     let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread })).await;
     assert_eq!(listed["data"][0]["runtimeStatus"], "connected");
@@ -282,7 +282,7 @@ async fn a_stopped_call_is_taken_back_and_nothing_is_left() {
 async fn the_end_of_the_server_leaves_no_process_that_does_not_want_to_end() {
     let stubborn = toy("").replace("toy.sh", "stubborn.sh");
     let world = World::without_thread(&stubborn).await;
-    // It says that its tools changed, too, and never tells them.
+    // This MCP server reports that its tools have changed, but does not answer the request for them.
     let mute = "id=$(member id)\n  case \"$line\" in *tools/list*) lists=x$lists ;; esac\n  \
                 [ \"$lists\" = xx ] && continue\n  \
                 [ \"$lists\" = x ] && echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}'";
@@ -350,7 +350,7 @@ async fn a_server_that_does_not_start_blocks_no_other() {
     let expected =
         [("closed", "failed"), ("gone", "failed"), ("mute", "failed"), ("off", "disabled"), ("toy-1", "connected")];
     assert_eq!(shown, expected.map(|(name, status)| (json!(name), json!(status))));
-    // With `never`, what may do harm is refused.
+    // With the policy `never`, a tool that may do harm is refused.
     let played = world.turn(&calls(&["say_hello", "risky"]), &[]).await;
     assert_eq!(statuses(&played), ["completed", "failed"]);
     assert!(played.items[1]["error"]["message"].as_str().expect("why").contains("approval policy `never`"));
@@ -371,7 +371,7 @@ async fn a_thread_does_not_start_without_what_it_requires() {
     assert!(listed["data"][0]["toolsError"].as_str().expect("why").contains("/nowhere/at/all"));
 }
 
-/// Finds a server that others made.
+/// Returns the path of an MCP server of another project, if it is installed.
 fn everything() -> Option<PathBuf> {
     const SERVER: &str = "@modelcontextprotocol/server-everything";
     const WHAT: &str = "no real MCP server is tried";
@@ -430,7 +430,7 @@ async fn a_real_server_works_over_both_transports() {
         assert!(text(0).contains("Echo: hi"), "{}", text(0));
         assert!(text(5).contains("Name: Ada") && text(6).contains("declined"), "{} {}", text(5), text(6));
     }
-    // A call that goes on is stopped.
+    // A running call is cancelled.
     let long = json!([[{ "call": "trigger_long_running_operation", "ns": "mcp__stdio", "args": { "duration": 1000, "steps": 2 } }]]);
     let turn = world.play(&long).await;
     while world.note("item/started").await["item"]["type"] != "mcpToolCall" {}

@@ -1,7 +1,9 @@
-//! What a command leaves in folders that it may write to is never started as a server of tools, nor does it say how one is started.
+//! A file that a command writes into its writable folders is never started as an MCP server, and never decides how one
+//! is started.
 //!
-//! Each attempt describes a server and what a command leaves behind. First a person trusts the folder, or the policy binds nobody, and
-//! the program that was left has to run: an attempt that does not work proves nothing. Then it must not.
+//! Each attempt consists of the configuration of an MCP server and the files that a command leaves. In the first run,
+//! the user trusts the folder, or the sandbox policy is full access. Then the planted program must run, because an
+//! attempt that does not work proves nothing. In the second run it must not.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -24,34 +26,35 @@ use trace_server::{Server, ServerOptions};
 
 use crate::support::PATIENCE;
 
-/// An attempt to have something started.
+/// An attempt to get a planted file executed.
 struct Attempt {
     name: &'static str,
-    /// Programs without which it is not made.
+    /// Programs that the attempt requires.
     needs: &'static [&'static str],
-    /// The table of the server; `{work}` is the working folder, `{safe}` a folder that is closed to commands.
+    /// The table of the MCP server. `{work}` is the working folder, and `{safe}` is a folder that commands cannot write
+    /// to.
     server: &'static str,
-    /// What a command leaves: path and text. All of it can be executed.
+    /// The files that a command leaves: path and content. All of them are executable.
     left: &'static [(&'static str, &'static str)],
-    /// What a person has elsewhere.
+    /// Files of the user in `{safe}`.
     own: &'static [(&'static str, &'static str)],
-    /// Links that a person has in `{safe}`.
+    /// Symlinks of the user in `{safe}`.
     links: &'static [(&'static str, &'static str)],
-    /// Further folders that are open to commands.
+    /// Further writable folders.
     roots: &'static [&'static str],
-    /// Variables of the program's own environment.
+    /// Environment variables of the server.
     variables: &'static [(&'static str, &'static str)],
-    /// What the table has beside for the first try.
+    /// Lines that the table has in addition in the first run.
     control: &'static str,
-    /// What the second try is told.
+    /// Expected result of the second run.
     told: Told,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
-    /// It is not started, and this is why.
+    /// The MCP server is not started. The text is a part of the reason.
     Refused(&'static str),
-    /// It is started, where nothing was left.
+    /// The MCP server is started, but not from the planted files.
     Elsewhere,
 }
 
@@ -68,20 +71,20 @@ const NOTHING: Attempt = Attempt {
     told: Told::Elsewhere,
 };
 
-/// What is left: it says that it was started.
+/// A planted program. It creates the file `{mark}` when it runs.
 const EVIL: &str = "#!/bin/sh\n: > \"{mark}\"\n";
 const EVIL_JS: &str = "require('fs').writeFileSync('{mark}', '')\n";
 const EVIL_PY: &str = "open('{mark}', 'w').close()\n";
 
-/// A line of a `.pth` file that Python runs.
+/// A line of a `.pth` file, which Python executes.
 const PTH: &str = "import sys; sys.path.insert(0, '{work}'); import docs_server\n";
 
-/// What `npx` does first: it looks for the package in the working folder and above it.
+/// A stand-in for `npx`, which first searches the package in the working folder and above it.
 const NPX: &str = "#!/bin/sh\nfor word; do last=$word; done\nat=$PWD\n\
     while :; do\n  [ -x \"$at/node_modules/.bin/${last##*/}\" ] && exec \"$at/node_modules/.bin/${last##*/}\"\n\
     [ \"$at\" = / ] && exit 1\n  at=${at%/*}; at=${at:-/}\ndone\n";
 
-/// What version managers and runtimes do: a file in the working folder or above it says what runs.
+/// A stand-in for version managers and runtimes that execute what a file in the working folder or above it names.
 const FOLLOWS: &str = "#!/bin/sh\nat=$PWD\nwhile :; do\n  [ -f \"$at/$1\" ] && exec sh \"$at/$1\"\n  [ \"$at\" = / ] && exit 1\n\
     at=${at%/*}; at=${at:-/}\ndone\n";
 
@@ -812,7 +815,7 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// Where attempts are made.
+/// The folders of an attempt.
 struct Scene {
     folder: TempDir,
     attempt: &'static Attempt,
@@ -861,12 +864,12 @@ impl Scene {
         was_started
     }
 
-    /// Starts a server and a thread with a sandbox mode, and returns why the server of tools did not start, once it is clear.
+    /// Starts a server and a thread with a sandbox mode. Returns why the MCP server did not start, or an empty text.
     async fn start(&self, mode: &str, more: &str) -> String {
         self.start_threads(&[mode], more).await
     }
 
-    /// The same with several threads of one server, one after another; it returns what became clear with the last.
+    /// Does the same with several threads of one server, one after the other. Returns the result of the last one.
     async fn start_threads(&self, modes: &[&str], more: &str) -> String {
         let roots: Vec<String> = self.attempt.roots.iter().map(|root| self.filled(root)).collect();
         let config = format!(
@@ -958,7 +961,7 @@ async fn a_folder_that_a_person_trusts_is_started_from() {
         ("a script in the folder", "['{work}']", true),
         ("a script in the folder", "['{work}/other']", false),
         ("the folder as working folder", "['.']", true),
-        // What lies above it counts as well.
+        // Trusting the file itself is not enough, because the folders above it count as well.
         ("a script in the folder", "['{work}/server.sh']", false),
         ("the folder as working folder", "['sub']", false),
     ] {
@@ -1016,12 +1019,12 @@ async fn a_folder_with_data_is_named_by_a_word() {
         (&JSON, "data_folders = ['{work}']", Ok(())),
         (&JSON, "", Err("`env.MEMORY_FILE_PATH` names")),
         (&SETTINGS, "data_folders = ['{work}']", Err("`args` names")),
-        // A program takes nothing from a folder with data that lies beside it.
+        // A program reads nothing from a data folder that is beside it.
         (&BELOW, "data_folders = ['{safe}/project/files']", Ok(())),
         (&BELOW, "trusted_writable_folders = ['{safe}/project/files']", Ok(())),
         (&BELOW, "", Err("data_folders")),
         (&OWN, "data_folders = ['{work}/sub']", Err("`args` names")),
-        // A file is no folder with data, and the program and its folder are never data.
+        // A file is not a data folder, and the program and its folder are never data.
         (&SCRIPT, "data_folders = ['{work}']", Err("`args` names")),
         (&OWN, "data_folders = ['{work}']\ncwd = '{work}/sub'", Err("`cwd` names")),
     ] {
@@ -1053,7 +1056,8 @@ async fn what_lies_where_nobody_writes_is_started() {
 
 #[tokio::test]
 async fn what_names_no_code_is_passed_over() {
-    // A socket is only connected to, the working folder of the server is not the one of its servers, and projects lie in a home.
+    // None of these names code: a socket is only connected to, the server's own working folder is not used for MCP
+    // servers, and projects may be in a home directory.
     static OWN: Attempt = Attempt {
         server: "command = 'sh'\nargs = ['-c', 'echo \"$PWD\" > \"$HOME\"/../../mark']\nenv_vars = ['SSH_AUTH_SOCK', 'PWD', 'OLDPWD']\n\
                  env = { DOCKER_HOST = 'unix://{work}/docker.sock' }",

@@ -1,4 +1,4 @@
-//! `fuzzyFileSearch*`.
+//! Tests of `fuzzyFileSearch*`.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ async fn files_are_found_by_letters_of_their_paths() {
     assert_eq!((&folder["match_type"], &folder["file_name"]), (&json!("directory"), &json!("needles")));
     assert_eq!(folder["indices"], json!([4, 5, 6, 7, 8, 9]));
     assert_eq!(folder["root"], json!(machine.work.path()));
-    // Roots may be relative to the server's folder, or not be there at all.
+    // A root may be relative to the server's folder, or may not exist.
     let result = client.call("fuzzyFileSearch", search("ndlfile", json!(["src", "/nowhere/at/all"]))).await;
     assert_eq!((paths(&result["files"]), &result["files"][0]["root"]), (vec!["needle_file.rs"], &json!("src")));
     for nothing in [search("", json!([machine.work.path()])), search("needle", json!([])), search("qqq", json!(["."]))]
@@ -72,11 +72,11 @@ async fn every_call_is_answered_however_many_share_a_token() {
         let files = call.await.expect("it goes on").expect("it is there")["files"].as_array().expect("a list").len();
         assert!(files == 0 || files == 3, "{files}");
     }
-    // The last call is stopped by nobody.
+    // No later call cancels the last one.
     assert_eq!(client.call("fuzzyFileSearch", params).await["files"].as_array().expect("a list").len(), 3);
 }
 
-/// Returns what a session says of a query; what it says of earlier ones is passed over.
+/// Returns the results of a session for a query, and skips those for earlier queries.
 async fn updated(client: &Client, query: &str) -> Value {
     loop {
         let params = client.note_of("fuzzyFileSearch/sessionUpdated").await;
@@ -98,7 +98,7 @@ async fn a_session_follows_what_somebody_types() {
         client.call("fuzzyFileSearch/sessionUpdate", json!({"sessionId": "s", "query": query})).await;
         assert_eq!(updated(&client, query).await.as_array().expect("a list").len(), count, "{query}");
     }
-    // Beginning again looks at the files again.
+    // A new start of the session walks the folders again.
     fs::write(machine.path("another_needle"), "").expect("the file system works");
     client.call("fuzzyFileSearch/sessionStart", start).await;
     client.call("fuzzyFileSearch/sessionUpdate", json!({"sessionId": "s", "query": "needle"})).await;

@@ -1,4 +1,4 @@
-//! A server that has services and nothing else, and clients in the same process.
+//! A server with only the services, and clients in the same process.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,10 +22,10 @@ use trace_server::scopes::ScopeQueues;
 use trace_server::services::{Gauge, Launcher, ServiceOptions, Services, Variables};
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
-/// How long anything may take before a test fails.
+/// Timeout of a test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The peer's definitions, and its list of methods.
+/// The JSON schemas of the peer, and the list of its methods.
 static SCHEMA: LazyLock<(Value, Value)> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/peer-schema");
     let read = |name: &str| {
@@ -34,10 +34,10 @@ static SCHEMA: LazyLock<(Value, Value)> = LazyLock::new(|| {
     (read("experimental.schemas.json"), read("methods.json"))
 });
 
-/// What has been made of it; making takes long.
+/// Compiled schemas. Compiling one takes long.
 static VALIDATORS: LazyLock<StdMutex<HashMap<String, Validator>>> = LazyLock::new(StdMutex::default);
 
-/// Holds a value against a definition of the peer's.
+/// Validates a value with a schema of the peer.
 pub(crate) fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
     let (schemas, methods) = &*SCHEMA;
     let Some(name) = find(methods).and_then(Value::as_str) else { panic!("{what} is not in the peer's list") };
@@ -64,7 +64,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new() -> Self {
-        // Commands are not confined unless a test is about that.
+        // Commands are not confined, unless a test is about that.
         Self::with("sandbox_mode = 'danger-full-access'\n", &[], None)
     }
 
@@ -116,7 +116,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Makes a request and returns its result, which is as the schema says, or its error.
+    /// Sends a request. Returns its result, which was validated, or its error.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, RpcError> {
         let answer = tokio::time::timeout(PATIENCE, self.handle.request(method, &params)).await;
         match answer.unwrap_or_else(|_| panic!("{method} is not answered")) {
@@ -130,12 +130,12 @@ impl Client {
         }
     }
 
-    /// Makes a request that has to succeed.
+    /// Sends a request that must succeed.
     pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
         self.ask(method, params).await.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Makes a request that has to be refused, and returns code and message.
+    /// Sends a request that must fail, and returns the code and the message of the error.
     pub(crate) async fn refused(&self, method: &str, params: Value) -> (i64, String) {
         match self.ask(method, params.clone()).await {
             Ok(result) => panic!("{method} with {params} gives {result}"),
@@ -143,13 +143,13 @@ impl Client {
         }
     }
 
-    /// Makes a request whose answer comes later.
+    /// Sends a request whose response comes later.
     pub(crate) fn post(&self, method: &'static str, params: Value) -> tokio::task::JoinHandle<Result<Value, RpcError>> {
         let client = self.clone();
         tokio::spawn(async move { client.ask(method, params).await })
     }
 
-    /// Returns the next notification, whose params are as the schema says.
+    /// Returns the next notification, whose params were validated.
     pub(crate) async fn note(&self) -> (String, Value) {
         let mut events = self.events.lock().await;
         match tokio::time::timeout(PATIENCE, events.next()).await.expect("a notification comes") {
@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// Returns the params of the next notification, which has to be of a method.
+    /// Returns the params of the next notification, which must have the method `method`.
     pub(crate) async fn note_of(&self, method: &str) -> Value {
         let (found, params) = self.note().await;
         assert_eq!(found, method, "{params}");
@@ -170,7 +170,7 @@ impl Client {
     }
 }
 
-/// Serves with the services alone.
+/// A service that passes requests to the services only.
 struct Only(Arc<Services>);
 
 impl Service for Only {
@@ -204,7 +204,7 @@ impl Service for Only {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let waiting = async {
         while !is_so() {

@@ -1,8 +1,8 @@
-//! Threads that the Codex CLI 0.169 recorded (with a scripted model; long texts of its own were replaced), one in each way
-//! of keeping a history: with a command, a patch, a turn that was stopped and one that failed, a name, a copy that begins in
-//! its source, turns that were dropped, a shortened history.
+//! Threads that the Codex CLI 0.169 recorded, with a scripted model, and with its own long texts replaced. There is one
+//! thread for each history mode. Each one contains a command, a patch, an interrupted and a failed turn, a name, a fork
+//! whose history begins in the thread, dropped turns, and a compaction.
 //!
-//! Beside them is what its own server said about them.
+//! The files beside them contain what the app-server of the Codex CLI returned for these threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns a home with the threads, the ids of the thread and its copy, and what is expected.
+/// Returns a server home with the threads, the ids of the thread and its fork, and the expected values.
 fn home(mode: &str) -> (tempfile::TempDir, ThreadId, ThreadId, Value) {
     let home = tempfile::tempdir().unwrap();
     let fixture = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/store/fixtures").join(mode);
@@ -77,7 +77,7 @@ fn the_model_sees_what_is_left() {
     let (home, thread, copy, _) = home("paginated");
     let store = open(home.path());
     let history = |id: &ThreadId| serde_json::to_string(&store.load(id).unwrap().history).unwrap();
-    // The history was shortened before the last turn.
+    // The history was compacted before the last turn.
     let left = history(&thread);
     assert!(left.contains("The end.") && !left.contains("Dropped.") && !left.contains("internal_chat"), "{left}");
     let copied = history(&copy);
@@ -107,7 +107,7 @@ fn they_go_on_here() {
         assert!(ordinals.iter().all(|ordinal| ordinal.is_some() == is_numbered), "{ordinals:?}");
         assert!(!is_numbered || ordinals.windows(2).all(|pair| pair[1] == pair[0].map(|number| number + 1)));
         drop(writer);
-        // A copy that begins in it keeps it from being deleted; one that stands alone does not.
+        // A fork whose history begins in the thread prevents its deletion. A fork that is a full copy does not.
         let deleted = store.delete(&thread);
         match mode {
             "paginated" => assert!(matches!(deleted, Err(StoreError::Referenced { .. })), "{deleted:?}"),

@@ -1,4 +1,4 @@
-//! Stored threads, from outside: what another program recorded, and what it makes of ours.
+//! Tests of stored threads through the public interface, and together with the Codex CLI.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 

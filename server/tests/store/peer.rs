@@ -1,5 +1,5 @@
-//! Threads that go from here to the Codex CLI and back, when it is installed (`TRACE_PEER`): its app-server, with a scripted
-//! model in place of a service.
+//! Exchanges threads with the app-server of the Codex CLI in both directions, with a scripted model in place of a
+//! provider. The tests need the Codex CLI (`TRACE_PEER`).
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,7 +13,7 @@ use trace_runtime::ThreadId;
 
 use crate::support::{new_thread, open, said, shown, talk};
 
-/// A program that ends with the test.
+/// A process that is killed when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -23,7 +23,7 @@ impl Drop for Running {
     }
 }
 
-/// The other program's server, on a home of its own.
+/// The app-server of the Codex CLI, with its own home.
 struct Peer {
     _model: Running,
     _server: Running,
@@ -36,7 +36,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Starts it; nothing if it is not there.
+    /// Starts the app-server. Returns `None` if the Codex CLI is not installed.
     fn start(home: &Path) -> Option<Self> {
         let what = "no thread goes to the Codex CLI and back";
         let program = trace_needs::peer(what)?;
@@ -119,7 +119,7 @@ impl Peer {
         }
     }
 
-    /// Returns what the model was sent last.
+    /// Returns the last request to the model.
     fn sent(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap();
         let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
@@ -157,7 +157,7 @@ fn a_thread_of_ours_goes_on_there() {
         let listed = peer.call("thread/list", &json!({}));
         assert_eq!(listed["data"][0]["id"], id.as_str(), "{listed}");
         let resumed = peer.call("thread/resume", &json!({"threadId": id.as_str()}));
-        // It forgets the names of other threads with its index, of its own ones too.
+        // Without its index, the Codex CLI loses the names of paginated threads, even of its own ones.
         if mode == ThreadHistoryMode::Legacy {
             assert_eq!(resumed["thread"]["name"], "A name");
         }
@@ -170,7 +170,7 @@ fn a_thread_of_ours_goes_on_there() {
             "commandExecution: /bin/bash -lc 'echo hi'",
             "agentMessage: fourth answer",
         ];
-        // In legacy threads it does not look at commands.
+        // In legacy threads, the Codex CLI ignores commands.
         let is_seen = |item: &&&str| mode == ThreadHistoryMode::Paginated || !item.starts_with("command");
         let expected: Vec<&str> = expected.iter().filter(is_seen).copied().collect();
         assert_eq!(items(&resumed["thread"]), expected);
@@ -183,7 +183,7 @@ fn a_thread_of_ours_goes_on_there() {
         }
         drop(peer);
 
-        // And back.
+        // Now continue the thread with this program.
         let store = open(&cwd);
         let stored = store.load(&id).unwrap();
         let mut shown = shown(&stored.turns);
@@ -262,7 +262,7 @@ fn a_thread_from_there_goes_on_here() {
         talk(&writer, &work, 9, "asked here", "said here");
         drop((writer, store));
 
-        // And back.
+        // Now continue the thread with the Codex CLI again.
         let mut peer = Peer::start(home.path()).unwrap();
         let resumed = peer.call("thread/resume", &json!({"threadId": thread}));
         assert_eq!(items(&resumed["thread"]).last().unwrap(), "agentMessage: said here");

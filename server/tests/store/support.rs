@@ -1,4 +1,4 @@
-//! Threads to store.
+//! Helpers of the tests of stored threads.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
 use trace_runtime::{Event, Item, Settings, ThreadId, TurnId};
 use trace_server::store::{NewThread, Store, ThreadWriter};
 
-/// Opens a home.
+/// Opens a store.
 pub(crate) fn open(home: &Path) -> Store {
     Store::open(home, TimeZone::UTC).unwrap()
 }
 
-/// Settings that ask nobody.
+/// Settings that never ask for approvals.
 fn settings(cwd: &Path) -> Settings {
     Settings {
         model: "scripted-1".into(),
@@ -37,7 +37,7 @@ fn settings(cwd: &Path) -> Settings {
     }
 }
 
-/// A thread of a client.
+/// Parameters of a thread that a client creates.
 pub(crate) fn new_thread(cwd: &Path, history_mode: ThreadHistoryMode) -> NewThread {
     let id = ThreadId::new();
     NewThread {
@@ -60,7 +60,7 @@ pub(crate) fn new_thread(cwd: &Path, history_mode: ThreadHistoryMode) -> NewThre
     }
 }
 
-/// Records a turn in which a user says something, a command runs, and the agent answers.
+/// Records a turn with a user message, a command, and an answer of the agent.
 pub(crate) fn talk(writer: &ThreadWriter, cwd: &Path, number: i64, said: &str, answer: &str) -> TurnId {
     let turn = TurnId::new();
     let mut at_ms = 1_795_344_784_000 + number * 1000;
@@ -125,7 +125,7 @@ fn message(role: &str, part: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": part, "text": text}]})
 }
 
-/// Returns what items are and say, as clients see them.
+/// Returns the types and texts of the items that a client gets.
 pub(crate) fn shown(turns: &[Turn]) -> Vec<String> {
     turns
         .iter()
@@ -134,7 +134,7 @@ pub(crate) fn shown(turns: &[Turn]) -> Vec<String> {
         .collect()
 }
 
-/// Returns what an item is and says.
+/// Returns the type and the text of an item.
 pub(crate) fn said(item: &Value) -> String {
     let kind = item["type"].as_str().unwrap_or("?");
     let text = item["text"]

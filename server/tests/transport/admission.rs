@@ -1,4 +1,4 @@
-//! Order, room and overload, without any transport and on a clock that stands still.
+//! Tests of the order of requests, of limits and of overload, without a transport and with paused time.
 
 use serde_json::json;
 use tokio::time::{Instant, timeout};
@@ -7,7 +7,7 @@ use trace_server::outbound::{BUSY_MESSAGES, CloseReason};
 
 use crate::toy::{LONG, Pair, Toy, list, read_thread, warning};
 
-/// Fills the room of a connection with requests about one thread, of which one runs.
+/// Fills the limit of a connection with requests about one thread, of which one is running.
 async fn fill(pair: &mut Pair) {
     for id in 0..MAX_REQUESTS_IN_FLIGHT {
         pair.say(&read_thread(id, "t")).await;

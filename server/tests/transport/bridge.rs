@@ -1,4 +1,4 @@
-//! A client that has nothing but HTTP requests.
+//! Tests of a client that uses only plain HTTP.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -8,7 +8,7 @@ use trace_server::outbound::CloseReason;
 
 use crate::toy::{LONG, Server, initialize, json, list, read_thread};
 
-/// Makes a request, and returns the status, the headers in lower case and the content.
+/// Sends a request. Returns the status, the headers in lower case, and the body.
 async fn call(server: &Server, method: &str, path: &str, content: &str) -> (u16, String, String) {
     let mut stream = TcpStream::connect(server.address()).await.expect("the server listens");
     let head = format!(
@@ -35,14 +35,14 @@ async fn post(server: &Server, session: &str, text: &str) -> u16 {
     call(server, "POST", session, text).await.0
 }
 
-/// A stream of events.
+/// A stream of server-sent events.
 struct Events(BufReader<TcpStream>);
 
 impl Events {
     async fn open(server: &Server, session: &str, last_seen: Option<u64>) -> Self {
         let mut stream = TcpStream::connect(server.address()).await.expect("the server listens");
         let header = last_seen.map(|number| format!("\r\nLast-Event-ID: {number}")).unwrap_or_default();
-        // Without chunks, the content is what comes.
+        // In HTTP/1.0, the body is not split into chunks.
         let head = format!("GET {session}/events HTTP/1.0\r\nHost: localhost{header}\r\n\r\n");
         stream.write_all(head.as_bytes()).await.expect("the server reads");
         let mut events = Self(BufReader::new(stream));
@@ -157,7 +157,7 @@ async fn who_comes_back_misses_nothing() {
         server.toy.broadcast(&number.to_string());
         assert_eq!(first.next().await.expect("an event").0, number);
     }
-    // The first stream has not noticed anything.
+    // The first stream is still open.
     let mut second = Events::open(&server, &session, Some(3)).await;
     for number in 4..6_u64 {
         let (id, event) = second.next().await.expect("an event");
@@ -187,7 +187,7 @@ async fn a_session_whose_reader_has_missed_events_ends() {
 async fn who_sends_more_than_is_looked_at_is_told_to_come_again() {
     let server = Server::tcp(None).await;
     let session = create(&server, &initialize()).await;
-    // Nobody reads the answers, so at some time nothing more is taken in.
+    // The responses are not read, so at some point no more messages are accepted.
     let mut stream = BufReader::new(TcpStream::connect(server.address()).await.expect("the server listens"));
     let text = read_thread(1, "t");
     let head = format!("POST {session} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{text}", text.len());
@@ -244,7 +244,7 @@ async fn what_a_stalled_stream_holds_is_free_soon_after_the_session_has_ended() 
     let session = create(&server, &initialize()).await;
     let _stalled = Events::open(&server, &session, None).await;
     let connection = server.toy.until(|seen| seen.initialized.len() == 1).await.initialized.remove(0);
-    // More than sockets take.
+    // The messages are larger than the buffers of the sockets.
     let filling = crate::toy::warning(&"x".repeat(1 << 20));
     for _ in 0..40 {
         connection.notify(&filling);

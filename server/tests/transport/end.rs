@@ -1,4 +1,4 @@
-//! How a server that listens ends.
+//! Tests of the shutdown of a server that listens.
 
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -52,7 +52,7 @@ async fn the_second_signal_ends_at_once() {
 #[tokio::test]
 async fn a_client_that_does_not_take_its_leave_is_not_waited_for_long() {
     let server = Server::tcp(None).await;
-    // It never reads the close frame, so it never answers it.
+    // The client does not read the close frame, so it does not answer it.
     let _client = Client::tcp(&server).await;
     server.toy.finish();
     server.shutdown.signal();

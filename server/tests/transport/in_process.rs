@@ -1,4 +1,4 @@
-//! A client in the same process.
+//! Tests of a client in the same process.
 
 use serde_json::json;
 use trace_protocol::methods::method;

@@ -1,4 +1,5 @@
-//! Clients of all kinds against a small service: what they are let do, what they are answered, and how connections end.
+//! Tests of all transports with a small service: which messages are allowed, how they are answered, and how connections
+//! end.
 
 mod admission;
 mod bridge;

@@ -1,4 +1,4 @@
-//! What a connection may say before and after it has introduced itself, and what it hears.
+//! Tests of the messages that a client may send and gets before and after `initialize`.
 
 use serde_json::{Value, json};
 use trace_protocol::approval::CommandExecutionRequestApprovalParams;

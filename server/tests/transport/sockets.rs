@@ -1,4 +1,4 @@
-//! Clients on WebSockets, over TCP and over a unix socket.
+//! Tests of clients on WebSockets, over TCP and over a unix socket.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -54,12 +54,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         self.0.send(Message::text(text)).await.expect("the server reads");
     }
 
-    /// Returns the next frame, or `None` when the connection is gone.
+    /// Returns the next frame, or `None` if the connection has ended.
     pub(crate) async fn frame(&mut self) -> Option<Message> {
         timeout(LONG, self.0.next()).await.expect("something comes").and_then(Result::ok)
     }
 
-    /// Returns the next message, or `None` when the connection is gone.
+    /// Returns the next message, or `None` if the connection has ended.
     pub(crate) async fn hear(&mut self) -> Option<Value> {
         match self.frame().await? {
             Message::Text(text) => Some(json(&text)),
@@ -74,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
     }
 }
 
-/// Makes a plain request, and returns the status and the rest of the answer.
+/// Sends a plain HTTP request, and returns the status and the rest of the response.
 pub(crate) async fn http(server: &Server, head: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(server.address()).await.expect("the server listens");
     let request = format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -126,7 +126,7 @@ async fn long_messages_are_taken_and_too_long_ones_end_the_connection() {
     let with_text =
         |bytes| json!({"id": 1, "method": "thread/loaded/list", "params": {"x": "p".repeat(bytes)}}).to_string();
     assert_eq!(client.ask(&with_text(17 << 20)).await["id"], 1);
-    // The server may break the connection before all is written.
+    // The server may close the connection before the whole message is written.
     let _ = client.0.send(Message::text(with_text(MAX_MESSAGE_BYTES))).await;
     while client.frame().await.is_some() {}
     server.toy.until(|seen| seen.closed.len() == 1).await;
@@ -240,7 +240,7 @@ async fn a_client_that_does_not_read_is_left_behind_and_nobody_waits_for_it() {
     let mut sent = 0;
     loop {
         let deliveries = server.toy.broadcast(&message);
-        // The next one comes when the good client has this one.
+        // Send the next message only after the other client has received this one.
         assert_eq!(good.hear().await.expect("it is served")["params"]["message"], message);
         most_bytes = most_bytes.max(slow_connection.backlog().bytes);
         sent += 1;
@@ -299,7 +299,7 @@ async fn connections_that_end_in_any_way_leave_nothing_behind() {
                 0 => drop(client.0.close(None).await),
                 1 => drop(client),
                 2 => {
-                    // In the middle of a frame.
+                    // Leave in the middle of a frame.
                     let mut stream = client.0.into_inner();
                     stream.write_all(&[0x81, 0xfe]).await.expect("the server reads");
                 }
@@ -315,7 +315,7 @@ async fn connections_that_end_in_any_way_leave_nothing_behind() {
     let toy = server.toy.clone();
     toy.until(|seen| seen.closed.len() == 60).await;
     assert_eq!(server.entrance.connections(), 0);
-    // What ran goes on to its end.
+    // Running requests continue to their end.
     timeout(LONG, async {
         while !toy.is_idle() {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A client on a pair of pipes.
+//! Tests of a client on a pair of pipes.
 
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, duplex};

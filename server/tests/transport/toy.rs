@@ -1,4 +1,4 @@
-//! The service that the clients here talk to, and what the tests share.
+//! A small service for the tests of transports, and shared helpers.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -22,20 +22,20 @@ use trace_server::outbound::OutboundReader;
 use trace_server::scopes::ScopeQueues;
 use trace_server::transport::{Auth, Bound, Listen, Shutdown, bind, serve};
 
-/// Longer than anything here takes on the slowest machine.
+/// Timeout of a test, which is longer than any test takes on a slow machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) type Answer = (RequestId, Result<Box<RawValue>, RpcError>);
 
-/// Answers `thread/loaded/list` at once, and `thread/read` when the thread is released; fails in `model/list`, and forgets
-/// to answer `config/read`.
+/// Answers `thread/loaded/list` at once, and `thread/read` after the test has released the thread. Panics in
+/// `model/list`, and drops the responder of `config/read`.
 #[derive(Clone)]
 pub(crate) struct Toy(Arc<State>);
 
 struct State {
     seen: watch::Sender<Seen>,
     threads: Mutex<HashMap<String, Arc<Semaphore>>>,
-    /// What runs until the server may end.
+    /// The running work for which a shutdown waits.
     running: CancellationToken,
     scopes: ScopeQueues,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Seen {
     pub(crate) initialized: Vec<Arc<Connection>>,
     pub(crate) closed: Vec<ConnectionId>,
     pub(crate) answers: Vec<Answer>,
-    /// Threads whose `thread/read` began, and those where it ended.
+    /// Threads whose `thread/read` has started, and those whose `thread/read` has ended.
     pub(crate) begun: Vec<String>,
     pub(crate) ended: Vec<String>,
     pub(crate) is_draining: bool,
@@ -65,12 +65,12 @@ impl Toy {
         (toy, entrance)
     }
 
-    /// Lets so many requests about a thread be answered.
+    /// Releases a number of requests about a thread.
     pub(crate) fn release(&self, thread: &str, requests: usize) {
         self.thread(thread).add_permits(requests);
     }
 
-    /// Lets the server end.
+    /// Ends the running work, so that the server can shut down.
     pub(crate) fn finish(&self) {
         self.0.running.cancel();
     }
@@ -79,20 +79,20 @@ impl Toy {
         self.0.seen.borrow().clone()
     }
 
-    /// Waits until something has happened.
+    /// Waits until the state satisfies a condition.
     pub(crate) async fn until(&self, has_happened: impl FnMut(&Seen) -> bool) -> Seen {
         let mut seen = self.0.seen.subscribe();
         let seen = tokio::time::timeout(LONG, seen.wait_for(has_happened)).await.expect("it happens");
         seen.expect("the toy is there").clone()
     }
 
-    /// Tells everybody something.
+    /// Sends a warning to all clients.
     pub(crate) fn broadcast(&self, message: &str) -> Vec<Delivery> {
         let warning = warning(message);
         self.seen().initialized.iter().map(|connection| connection.notify(&warning)).collect()
     }
 
-    /// Says whether no request waits or runs.
+    /// Returns whether no request is waiting or running.
     pub(crate) fn is_idle(&self) -> bool {
         self.0.scopes.gauges().iter().all(|gauge| gauge.running == 0 && gauge.waiting == 0)
     }
@@ -194,7 +194,7 @@ pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("the server writes JSON")
 }
 
-/// The two ends of a connection that is no transport: every text is handed over by the test.
+/// Both ends of a connection without a transport: the test passes each message itself.
 pub(crate) struct Pair {
     pub(crate) ingress: Ingress,
     pub(crate) reader: OutboundReader,
@@ -231,13 +231,13 @@ impl Pair {
         self.texts.pop_front().expect("there is one")
     }
 
-    /// Says something and returns what is answered.
+    /// Sends a request, and returns the response.
     pub(crate) async fn ask(&mut self, text: &str) -> Value {
         self.say(text).await;
         self.hear().await
     }
 
-    /// Returns whether nothing is there to be heard.
+    /// Returns whether there is no message to receive.
     pub(crate) fn is_silent(&self) -> bool {
         self.texts.is_empty() && self.ingress.connection().backlog().messages == 0
     }
@@ -276,7 +276,7 @@ impl Server {
         self.address.expect("it listens on TCP")
     }
 
-    /// Waits until the server has ended.
+    /// Waits until the server has shut down.
     pub(crate) async fn ended(self) {
         tokio::time::timeout(LONG, self.task).await.expect("it ends").expect("without a panic");
     }

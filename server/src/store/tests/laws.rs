@@ -1,4 +1,5 @@
-//! What holds for any thread: what was written is read, what was cut is the beginning of it, and pages add up.
+//! Laws of stored threads: what was written is read, a truncated file gives a beginning of the thread, and pages
+//! together give the whole list.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use super::super::page::{ItemsQuery, TurnsQuery, items_page, turns_page};
 use super::super::*;
 use crate::mapping;
 
-/// When the first thing happens, in milliseconds since 1970.
+/// Time of the first event, in milliseconds since 1970.
 pub(super) const BEGINNING_MS: i64 = 1_795_344_783_728;
 
 pub(super) fn settings() -> Settings {
@@ -217,7 +218,7 @@ fn kind() -> impl Strategy<Value = ItemKind> {
     ]
 }
 
-/// A turn: its items, what the model is told, whether its history is replaced, and how it ends.
+/// A turn: its items, the items for the model, whether the history is compacted, and how the turn ends.
 #[derive(Debug, Clone)]
 struct Plan {
     items: Vec<ItemKind>,
@@ -248,12 +249,12 @@ pub(super) fn told(text: &str) -> ModelItem {
     json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}).into()
 }
 
-/// What happens by plan, and what a store should say of it.
+/// The events of several plans, and the thread that a store should load after them.
 struct Told {
     events: Vec<Event>,
     turns: Vec<Turn>,
     history: Vec<ModelItem>,
-    /// Every item that the model was told of, also those that are gone.
+    /// Every item that the model has seen, including those that were removed later.
     ever: Vec<ModelItem>,
 }
 
@@ -327,7 +328,7 @@ fn tell(thread: &ThreadId, plans: &[Plan]) -> Told {
     told_of
 }
 
-/// Writes a thread, and returns where it is.
+/// Writes a thread, and returns the path of its rollout.
 fn write(store: &Store, thread: NewThread, events: &[Event]) -> PathBuf {
     let writer = store.create(thread).unwrap();
     for event in events {
@@ -337,7 +338,7 @@ fn write(store: &Store, thread: NewThread, events: &[Event]) -> PathBuf {
     writer.path()
 }
 
-/// The same cases in every run; others, to explore, when `PROPTEST_CASES` says how many.
+/// Runs the same cases each time. If `PROPTEST_CASES` is set, runs that number of other cases.
 fn config(cases: u32) -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         return ProptestConfig::default();
@@ -345,7 +346,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(0x0074_7261_6365), ..ProptestConfig::default() }
 }
 
-/// Tells whether the rows of the first list stand in the second one, in their order.
+/// Returns whether the rows of the first list occur in the second one in the same order.
 fn is_within<T: PartialEq>(few: &[T], many: &[T]) -> bool {
     let mut many = many.iter();
     few.iter().all(|row| many.any(|other| other == row))
@@ -409,7 +410,7 @@ proptest! {
         let left = writer.revert(&TurnId::from(told.turns[from].id.as_str())).unwrap();
         prop_assert_eq!(&left.turns[..], &told.turns[..from]);
         prop_assert_eq!(&left.history, &tell(&id, &plans[..from]).history);
-        // What happens then is told behind what is left.
+        // Later events are stored after the remaining turns.
         let all: Vec<Plan> = plans[..from].iter().chain(&more).cloned().collect();
         let expected = tell(&id, &all);
         for event in &expected.events[tell(&id, &plans[..from]).events.len()..] {
@@ -451,7 +452,7 @@ proptest! {
         prop_assert!(is_within(&stored.history, &told.ever));
         prop_assert_eq!(stored.damage.skipped_lines, 0);
 
-        // The thread goes on behind what is left, and what is torn harms nothing.
+        // The thread continues after the truncated part. The incomplete line does no harm.
         let writer = store.open_writer(&id).unwrap();
         let last = tell(&id, &[Plan { items: Vec::new(), told: vec!["last".into()], shortened: false, outcome: None }]);
         for event in &last.events {
@@ -485,7 +486,7 @@ proptest! {
         std::fs::write(&path, &bytes).unwrap();
         let store = open(home.path());
         let stored = store.load(&id).unwrap();
-        // Every hit breaks at most two lines, and makes three of them.
+        // Each hit damages two lines at most, and can split them into three.
         prop_assert!(stored.damage.skipped_lines <= 3 * hits.len() as u64);
         turns_page(&id, &stored.turns, &TurnsQuery {
             cursor: None, limit: None, direction: SortDirection::Desc, view: TurnItemsView::Summary,
@@ -506,7 +507,7 @@ proptest! {
             let query = TurnsQuery { cursor, limit: Some(limit), direction, view: TurnItemsView::Full };
             let page = turns_page(&id, &turns, &query).unwrap();
             prop_assert!(page.data.len() <= limit as usize);
-            // The page before begins with the first row of this one.
+            // The cursor for the opposite direction leads to the first row of this page.
             if let Some(back) = page.backwards_cursor {
                 let query = TurnsQuery { cursor: Some(back), limit: Some(1), ..query };
                 prop_assert_eq!(&turns_page(&id, &turns, &query).unwrap().data[0], &page.data[0]);
@@ -530,7 +531,7 @@ proptest! {
     }
 }
 
-/// What is done with threads.
+/// An operation on threads.
 #[derive(Debug, Clone)]
 enum Deed {
     Talk(usize, Plan),
@@ -559,7 +560,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// Does things with threads; what cannot be done is refused, and changes nothing.
+/// Performs operations. An operation that is not possible returns an error and changes nothing.
 fn act(store: &Store, deeds: &[Deed]) {
     for (number, deed) in deeds.iter().enumerate() {
         let id = |which: &usize| new_thread(*which, ThreadHistoryMode::Paginated).id;
@@ -672,7 +673,7 @@ proptest! {
             let mut query = ThreadListQuery { limit, ..whole.clone() };
             loop {
                 let page = store.list(&query).unwrap();
-                // The other way round, the page before ends with the last row of the page before this one.
+                // In the opposite direction, that page starts with the first row of this page.
                 if let Some(back) = page.backwards_cursor.filter(|_| !found.is_empty()) {
                     let direction = if ascending { SortDirection::Desc } else { SortDirection::Asc };
                     let query = ThreadListQuery { cursor: Some(back), direction, limit: 2, ..whole.clone() };

@@ -1,4 +1,4 @@
-//! Who can only read the home stops nobody from working there.
+//! A process that can only read the server home cannot block the server.
 
 use std::fs::File;
 use std::time::Instant;
@@ -9,10 +9,10 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::*;
 
-/// Longer than all waits for locks together.
+/// A time longer than all timeouts for locks together.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Opens everything below a folder for reading, and locks it in some way wherever that is possible.
+/// Opens every file and folder for reading, and takes a lock on each if possible.
 fn locked(home: &Path, lock: impl Fn(&File)) -> Vec<File> {
     let mut held = Vec::new();
     let mut rest = vec![home.to_owned()];
@@ -33,11 +33,11 @@ fn locked(home: &Path, lock: impl Fn(&File)) -> Vec<File> {
 
 fn by_range(file: &File) {
     let lock = libc::flock { l_type: libc::F_RDLCK as i16, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
-    // Folders have no ranges.
+    // Folders have no ranges, so this fails for them.
     let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&lock));
 }
 
-/// Works in a home of which everything is locked by somebody who only reads.
+/// Uses a server home in which a process with read access has locked everything.
 async fn works_in_spite_of(lock: impl Fn(&File)) {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
@@ -46,7 +46,7 @@ async fn works_in_spite_of(lock: impl Fn(&File)) {
     whole.server.shutdown().await;
     drop(whole);
 
-    // What a server leaves that was killed can be locked, too.
+    // The files that a killed server leaves can be locked too.
     let locks = home.path().join("thread-writer-locks");
     std::fs::write(locks.join(format!("{old}.lock")), "").unwrap();
     let held = locked(home.path(), &lock);

@@ -1,10 +1,10 @@
-//! Nobody but the owner may read what is below the home, whatever kind of file it is.
+//! Only the owner may read the files in the server home, whatever kind they are.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// Kinds of files below the home, by how their paths begin and end.
+/// Kinds of files in the server home, with prefixes and suffixes of their paths.
 const KINDS: [(&str, &str, &str); 16] = [
     ("thread", "sessions/", ".jsonl"),
     ("thread that was put away", "archived_sessions/", ".jsonl"),
@@ -24,7 +24,7 @@ const KINDS: [(&str, &str, &str); 16] = [
     ("folder", "sessions", ""),
 ];
 
-/// Returns everything below a folder, by its path from there, but for what commands made.
+/// Returns the relative paths and modes of all entries below a folder, except those that commands created.
 fn everything(home: &Path) -> Vec<(String, u32)> {
     let mut found = Vec::new();
     let mut rest = vec![home.to_owned()];
@@ -45,7 +45,7 @@ fn everything(home: &Path) -> Vec<(String, u32)> {
     found
 }
 
-/// Fails if somebody else may read something, and says of which kinds there was none.
+/// Panics if another user may read an entry. Returns the kinds of which there is no entry.
 fn check(home: &Path) -> Vec<&'static str> {
     let found = everything(home);
     for (name, mode) in &found {
@@ -60,7 +60,7 @@ fn check(home: &Path) -> Vec<&'static str> {
     KINDS.iter().filter(|(_, begin, end)| !is_there(begin, end)).map(|(kind, ..)| *kind).collect()
 }
 
-/// Has a home with something of every kind, and holds it open.
+/// Fills a server home with every kind of file, and keeps it in use.
 async fn live(home: &Path) -> (Whole, String) {
     let mut whole = Whole::start(home).await;
     let put_away = whole.thread().await;
@@ -79,7 +79,7 @@ async fn live(home: &Path) -> (Whole, String) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_kind_of_file_is_its_owners_alone_under_any_umask() {
-    // Of the whole process: it only opens what others make.
+    // The umask applies to the whole process. It can only make the files of other tests more open.
     rustix::process::umask(rustix::fs::Mode::empty());
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");

@@ -1,4 +1,4 @@
-//! Who may answer what the server asks: those that were asked, over every transport.
+//! Only the clients that got a server request may answer it. Tested over every transport.
 
 use std::net::SocketAddr;
 
@@ -12,12 +12,12 @@ use tokio_tungstenite::tungstenite::Message;
 use super::*;
 use crate::transport::{Listen, Shutdown, bind, serve};
 
-/// A client of some transport: what it says, and what it hears.
+/// A client on some transport, with its outgoing and incoming messages.
 struct Talk {
     say: mpsc::Sender<String>,
     hear: mpsc::Receiver<Value>,
     next_id: i64,
-    /// What was heard while something else was waited for.
+    /// Messages that came while another one was expected.
     heard: Vec<Value>,
 }
 
@@ -31,7 +31,7 @@ enum Way {
 
 const WAYS: [Way; 4] = [Way::InProcess, Way::WebSocket, Way::Unix, Way::Bridge];
 
-/// A server that listens everywhere.
+/// A server that listens on all transports.
 struct Open {
     _whole: Whole,
     entrance: crate::ingress::Entrance,
@@ -71,7 +71,7 @@ impl Open {
         talk
     }
 
-    /// Connects a client that hears what happens in the thread.
+    /// Connects a client and subscribes it to the thread.
     async fn subscriber(&self, way: Way) -> Talk {
         let mut talk = self.connect(way).await;
         self.join(&mut talk).await;
@@ -82,7 +82,7 @@ impl Open {
         talk.call("thread/resume", json!({"threadId": self.thread})).await;
     }
 
-    /// Has the agent ask whether it may run something, and returns the id of the question.
+    /// Makes the agent ask for an approval, and returns the id of the server request.
     async fn question(&self, talk: &mut Talk) -> Value {
         let script = json!([[{"call": "exec_command", "args": {"cmd": "echo yes > asked"}}], [{"say": "done"}]]);
         talk.call("turn/start", json!({"threadId": self.thread, "input": input(&script)})).await;
@@ -168,7 +168,7 @@ impl Talk {
         Self { say, hear, next_id: 0, heard: Vec::new() }
     }
 
-    /// Returns the first message that fits, also one that came before.
+    /// Returns the next matching message. It may have come before.
     async fn hear_that(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(place) = self.heard.iter().position(&fits) {
             return self.heard.remove(place);
@@ -199,7 +199,7 @@ impl Talk {
         self.hear_that(|message| message["method"] == method).await["params"].clone()
     }
 
-    /// Returns the id of the question that is put to it next.
+    /// Returns the id of the next server request.
     async fn asked(&mut self) -> Value {
         self.hear_that(|message| message["method"] == "item/commandExecution/requestApproval").await["id"].clone()
     }
@@ -208,7 +208,7 @@ impl Talk {
         self.say(&json!({"id": id, "result": {"decision": decision}})).await;
     }
 
-    /// Waits until it is told that an answer was dropped.
+    /// Waits until the client is told that its answer was dropped.
     async fn is_told_of_dropping(&mut self, id: &Value) {
         let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
         let expected = format!("the answer to request {id} was dropped");
@@ -219,7 +219,7 @@ impl Talk {
         self.hear_that(fits).await;
     }
 
-    /// Returns how the command ended that was asked about.
+    /// Returns the status of the command that needed the approval.
     async fn outcome(&mut self) -> Value {
         let fits = |message: &Value| {
             message["method"] == "item/completed" && message["params"]["item"]["type"] == "commandExecution"
