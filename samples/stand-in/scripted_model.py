@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Scripted stand-in for a model service, for tests on loopback.
+"""Scripted stand-in for a model provider, for tests on loopback.
 
 It answers the streaming "Responses" HTTP API (POST .../responses, server-sent events) and plays a
 script that the test puts into the user's message. It keeps no state between requests: the step to
-play is worked out from the conversation that the client sends, so retries, forks, resumed threads
+play is derived from the conversation that the client sends, so retries, forks, resumed threads
 and many threads at once all work.
 
     scripted_model.py [--port N] [--log FILE] [--port-file FILE]
@@ -211,7 +211,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             items = [{"type": "message", "role": "user", "content": items}]
         script, at = locate_script(items)
         if items and items[-1].get("type") == "compaction_trigger":
-            # What is compacted away can no longer be counted, so the summary carries the count.
+            # The removed responses cannot be counted any more, so the summary contains their number.
             n = next(COUNTER)
             step = [{"item": {"type": "compaction", "id": "cmp_%d" % n,
                               "encrypted_content": "sealed-summary-%d@%d" % (n, responses_since(items, at))}}]

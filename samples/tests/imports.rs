@@ -1,8 +1,8 @@
 //! Reads the `use` lines of all packages and fails if files of a package import each other in a new circle.
 //!
-//! A circle means that none of its files can be read, moved or tested without the others. An import of a name that a module only
-//! re-exports counts as an import of the file that defines it, and a re-export itself counts as no import. Code of tests, and
-//! paths that are written out in code, are not looked at.
+//! Files in a circle cannot be read, moved or tested without each other. An import of a re-exported name counts as an
+//! import of the file that defines the name, and a re-export itself does not count. Test code, and paths that are
+//! written in full in code, are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -84,7 +84,7 @@ struct Package {
 /// One name that a file imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Import {
-    /// The whole path, from the root of the package. Its last part is the name, or `*`.
+    /// The whole path, from the root of the package. The last part is the name, or `*`.
     path: Vec<String>,
     /// The name under which the file knows it.
     alias: String,
@@ -125,7 +125,7 @@ impl Package {
     fn definer(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..MAX_REEXPORTS {
-            // The longest beginning of the path that is a file.
+            // The longest prefix of the path that is a file.
             let module = (0..=path.len()).rev().map(|end| &path[..end]).find(|part| self.files.contains_key(*part))?;
             let Some(name) = path.get(module.len()) else { return Some(module.to_vec()) };
             let exported = self.imports.get(module).into_iter().flatten();
@@ -155,7 +155,7 @@ impl Package {
     }
 }
 
-/// Cuts everything from the first module of tests on, which is the last item of a file.
+/// Removes everything from the test module on, which is the last item of a file.
 fn without_tests(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     text[..end].to_owned()

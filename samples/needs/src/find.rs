@@ -1,4 +1,4 @@
-//! Finds what tests share, or tells what is not tried without it.
+//! Finds what tests share, and skips a test without it.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,23 +16,23 @@ pub fn repository() -> PathBuf {
     folder.canonicalize().unwrap_or(folder)
 }
 
-/// Returns where a program is on the search path.
+/// Returns the path of a program on the search path.
 pub fn on_path(program: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|program| program.is_file())
 }
 
-/// A real session as the peer recorded it.
+/// A real session that the peer recorded.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Name of its folder. Those of the corpus begin with `corpus-`.
+    /// Name of its folder. Names of the larger corpus start with `corpus-`.
     pub name: String,
-    /// Directory of the bundle. What the peer makes of it is `expected.json` beside it.
+    /// Folder of the bundle. The graph that the peer reduces it to is in `expected.json` beside it.
     pub bundle: PathBuf,
 }
 
-/// Returns the recordings of the repository, and those of a larger corpus where there is one: in the folder that `TRACE_CORPUS`
-/// names, or in `../shared/corpus` beside the repository.
+/// Returns the recordings of the repository and those of a larger corpus, if it exists: in the folder that
+/// `TRACE_CORPUS` names, or in `../shared/corpus` beside the repository.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ fn recordings_below(folder: &Path, prefix: &str) -> Vec<Recording> {
     found
 }
 
-/// Returns the Codex CLI's own binary, which `TRACE_PEER` names.
+/// Returns the binary of the Codex CLI, which `TRACE_PEER` names.
 ///
 /// # Panics
 ///
@@ -77,27 +77,27 @@ pub fn peer(what: impl Display) -> Option<PathBuf> {
     found
 }
 
-/// Has the peer reduce a bundle, and returns the `state.json` that it writes; nothing if there is no peer.
+/// Reduces a bundle with the peer, and returns its `state.json`. Returns `None` if there is no peer.
 ///
 /// # Panics
 ///
 /// Panics if the peer refuses the bundle, or is required and missing.
 pub fn state_by_peer(bundle: &Path) -> Option<String> {
     let peer = peer("the Codex CLI does not judge bundles that tests record")?;
-    // Bundles of the repository are reduced too, so the file does not go beside them.
+    // Bundles of the repository are reduced too, so the file is not written beside them.
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = env::temp_dir().join(format!("trace-state-of-peer-{}-{number}.json", std::process::id()));
     let output = Command::new(peer).args(["debug", "trace-reduce"]).arg(bundle).arg("-o").arg(&path).output();
     let output = output.expect("the peer runs");
     let state = fs::read_to_string(&path);
-    // If there is no file, the assertion below says why.
+    // If the file is missing, the assertion below shows the reason.
     let _ = fs::remove_file(&path);
     assert!(output.status.success(), "{}: {}", bundle.display(), String::from_utf8_lossy(&output.stderr));
     Some(state.expect("the peer writes its state"))
 }
 
-/// Returns a command that runs the stand-in for a model service, `samples/stand-in/scripted_model.py`.
+/// Returns a command that runs the stand-in for a model provider, `samples/stand-in/scripted_model.py`.
 ///
 /// # Panics
 ///
@@ -112,11 +112,11 @@ pub fn scripted_model(what: impl Display) -> Option<Command> {
     Some(command)
 }
 
-/// Returns the Python that `TRACE_PYTHON` names, if it has some modules.
+/// Returns the Python that `TRACE_PYTHON` names, if it has the modules.
 ///
 /// # Panics
 ///
-/// Panics if that is required and missing.
+/// Panics if such a Python is required and missing.
 pub fn python(modules: &[&str], what: impl Display) -> Option<PathBuf> {
     let imports = format!("import {}", modules.join(", "));
     let has_modules = |python: &PathBuf| {
@@ -129,7 +129,7 @@ pub fn python(modules: &[&str], what: impl Display) -> Option<PathBuf> {
     found
 }
 
-/// Returns Node.
+/// Returns the path of Node.js.
 ///
 /// # Panics
 ///
@@ -142,11 +142,11 @@ pub fn node(what: impl Display) -> Option<PathBuf> {
     found
 }
 
-/// Returns the folder of Node's modules that `TRACE_NODE_MODULES` names, if it has some modules.
+/// Returns the folder of Node.js modules that `TRACE_NODE_MODULES` names, if it has the modules.
 ///
 /// # Panics
 ///
-/// Panics if that is required and missing.
+/// Panics if such a folder is required and missing.
 pub fn node_modules(modules: &[&str], what: impl Display) -> Option<PathBuf> {
     let has_modules = |folder: &PathBuf| modules.iter().all(|module| folder.join(module).is_dir());
     let found = named("TRACE_NODE_MODULES").filter(has_modules);
@@ -157,7 +157,7 @@ pub fn node_modules(modules: &[&str], what: impl Display) -> Option<PathBuf> {
     found
 }
 
-/// Returns Chromium: what `TRACE_CHROMIUM` names, or `chromium` on the search path.
+/// Returns the path of Chromium: the value of `TRACE_CHROMIUM`, or `chromium` on the search path.
 ///
 /// # Panics
 ///
@@ -170,7 +170,7 @@ pub fn browser(what: impl Display) -> Option<PathBuf> {
     found
 }
 
-/// Returns the path that a variable holds. An empty variable is taken for none.
+/// Returns the path in an environment variable. An empty value counts as missing.
 fn named(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from)
 }

@@ -1,11 +1,12 @@
-//! What tests need and a machine may lack. Only tests use this.
+//! What tests need and a machine may lack: programs, recordings and features of the system. Only tests use this crate.
 //!
-//! A test that cannot run, or not as a whole, calls [`skip`] and goes on. The line that says so passes the test harness, which
-//! hides what is printed by tests that pass, and `.ci/run` lists all such lines at its end. With `TRACE_REQUIRE_ALL=1` a skip is
-//! a failure, unless `TRACE_MAY_SKIP` names the need. The functions beside it find what tests share: programs, recordings,
-//! the peer. The section "What tests need" of `docs/testing.md` says how to get each; a test compares its table with [`Need`].
+//! A test that cannot run, or can run only in part, calls [`skip`] and returns. Its line appears although the test
+//! harness hides the output of tests that pass, and `.ci/run` lists all such lines at its end. With
+//! `TRACE_REQUIRE_ALL=1`, a skip fails the test, unless `TRACE_MAY_SKIP` contains the name of the need. The other
+//! functions find what tests share. The section "What tests need" of `docs/testing.md` describes how to install each
+//! need; a test compares its table with [`Need`].
 //!
-//! Tests read no variable themselves to find out what the machine has.
+//! Tests do not read environment variables themselves to find out what the machine has.
 
 mod find;
 mod skip;

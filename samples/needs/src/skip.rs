@@ -1,4 +1,4 @@
-//! Tells what is not tried, and fails where nothing may be left out.
+//! Reports what a test skips, and fails if it may not be skipped.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -7,19 +7,19 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-/// Set to `1`, it turns every skip into a failure.
+/// If it is `1`, every skip fails the test.
 const REQUIRE_ALL: &str = "TRACE_REQUIRE_ALL";
 
-/// Names of needs, separated by commas, that may be missing nevertheless.
+/// Names of needs, separated by commas, that may be missing even so.
 const MAY_SKIP: &str = "TRACE_MAY_SKIP";
 
-/// Path of a file to which every line is appended that tells of a skip.
+/// Path of a file to which the line of each skip is appended.
 const SKIPPED: &str = "TRACE_SKIPPED";
 
 /// Declares the needs with their names.
 macro_rules! needs {
     ($($(#[$documentation:meta])* $need:ident = $name:literal,)*) => {
-        /// Something that a test needs and a machine may lack.
+        /// A program or feature that a test needs and a machine may lack.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Need {
             $($(#[$documentation])* $need,)*
@@ -29,7 +29,7 @@ macro_rules! needs {
             /// All needs, in the order of the table in `docs/testing.md`.
             pub const ALL: &[Self] = &[$(Self::$need,)*];
 
-            /// Returns the name that lines, variables and the documentation use.
+            /// Returns the name that lines, environment variables and the documentation use.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$need => $name,)*
@@ -40,17 +40,17 @@ macro_rules! needs {
 }
 
 needs! {
-    /// The Codex CLI's own binary.
+    /// The binary of the Codex CLI.
     Peer = "peer",
-    /// Real recordings beside those of the repository.
+    /// Recordings in addition to those of the repository.
     Corpus = "corpus",
-    /// `python3`, which runs the stand-in for a model service and some attackers.
+    /// `python3`, which runs the stand-in for a model provider and some attacks.
     Python = "python",
-    /// A Python with the packages that judge exports or drive clients.
+    /// A Python with the packages that validate exports or drive clients.
     PythonPackages = "python-packages",
-    /// Node.
+    /// Node.js.
     Node = "node",
-    /// Modules for Node.
+    /// Modules for Node.js.
     NodeModules = "node-modules",
     /// Chromium.
     Browser = "browser",
@@ -58,38 +58,38 @@ needs! {
     Graphviz = "graphviz",
     /// The terminal multiplexer `tmux`.
     Tmux = "tmux",
-    /// Shells beside the usual two.
+    /// The shells `dash`, `zsh` and `ksh`.
     Shells = "shells",
     /// Any other program that a test runs.
     Programs = "programs",
-    /// Confinement by the kernel.
+    /// Landlock, at least version 3.
     Sandbox = "sandbox",
-    /// Confinement of signals by the kernel.
+    /// Landlock that limits signals.
     SignalScope = "signal-scope",
     /// The program `bwrap`.
     Bubblewrap = "bubblewrap",
-    /// Control groups that can be made.
+    /// The right to create control groups.
     ControlGroups = "control-groups",
     /// The rights of root.
     Root = "root",
-    /// Mounts that can be made.
+    /// The right to mount file systems.
     Mounts = "mounts",
-    /// Networks that can be made.
+    /// The right to create network namespaces.
     Networks = "networks",
     /// Another user who can run the test program.
     OtherUser = "other-user",
-    /// A folder in memory.
+    /// A file system in memory.
     MemoryFolder = "memory-folder",
 }
 
-/// Tells that something is not tried because a need is missing, once per process.
+/// Reports that `what` is skipped because a need is missing. Each line is reported once per process.
 ///
 /// # Panics
 ///
 /// Panics if `TRACE_REQUIRE_ALL` is `1` and `TRACE_MAY_SKIP` does not name the need.
 #[track_caller]
 pub fn skip(need: Need, what: impl Display) {
-    // The print macros would hand the line to the harness, which keeps it to itself.
+    // The print macros would pass the line to the test harness, which hides it.
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED ({}): {what}\n", need.name());
     let is_new = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(line.clone());
@@ -97,7 +97,7 @@ pub fn skip(need: Need, what: impl Display) {
         std::io::stderr().write_all(line.as_bytes()).expect("standard error can be written");
         if let Some(path) = env::var_os(SKIPPED) {
             let file = OpenOptions::new().append(true).create(true).open(&path);
-            // One write, so that lines of processes that run at the same time stay whole.
+            // Write the line at once, so that lines of concurrent processes do not mix.
             let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
             written.unwrap_or_else(|error| panic!("{SKIPPED}: {}: {error}", path.display()));
         }
@@ -108,7 +108,7 @@ pub fn skip(need: Need, what: impl Display) {
     }
 }
 
-/// Says why a need may not be missing.
+/// Returns an error if the need may not be missing.
 fn judge(need: Need, is_required: bool, may_skip: &str) -> Result<(), String> {
     let mut names = may_skip.split(',').map(str::trim).filter(|name| !name.is_empty());
     if let Some(unknown) = names.clone().find(|name| Need::ALL.iter().all(|need| need.name() != *name)) {
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that skips.
+    /// Set in the process that calls `skip`.
     const INSIDE: &str = "TRACE_TEST_SKIP";
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Runs a skip in a test of its own, as the harness runs tests: with their output captured.
+    /// Calls `skip` in a separate process, whose output the test harness captures.
     fn skipped(variables: &[(&str, &str)]) -> Output {
         let mut command = Command::new(env::current_exe().expect("a program"));
         command.args(["--exact", "skip::tests::a_skip_passes_the_harness"]).env(INSIDE, "1");
