@@ -6,6 +6,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 use super::error::ConfigError;
 use super::layer;
 
+/// A change of one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edit {
     /// The dotted key.

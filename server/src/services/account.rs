@@ -3,6 +3,7 @@
 use trace_protocol::account::{BedrockCheckGovCloudRequirementsResponse, GetAccountParams, GetAccountResponse};
 use trace_protocol::config::ConfigRequirementsReadResponse;
 
+/// Answers requests about accounts.
 #[derive(Debug, Default)]
 pub struct AccountService;
 

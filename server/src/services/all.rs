@@ -29,6 +29,7 @@ use crate::ingress::Responder;
 pub struct ServiceOptions {
     /// The folder that relative paths are relative to. It must be absolute.
     pub cwd: PathBuf,
+    /// The configuration of the server.
     pub configuration: Arc<ConfigStore>,
     /// Confines commands. If it is `None`, only commands that ask for no sandbox are run.
     pub launcher: Option<Launcher>,

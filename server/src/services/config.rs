@@ -14,12 +14,14 @@ use trace_protocol::notification::ConfigWarningNotification;
 
 use crate::config::{Config, ConfigError, ConfigStore, Edit, Layer, LayerName, Merge, Overridden};
 
+/// Serves `config/*`.
 #[derive(Debug, Clone)]
 pub struct ConfigService {
     store: Arc<ConfigStore>,
 }
 
 impl ConfigService {
+    /// Creates the service.
     #[must_use]
     pub fn new(store: Arc<ConfigStore>) -> Self {
         Self { store }

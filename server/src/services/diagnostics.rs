@@ -7,6 +7,7 @@ use trace_protocol::connection::{ServerDiagnosticsGauge, ServerDiagnosticsProces
 pub struct Gauge {
     /// The name. Its parts are separated by dots.
     pub name: String,
+    /// The measured value.
     pub value: u64,
 }
 

@@ -42,6 +42,7 @@ pub const LARGE_FILE_BYTES: u64 = 256 * 1024;
 /// Most large files of all connections that are in memory at the same time while they are encoded.
 pub const LARGE_FILES_AT_ONCE: usize = 4;
 
+/// Serves `fs/*`, except watches.
 #[derive(Debug)]
 pub struct FsService {
     /// The order in which the requests of each connection read large files.

@@ -24,6 +24,7 @@ use trace_runtime::{Settings, ThreadId};
 use super::page::page;
 use crate::config::Config;
 
+/// Starts MCP servers for threads, and lists them for clients.
 #[derive(Debug)]
 pub struct McpService {
     cwd: PathBuf,

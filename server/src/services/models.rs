@@ -15,6 +15,7 @@ pub const USUAL_EFFORTS: &[&str] = &["low", "medium", "high"];
 /// Default reasoning effort of a model whose own default is not known.
 pub const USUAL_EFFORT: &str = "medium";
 
+/// Lists models and providers.
 #[derive(Debug, Default)]
 pub struct ModelService;
 
@@ -40,6 +41,7 @@ impl ModelService {
         Ok(ModelListResponse { data, next_cursor })
     }
 
+    /// Returns the providers.
     #[must_use]
     pub fn providers(&self, config: &Config) -> ModelProviderListResponse {
         ModelProviderListResponse {

@@ -29,6 +29,7 @@ pub const CHANGES_AT_ONCE: usize = 1_000;
 /// Most watches of one connection.
 pub const WATCHES_PER_CONNECTION: usize = 256;
 
+/// Serves `fs/watch` and `fs/unwatch`.
 #[derive(Default)]
 pub struct WatchService {
     table: Arc<Mutex<Table>>,
@@ -127,6 +128,7 @@ impl WatchService {
         FsUnwatchResponse {}
     }
 
+    /// Ends the watches of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         let mut folders = Vec::new();
         lock(&self.table).retain(|(owner, _), watch| {

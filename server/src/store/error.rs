@@ -33,6 +33,7 @@ pub enum StoreError {
         /// The id.
         thread: ThreadId,
     },
+    /// The writer was closed.
     #[error("the writer of thread {thread} is closed")]
     Closed {
         /// The thread.

@@ -45,6 +45,7 @@ impl Store {
         Ok(Self { shared: Arc::new(Shared::open(home, zone)?), writers: Arc::default() })
     }
 
+    /// Returns the path of the server home.
     pub fn home(&self) -> &Path {
         self.shared.home()
     }

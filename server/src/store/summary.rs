@@ -10,6 +10,7 @@ use trace_runtime::{Settings, ThreadId};
 /// The parameters of a new thread.
 #[derive(Debug, Clone)]
 pub struct NewThread {
+    /// The id of the thread.
     pub id: ThreadId,
     /// The root thread of its tree, which is the thread itself for a root agent.
     pub session: ThreadId,
@@ -46,6 +47,7 @@ pub struct NewThread {
 /// A summary of a stored thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadSummary {
+    /// The id of the thread.
     pub id: ThreadId,
     /// The rollout to which new lines are appended.
     pub path: PathBuf,

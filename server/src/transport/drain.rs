@@ -37,6 +37,7 @@ impl Shutdown {
         self.phase()
     }
 
+    /// Returns the state of the shutdown.
     #[must_use]
     pub fn phase(&self) -> Phase {
         match (self.force.is_cancelled(), self.drain.is_cancelled()) {

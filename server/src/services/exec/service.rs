@@ -56,6 +56,7 @@ pub type Launcher =
 /// A command line that runs a command confined.
 #[derive(Default)]
 pub struct Confined {
+    /// The program and its arguments.
     pub line: Vec<String>,
     /// What to do after the command has ended, for whatever reason.
     pub then: Option<Then>,
@@ -96,6 +97,7 @@ pub type Finish = BoxFuture<'static, CommandExecResponse>;
 /// The lifetime of a `process/spawn`. The caller polls it after the request was answered. Dropping it ends the process.
 pub type Life = BoxFuture<'static, ()>;
 
+/// Serves `command/exec*` and `process/*`.
 pub struct ExecService {
     cwd: PathBuf,
     launcher: Option<Launcher>,
@@ -369,6 +371,7 @@ impl ExecService {
         Ok(ProcessResizePtyResponse {})
     }
 
+    /// Ends all commands of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         for ((owner, _), running) in lock(&self.children).iter() {
             if let Some(running) = running.as_ref().filter(|_| *owner == connection) {

@@ -28,6 +28,7 @@ pub const SEARCHES_AT_ONCE: usize = 4;
 /// Most sessions of one connection.
 pub const SESSIONS_PER_CONNECTION: usize = 8;
 
+/// Serves `fuzzyFileSearch*`.
 pub struct SearchService {
     cwd: PathBuf,
     walks: Arc<Semaphore>,
@@ -183,6 +184,7 @@ impl SearchService {
         FuzzyFileSearchSessionStopResponse {}
     }
 
+    /// Cancels the searches of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         lock(&self.sessions).retain(|(owner, _), _| *owner != connection);
         lock(&self.calls).retain(|(owner, _), stop| {
