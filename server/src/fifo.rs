@@ -19,16 +19,16 @@ use trace_protocol::Access;
 use super::sync::{Mutex, MutexGuard};
 
 /// The queues of all keys. Clones share the same queues.
-pub(crate) struct Lines<K>(Arc<Mutex<Table<K>>>);
+pub(crate) struct Queues<K>(Arc<Mutex<Table<K>>>);
 
 struct Table<K> {
-    lines: HashMap<K, Line>,
+    queues: HashMap<K, Queue>,
     next_number: u64,
 }
 
 /// The running and waiting tasks of one key.
 #[derive(Default)]
-struct Line {
+struct Queue {
     readers: usize,
     has_writer: bool,
     /// The waiting tasks in the order of arrival, which is the order of their numbers.
@@ -43,7 +43,7 @@ struct Waiter {
 
 /// The numbers of running and waiting tasks of one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct LineLength {
+pub(crate) struct QueueLength {
     pub(crate) running: usize,
     pub(crate) waiting: usize,
 }
@@ -51,7 +51,7 @@ pub(crate) struct LineLength {
 /// A position in a queue. The future completes when the task may run. Dropping it leaves the queue.
 #[must_use = "dropping the ticket leaves the queue"]
 pub(crate) struct Ticket<K: Hash + Eq> {
-    lines: Lines<K>,
+    queues: Queues<K>,
     number: u64,
     /// `None` after the ticket was exchanged for a guard.
     key: Option<K>,
@@ -60,11 +60,11 @@ pub(crate) struct Ticket<K: Hash + Eq> {
 /// The right to run. Dropping it lets the next tasks run.
 #[must_use = "dropping the guard lets the next task run"]
 pub(crate) struct Guard<K: Hash + Eq> {
-    lines: Lines<K>,
+    queues: Queues<K>,
     key: K,
 }
 
-impl Line {
+impl Queue {
     fn has_room_for(&self, access: Access) -> bool {
         !self.has_writer
             && match access {
@@ -94,14 +94,14 @@ impl Line {
         while let Some(first) = self.waiting.front()
             && self.has_room_for(first.access)
         {
-            let first = self.waiting.pop_front().expect("the line has a first one");
+            let first = self.waiting.pop_front().expect("the queue has a first one");
             self.start(first.access);
             wakers.extend(first.waker);
         }
         wakers
     }
 
-    fn place_of(&self, number: u64) -> Option<usize> {
+    fn position_of(&self, number: u64) -> Option<usize> {
         self.waiting.binary_search_by_key(&number, |waiter| waiter.number).ok()
     }
 
@@ -110,10 +110,10 @@ impl Line {
     }
 }
 
-impl<K: Hash + Eq> Lines<K> {
+impl<K: Hash + Eq> Queues<K> {
     /// Creates queues without tasks.
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Table { lines: HashMap::new(), next_number: 0 })))
+        Self(Arc::new(Mutex::new(Table { queues: HashMap::new(), next_number: 0 })))
     }
 
     /// Adds a task at the end of the queue of a key.
@@ -124,21 +124,21 @@ impl<K: Hash + Eq> Lines<K> {
         let mut table = self.table();
         let number = table.next_number;
         table.next_number += 1;
-        let line = table.lines.entry(key.clone()).or_default();
-        if line.waiting.is_empty() && line.has_room_for(access) {
-            line.start(access);
+        let queue = table.queues.entry(key.clone()).or_default();
+        if queue.waiting.is_empty() && queue.has_room_for(access) {
+            queue.start(access);
         } else {
-            line.waiting.push_back(Waiter { number, access, waker: None });
+            queue.waiting.push_back(Waiter { number, access, waker: None });
         }
         drop(table);
-        Ticket { lines: self.clone(), number, key: Some(key) }
+        Ticket { queues: self.clone(), number, key: Some(key) }
     }
 
     /// Calls `at` for each key with a queue.
-    pub(crate) fn look(&self, mut at: impl FnMut(&K, LineLength)) {
-        for (key, line) in &self.table().lines {
-            let running = line.readers + usize::from(line.has_writer);
-            at(key, LineLength { running, waiting: line.waiting.len() });
+    pub(crate) fn for_each(&self, mut at: impl FnMut(&K, QueueLength)) {
+        for (key, queue) in &self.table().queues {
+            let running = queue.readers + usize::from(queue.has_writer);
+            at(key, QueueLength { running, waiting: queue.waiting.len() });
         }
     }
 
@@ -147,13 +147,13 @@ impl<K: Hash + Eq> Lines<K> {
     }
 
     /// Changes a queue that has tasks, and wakes the tasks that may run then.
-    fn change(&self, key: &K, change: impl FnOnce(&mut Line)) {
+    fn change(&self, key: &K, change: impl FnOnce(&mut Queue)) {
         let mut table = self.table();
-        let Some(line) = table.lines.get_mut(key) else { return };
-        change(line);
-        let wakers = line.admit();
-        if line.is_empty() {
-            table.lines.remove(key);
+        let Some(queue) = table.queues.get_mut(key) else { return };
+        change(queue);
+        let wakers = queue.admit();
+        if queue.is_empty() {
+            table.queues.remove(key);
         }
         drop(table);
         for waker in wakers {
@@ -162,15 +162,15 @@ impl<K: Hash + Eq> Lines<K> {
     }
 }
 
-impl<K> Clone for Lines<K> {
+impl<K> Clone for Queues<K> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<K> fmt::Debug for Lines<K> {
+impl<K> fmt::Debug for Queues<K> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Lines").finish_non_exhaustive()
+        formatter.debug_struct("Queues").finish_non_exhaustive()
     }
 }
 
@@ -179,11 +179,11 @@ impl<K: Hash + Eq + Unpin> Future for Ticket<K> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Guard<K>> {
         let key = self.key.take().expect("a ticket is not asked again after its turn has come");
-        let mut table = self.lines.table();
+        let mut table = self.queues.table();
         // If the task is not waiting any more, it may run.
-        let waiter = table.lines.get_mut(&key).and_then(|line| {
-            let place = line.place_of(self.number)?;
-            line.waiting.get_mut(place)
+        let waiter = table.queues.get_mut(&key).and_then(|queue| {
+            let position = queue.position_of(self.number)?;
+            queue.waiting.get_mut(position)
         });
         if let Some(waiter) = waiter {
             match &mut waiter.waker {
@@ -195,23 +195,23 @@ impl<K: Hash + Eq + Unpin> Future for Ticket<K> {
             return Poll::Pending;
         }
         drop(table);
-        Poll::Ready(Guard { lines: self.lines.clone(), key })
+        Poll::Ready(Guard { queues: self.queues.clone(), key })
     }
 }
 
 impl<K: Hash + Eq> Drop for Ticket<K> {
     fn drop(&mut self) {
         let Some(key) = self.key.take() else { return };
-        self.lines.change(&key, |line| match line.place_of(self.number) {
-            Some(place) => drop(line.waiting.remove(place)),
-            None => line.leave(),
+        self.queues.change(&key, |queue| match queue.position_of(self.number) {
+            Some(position) => drop(queue.waiting.remove(position)),
+            None => queue.leave(),
         });
     }
 }
 
 impl<K: Hash + Eq> Drop for Guard<K> {
     fn drop(&mut self) {
-        self.lines.change(&self.key, Line::leave);
+        self.queues.change(&self.key, Queue::leave);
     }
 }
 

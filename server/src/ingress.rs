@@ -181,12 +181,12 @@ pub struct Responder {
     method: &'static str,
     has_answered: bool,
     /// Limits the requests in flight. Dropping it makes room for others.
-    _place: Place,
+    _permits: Permits,
 }
 
 /// The permits that a request holds.
 #[derive(Debug)]
-struct Place {
+struct Permits {
     _slot: OwnedSemaphorePermit,
     _pieces: OwnedSemaphorePermit,
 }
@@ -312,8 +312,8 @@ impl Ingress {
             (true, false) => match ClientRequest::decode(method, params.as_deref(), self.connection.experimental()) {
                 Ok(request) => {
                     drop(params);
-                    match self.place(bytes).await {
-                        Some(place) => return self.start(id, trace, request, place),
+                    match self.permits(bytes).await {
+                        Some(permits) => return self.start(id, trace, request, permits),
                         None => RpcError::overloaded(),
                     }
                 }
@@ -326,17 +326,17 @@ impl Ingress {
     }
 
     /// Returns the permits for a request. Returns `None` if there is no room in time.
-    async fn place(&mut self, bytes: usize) -> Option<Place> {
+    async fn permits(&mut self, bytes: usize) -> Option<Permits> {
         let pieces = bytes.div_ceil(PIECE_BYTES).min(MAX_BYTES_IN_FLIGHT / PIECE_BYTES);
         let pieces = u32::try_from(pieces).expect("few pieces");
         let slot = Arc::clone(&self.slots).acquire_owned();
         let pieces = Arc::clone(&self.pieces).acquire_many_owned(pieces);
-        let both = async { Some(Place { _slot: slot.await.ok()?, _pieces: pieces.await.ok()? }) };
+        let both = async { Some(Permits { _slot: slot.await.ok()?, _pieces: pieces.await.ok()? }) };
         let timeout = if self.has_refused { Duration::ZERO } else { ADMISSION_TIMEOUT };
         // Permits that are available are taken even if the timeout is zero.
-        let place = tokio::time::timeout(timeout, both).await.ok().flatten();
-        self.has_refused = place.is_none();
-        place
+        let permits = tokio::time::timeout(timeout, both).await.ok().flatten();
+        self.has_refused = permits.is_none();
+        permits
     }
 
     fn initialize(&self, id: &RequestId, params: Option<&RawValue>) {
@@ -355,7 +355,7 @@ impl Ingress {
         }
     }
 
-    fn start(&self, id: RequestId, trace: Option<TraceContext>, request: ClientRequest, place: Place) {
+    fn start(&self, id: RequestId, trace: Option<TraceContext>, request: ClientRequest, permits: Permits) {
         let connection = Arc::clone(&self.connection);
         let ticket = self.entrance.0.scopes.enter(request.scope(), connection.id());
         let responder = Responder {
@@ -364,7 +364,7 @@ impl Ingress {
             trace,
             method: request.method(),
             has_answered: false,
-            _place: place,
+            _permits: permits,
         };
         let service = Arc::clone(&self.entrance.0.service);
         tokio::spawn(async move {

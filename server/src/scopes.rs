@@ -11,11 +11,11 @@ use trace_protocol::{Access, ConnectionScope, Scope};
 use uuid::Uuid;
 
 use crate::connection::ConnectionId;
-use crate::fifo::{self, Lines};
+use crate::fifo::{self, Queues};
 
 /// The queues of requests. Clones share the same queues.
 #[derive(Debug, Clone)]
-pub struct ScopeQueues(Lines<Key>);
+pub struct ScopeQueues(Queues<Key>);
 
 /// The key of a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl ScopeQueues {
     /// Creates queues without requests.
     #[must_use]
     pub fn new() -> Self {
-        Self(Lines::new())
+        Self(Queues::new())
     }
 
     /// Adds a request of a connection to the queue of a scope.
@@ -93,7 +93,7 @@ impl ScopeQueues {
     #[must_use]
     pub fn gauges(&self) -> Vec<ScopeGauge> {
         let mut gauges = KINDS.map(|kind| ScopeGauge { kind, running: 0, waiting: 0 });
-        self.0.look(|key, length| {
+        self.0.for_each(|key, length| {
             let gauge = &mut gauges[key.kind()];
             gauge.running += length.running;
             gauge.waiting += length.waiting;

@@ -126,7 +126,7 @@ impl Traces {
     pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<Follow, TracesError> {
         let id = Uuid::now_v7().to_string();
         let is_over = Arc::new(AtomicBool::new(false));
-        let place = self.place(connection, &id, &is_over)?;
+        let registration = self.register(connection, &id, &is_over)?;
         let bundle = Bundle::open_to_follow(path)?;
         let mut live = LiveReduction::begin(&bundle, Options::default())?;
         let mut follower = LogFollower::new(path);
@@ -137,11 +137,16 @@ impl Traces {
         }
         let last_seq = last_seq(&live);
         let connection = Arc::clone(connection);
-        Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, _place: place })
+        Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, _registration: registration })
     }
 
     /// Registers a subscription of a connection.
-    fn place(&self, connection: &Connection, id: &str, is_over: &Arc<AtomicBool>) -> Result<Place, TracesError> {
+    fn register(
+        &self,
+        connection: &Connection,
+        id: &str,
+        is_over: &Arc<AtomicBool>,
+    ) -> Result<Registration, TracesError> {
         let mut subscriptions = self.subscriptions();
         let of_connection = |known: &&Subscription| known.connection == connection.id();
         if subscriptions.values().filter(of_connection).count() >= MAX_SUBSCRIPTIONS {
@@ -149,7 +154,7 @@ impl Traces {
         }
         let subscription = Subscription { connection: connection.id(), is_over: Arc::clone(is_over) };
         subscriptions.insert(id.to_owned(), subscription);
-        Ok(Place { id: id.to_owned(), subscriptions: Arc::clone(&self.subscriptions) })
+        Ok(Registration { id: id.to_owned(), subscriptions: Arc::clone(&self.subscriptions) })
     }
 
     /// Ends a subscription of a connection. Returns whether there was one.
@@ -259,16 +264,16 @@ pub(crate) struct Follow {
     live: LiveReduction,
     follower: LogFollower,
     is_over: Arc<AtomicBool>,
-    _place: Place,
+    _registration: Registration,
 }
 
 /// A registered subscription. Dropping it removes it.
-struct Place {
+struct Registration {
     id: String,
     subscriptions: Arc<Subscriptions>,
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }

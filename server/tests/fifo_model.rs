@@ -12,7 +12,7 @@ mod fifo;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use fifo::{LineLength, Lines, Ticket};
+use fifo::{QueueLength, Queues, Ticket};
 use shuttle::future::{block_on, spawn, yield_now};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
@@ -43,9 +43,9 @@ impl Room {
     }
 }
 
-fn is_empty(lines: &Lines<u8>) -> bool {
+fn is_empty(queues: &Queues<u8>) -> bool {
     let mut is_empty = true;
-    lines.look(|_, LineLength { .. }| is_empty = false);
+    queues.for_each(|_, QueueLength { .. }| is_empty = false);
     is_empty
 }
 
@@ -54,15 +54,15 @@ fn all_get_their_turn_and_writers_are_alone() {
     shuttle::check_random(
         || {
             block_on(async {
-                let lines = Lines::new();
+                let queues = Queues::new();
                 let rooms = Arc::new([Room::default(), Room::default()]);
                 let visitors: Vec<_> = (0..6_u8)
                     .map(|number| {
-                        let (lines, rooms) = (lines.clone(), Arc::clone(&rooms));
+                        let (queues, rooms) = (queues.clone(), Arc::clone(&rooms));
                         let access = if number % 3 == 0 { Access::Exclusive } else { Access::Shared };
                         spawn(async move {
                             let room = number % 2;
-                            let guard = lines.enter(room, access).await;
+                            let guard = queues.enter(room, access).await;
                             rooms[usize::from(room)].visit(access).await;
                             drop(guard);
                         })
@@ -71,7 +71,7 @@ fn all_get_their_turn_and_writers_are_alone() {
                 for visitor in visitors {
                     visitor.await.expect("gets its turn");
                 }
-                assert!(is_empty(&lines));
+                assert!(is_empty(&queues));
             });
         },
         SCHEDULES,
@@ -83,12 +83,12 @@ fn writers_run_in_the_order_in_which_they_took_their_places() {
     shuttle::check_random(
         || {
             block_on(async {
-                let lines = Lines::new();
+                let queues = Queues::new();
                 let order = Arc::new(Mutex::new(Vec::new()));
                 let visitors: Vec<_> = (0..4_u8)
                     .map(|number| {
                         // The position in the queue is taken here. The scheduler decides when the task runs.
-                        let ticket = lines.enter(0, Access::Exclusive);
+                        let ticket = queues.enter(0, Access::Exclusive);
                         let order = Arc::clone(&order);
                         spawn(async move {
                             let _guard = ticket.await;
@@ -111,11 +111,11 @@ fn who_gives_up_while_its_turn_comes_passes_it_on() {
     shuttle::check_random(
         || {
             block_on(async {
-                let lines = Lines::new();
-                let first = lines.enter(0, Access::Exclusive);
-                let mut second = lines.enter(0, Access::Exclusive);
-                let third = lines.enter(0, Access::Shared);
-                let fourth = lines.enter(0, Access::Exclusive);
+                let queues = Queues::new();
+                let first = queues.enter(0, Access::Exclusive);
+                let mut second = queues.enter(0, Access::Exclusive);
+                let third = queues.enter(0, Access::Shared);
+                let fourth = queues.enter(0, Access::Exclusive);
                 let tasks = [
                     spawn(async move { drop(first.await) }),
                     spawn(async move {
@@ -130,7 +130,7 @@ fn who_gives_up_while_its_turn_comes_passes_it_on() {
                 for task in tasks {
                     task.await.expect("gets its turn");
                 }
-                assert!(is_empty(&lines));
+                assert!(is_empty(&queues));
             });
         },
         SCHEDULES,

@@ -24,27 +24,27 @@ pub const TREE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// The slots of file operations.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Slots {
     all: Arc<Semaphore>,
     /// The slots of each connection that has operations running.
     shares: Mutex<HashMap<ConnectionId, Weak<Semaphore>>>,
 }
 
 /// The slot of a running operation. The thread of the operation holds it until it returns.
-struct Place {
+struct Slot {
     _of_connection: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
-    /// Keeps the entry of the connection in [`Places::shares`] alive.
+    /// Keeps the entry of the connection in [`Slots::shares`] alive.
     _share: Arc<Semaphore>,
 }
 
-impl Default for Places {
+impl Default for Slots {
     fn default() -> Self {
         Self { all: Arc::new(Semaphore::new(FILE_OPERATIONS_AT_ONCE)), shares: Mutex::default() }
     }
 }
 
-impl Places {
+impl Slots {
     /// Runs an operation on a blocking thread.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Places {
         time_limit: Duration,
         work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
-        let Ok(place) = tokio::time::timeout(FILE_TIMEOUT, self.place(connection)).await else {
+        let Ok(slot) = tokio::time::timeout(FILE_TIMEOUT, self.slot(connection)).await else {
             let seconds = FILE_TIMEOUT.as_secs();
             return Err(RpcError::internal(format_args!(
                 "{} was not accessed: other file operations of this client have not ended for {seconds} seconds",
@@ -67,7 +67,7 @@ impl Places {
         };
         let working = tokio::task::spawn_blocking(move || {
             let result = work();
-            drop(place);
+            drop(slot);
             result
         });
         match tokio::time::timeout(time_limit, working).await {
@@ -80,12 +80,12 @@ impl Places {
         }
     }
 
-    async fn place(&self, connection: ConnectionId) -> Option<Place> {
+    async fn slot(&self, connection: ConnectionId) -> Option<Slot> {
         let share = self.share(connection);
         // Neither semaphore is ever closed.
         let _of_connection = Arc::clone(&share).acquire_owned().await.ok()?;
         let _of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-        Some(Place { _of_connection, _of_all, _share: share })
+        Some(Slot { _of_connection, _of_all, _share: share })
     }
 
     fn share(&self, connection: ConnectionId) -> Arc<Semaphore> {
@@ -108,21 +108,21 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_never_answers_is_given_up_and_keeps_only_the_places_of_who_asked() {
-        let places = Arc::new(Places::default());
+        let slots = Arc::new(Slots::default());
         let (one, other) = (ConnectionId(1), ConnectionId(2));
         let time_limit = Duration::from_millis(20);
         let mut stuck = Vec::new();
         for _ in 0..FILE_OPERATIONS_PER_CONNECTION {
             let (release, released) = mpsc::channel::<()>();
-            let error = places.run(one, Path::new("/stuck"), time_limit, move || Ok(released.recv().is_ok())).await;
+            let error = slots.run(one, Path::new("/stuck"), time_limit, move || Ok(released.recv().is_ok())).await;
             assert!(error.expect_err("it does not answer").message.contains("/stuck did not answer"));
             stuck.push(release);
         }
-        assert_eq!(places.share(one).available_permits(), 0);
-        let done = places.run(other, Path::new("/x"), FILE_TIMEOUT, || Ok(5)).await;
+        assert_eq!(slots.share(one).available_permits(), 0);
+        let done = slots.run(other, Path::new("/x"), FILE_TIMEOUT, || Ok(5)).await;
         assert_eq!(done.expect("others are served"), 5);
         drop(stuck);
-        let done = places.run(one, Path::new("/x"), FILE_TIMEOUT, || Ok(6)).await;
-        assert_eq!(done.expect("its places are free again"), 6);
+        let done = slots.run(one, Path::new("/x"), FILE_TIMEOUT, || Ok(6)).await;
+        assert_eq!(done.expect("its slots are free again"), 6);
     }
 }

@@ -24,10 +24,10 @@ use trace_protocol::fs::{
 };
 use trace_protocol::{Access, RpcError};
 
-use super::file_operations::{FILE_TIMEOUT, Places, TREE_TIMEOUT};
+use super::file_operations::{FILE_TIMEOUT, Slots, TREE_TIMEOUT};
 use super::notify::Notifier;
 use crate::connection::ConnectionId;
-use crate::fifo::{Guard, Lines};
+use crate::fifo::{Guard, Queues};
 
 /// Most bytes of a file that is read for a client. In base64, such a file still fits into a message that clients
 /// accept.
@@ -46,9 +46,9 @@ pub const LARGE_FILES_AT_ONCE: usize = 4;
 #[derive(Debug)]
 pub struct FsService {
     /// The order in which the requests of each connection read large files.
-    large: Lines<ConnectionId>,
-    large_places: Semaphore,
-    places: Places,
+    large: Queues<ConnectionId>,
+    large_slots: Semaphore,
+    slots: Slots,
 }
 
 /// The turn of a request to read a large file. Dropping it starts the turn of the next request.
@@ -56,7 +56,7 @@ pub(super) type ReadTurn = Option<Guard<ConnectionId>>;
 
 impl Default for FsService {
     fn default() -> Self {
-        Self { large: Lines::new(), large_places: Semaphore::new(LARGE_FILES_AT_ONCE), places: Places::default() }
+        Self { large: Queues::new(), large_slots: Semaphore::new(LARGE_FILES_AT_ONCE), slots: Slots::default() }
     }
 }
 
@@ -82,7 +82,7 @@ impl FsService {
         }
         let turn = self.large.enter(connection, Access::Exclusive).await;
         notifier.ready().await;
-        let _place = self.large_places.acquire().await;
+        let _slot = self.large_slots.acquire().await;
         (Some(turn), self.read_file(connection, params).await)
     }
 
@@ -276,7 +276,7 @@ impl FsService {
         work: impl FnOnce(&Path) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
         let worked_on = path.clone();
-        self.places.run(connection, path.as_path(), time_limit, move || work(worked_on.as_path())).await
+        self.slots.run(connection, path.as_path(), time_limit, move || work(worked_on.as_path())).await
     }
 }
 

@@ -38,20 +38,20 @@ pub struct McpService {
     below: Mutex<HashMap<ThreadId, WeakServers>>,
     /// The last reports that were made without a thread. The lock is held while servers are started for them, so that
     /// concurrent requests start the servers only once.
-    told: tokio::sync::Mutex<Option<Told>>,
+    cached: tokio::sync::Mutex<Option<CachedReports>>,
     /// The endings of all servers that were started and may still run, also of those whose thread is gone.
     endings: Mutex<Vec<Ending>>,
 }
 
 /// How long the reports of servers that were started only for a request are reused.
-pub const TOLD_FOR: Duration = Duration::from_secs(5);
+pub const REPORTS_CACHED_FOR: Duration = Duration::from_secs(5);
 
 /// Longest start-up time of servers that are started only for a request, even if the configuration allows more.
 pub const STARTUP_FOR_ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// The reports of servers that were started only for a request.
 #[derive(Debug)]
-struct Told {
+struct CachedReports {
     at: Instant,
     configs: Vec<ServerConfig>,
     details: Details,
@@ -70,7 +70,7 @@ impl McpService {
             folders,
             trees: Mutex::default(),
             below: Mutex::default(),
-            told: tokio::sync::Mutex::default(),
+            cached: tokio::sync::Mutex::default(),
             endings: Mutex::default(),
         }
     }
@@ -135,7 +135,7 @@ impl McpService {
                 let configs = config.mcp_servers.iter().filter(wanted).cloned().collect();
                 // The servers were started only for this request, so they have no run-time status.
                 let unconnected = |report| McpServerStatus { runtime_status: None, ..status(report) };
-                self.told(configs, details, config).await.into_iter().map(unconnected).collect()
+                self.reports_without_thread(configs, details, config).await.into_iter().map(unconnected).collect()
             }
         };
         if let Some(name) = &params.server_name {
@@ -154,22 +154,27 @@ impl McpService {
     }
 
     /// Returns the reports of servers that are started only for this request, or the last reports if they are recent.
-    async fn told(&self, mut configs: Vec<ServerConfig>, details: Details, config: &Config) -> Vec<ServerReport> {
+    async fn reports_without_thread(
+        &self,
+        mut configs: Vec<ServerConfig>,
+        details: Details,
+        config: &Config,
+    ) -> Vec<ServerReport> {
         for config in &mut configs {
             config.startup_timeout = config.startup_timeout.min(STARTUP_FOR_ANSWER_MAX);
         }
-        let mut told = self.told.lock().await;
-        if let Some(told) = &*told
-            && (told.details, &told.configs) == (details, &configs)
-            && told.at.elapsed() < TOLD_FOR
+        let mut cached = self.cached.lock().await;
+        if let Some(cached) = &*cached
+            && (cached.details, &cached.configs) == (details, &configs)
+            && cached.at.elapsed() < REPORTS_CACHED_FOR
         {
-            return told.reports.clone();
+            return cached.reports.clone();
         }
         let servers = self.started(configs.clone(), &self.ground(&self.cwd, &config.sandbox(config.sandbox_mode)));
         servers.settled().await;
         let reports = servers.report(details).await;
         servers.shutdown().await;
-        *told = Some(Told { at: Instant::now(), configs, details, reports: reports.clone() });
+        *cached = Some(CachedReports { at: Instant::now(), configs, details, reports: reports.clone() });
         reports
     }
 

@@ -30,7 +30,7 @@ pub use exec::{
 };
 pub use file_operations::{FILE_OPERATIONS_AT_ONCE, FILE_OPERATIONS_PER_CONNECTION, FILE_TIMEOUT, TREE_TIMEOUT};
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
-pub use mcp::{McpService, STARTUP_FOR_ANSWER_MAX, TOLD_FOR};
+pub use mcp::{McpService, REPORTS_CACHED_FOR, STARTUP_FOR_ANSWER_MAX};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
 pub use search::{

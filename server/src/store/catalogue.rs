@@ -119,7 +119,7 @@ impl Catalogue {
         if let Some(summary) = &self.threads.get(thread)?.summary {
             return Some(Arc::clone(summary));
         }
-        let summary = Arc::new(self.work_out(thread)?);
+        let summary = Arc::new(self.summarize(thread)?);
         self.threads.get_mut(thread)?.summary = Some(Arc::clone(&summary));
         Some(summary)
     }
@@ -171,7 +171,7 @@ impl Catalogue {
         })
     }
 
-    fn work_out(&self, thread: &ThreadId) -> Option<ThreadSummary> {
+    fn summarize(&self, thread: &ThreadId) -> Option<ThreadSummary> {
         // A process that died early may have left a file without a first line. The file before it is used instead.
         let is_begun = |rollout: &&Rollout| locked(&rollout.scan).meta.is_some();
         let newest = self.threads.get(thread)?.rollouts.values().rev().find(is_begun)?;

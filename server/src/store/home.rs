@@ -56,7 +56,7 @@ impl Store {
     ///
     /// Returns an error if the folders cannot be read.
     pub fn refresh(&self) -> Result<(), StoreError> {
-        self.shared.look()
+        self.shared.refresh()
     }
 
     /// Creates a thread. Its rollout is created later, with the first event that is worth storing.
@@ -86,7 +86,7 @@ impl Store {
         let lock = WriterLock::take(self.shared.home(), thread)?;
         // Before this process had the lock, another program may have continued the thread in another file, or archived
         // it.
-        self.shared.look_at(&self.shared.block_moves(), thread)?;
+        self.shared.refresh_thread(&self.shared.block_moves(), thread)?;
         self.find(thread)?;
         self.open_locked(thread, lock)
     }
@@ -123,7 +123,7 @@ impl Store {
         point: &ForkPoint,
         thread: NewThread,
     ) -> Result<(ThreadWriter, StoredThread), StoreError> {
-        self.shared.look_if_long_ago();
+        self.shared.refresh_if_stale();
         let summary = self.find(source)?;
         let chain = self.shared.chain(&summary.path)?;
         self.fork_of(&summary, &chain, point, thread)
@@ -189,11 +189,11 @@ impl Store {
     ///
     /// Returns [`StoreError::Unknown`], [`StoreError::UnknownTurn`], or an error of the file system.
     pub fn load_until(&self, thread: &ThreadId, point: &ForkPoint) -> Result<StoredThread, StoreError> {
-        self.shared.look_if_long_ago();
+        self.shared.refresh_if_stale();
         match self.shared.load_until(thread, point) {
             Err(error) if error.is_missing() => {
                 // Another program may have moved the rollout since the last look.
-                self.shared.look()?;
+                self.shared.refresh()?;
                 self.shared.load_until(thread, point)
             }
             result => result,
@@ -244,7 +244,7 @@ impl Store {
         let path = self.real(path)?;
         let thread = self.owner(&path)?;
         let guard = self.shared.block_moves();
-        self.shared.look_at(&guard, &thread)?;
+        self.shared.refresh_thread(&guard, &thread)?;
         let unknown = || StoreError::Unknown { thread: thread.clone() };
         if !self.shared.is_kept(&path) && self.shared.catalogue().at(&thread, &path).is_none() {
             let known = self.shared.catalogue().rollouts(&thread);
@@ -315,7 +315,7 @@ impl Store {
 
     /// Returns whether a thread exists, and whether it is archived.
     pub fn resolve(&self, thread: &ThreadId) -> Resolution {
-        self.look_if_unknown(thread);
+        self.refresh_if_unknown(thread);
         match self.shared.summary(thread) {
             None => Resolution::Unknown,
             Some(summary) if summary.archived => Resolution::Archived(ThreadSummary::clone(&summary)),
@@ -324,9 +324,9 @@ impl Store {
     }
 
     /// Looks at the server home again if a thread is not known.
-    fn look_if_unknown(&self, thread: &ThreadId) {
+    fn refresh_if_unknown(&self, thread: &ThreadId) {
         if self.shared.summary(thread).is_none() {
-            self.shared.look_if_long_ago();
+            self.shared.refresh_if_stale();
         }
     }
 
@@ -351,7 +351,7 @@ impl Store {
     /// Returns [`StoreError::InvalidCursor`].
     pub fn list(&self, query: &ThreadListQuery) -> Result<Page<ThreadSummary>, StoreError> {
         if query.cursor.is_none() {
-            self.shared.look_if_long_ago();
+            self.shared.refresh_if_stale();
         }
         let rows = self.rows(query)?;
         Ok(list::page(&rows, query, |row| Some(row.clone())))
@@ -411,7 +411,7 @@ impl Store {
         let _lock = WriterLock::take(self.shared.home(), thread)?;
         let guard = self.shared.block_moves();
         // Another program may have continued the thread in another file.
-        self.shared.look_at(&guard, thread)?;
+        self.shared.refresh_thread(&guard, thread)?;
         let mut rollouts = self.shared.catalogue().rollouts(thread);
         rollouts.retain(|(_, rollout)| rollout.archived != archived && self.shared.is_kept(&rollout.path));
         // The newest file is moved last, because its place decides whether the thread is archived.
@@ -449,7 +449,7 @@ impl Store {
         let _lock = WriterLock::take(self.shared.home(), thread)?;
         let guard = self.shared.block_moves();
         // Another program may have continued the thread, or forked it.
-        self.shared.look_at_all(&guard, &HashMap::new())?;
+        self.shared.refresh_all(&guard, &HashMap::new())?;
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
@@ -513,7 +513,7 @@ impl Store {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
         let lock = WriterLock::take(self.shared.home(), thread)?;
-        self.shared.look_at(&self.shared.block_moves(), thread)?;
+        self.shared.refresh_thread(&self.shared.block_moves(), thread)?;
         work(self.open_locked(thread, lock)?.inner())
     }
 

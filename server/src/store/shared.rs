@@ -25,9 +25,9 @@ use crate::private;
 
 /// Most threads of the process that read rollouts in parallel when a server home is opened.
 const MAX_READERS: usize = 8;
-/// How long the last look at the server home counts as recent. A request for an unknown id makes the store look again,
-/// but not before this time is over.
-const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
+/// How long the last refresh counts as recent. A request for an unknown id refreshes the catalogue again, but not before
+/// this time is over.
+const FRESH_FOR: Duration = Duration::from_secs(2);
 
 /// Keeps rollout files from being moved or removed until it is dropped.
 pub(super) type MoveGuard<'a> = MutexGuard<'a, ()>;
@@ -39,7 +39,7 @@ pub(super) struct Shared {
     zone: TimeZone,
     catalogue: Arc<Mutex<Catalogue>>,
     index: IndexWriter,
-    looked_at: Mutex<Instant>,
+    refreshed_at: Mutex<Instant>,
     /// Locked while rollouts are listed, moved or deleted.
     moves: Mutex<()>,
 }
@@ -57,9 +57,9 @@ impl Shared {
         let (connection, indexed) = index::read(&home);
         let catalogue = Arc::new(Mutex::new(Catalogue::default()));
         let index = IndexWriter::start(connection, Arc::clone(&catalogue));
-        let looked_at = Mutex::new(Instant::now());
-        let shared = Self { home, zone, catalogue, index, looked_at, moves: Mutex::default() };
-        shared.look_at_all(&shared.block_moves(), &indexed)?;
+        let refreshed_at = Mutex::new(Instant::now());
+        let shared = Self { home, zone, catalogue, index, refreshed_at, moves: Mutex::default() };
+        shared.refresh_all(&shared.block_moves(), &indexed)?;
         shared.remove_drafts();
         Ok(shared)
     }
@@ -115,10 +115,10 @@ impl Shared {
     }
 
     /// Looks at the rollouts of the server home, unless that was done recently.
-    pub(super) fn look_if_long_ago(&self) {
+    pub(super) fn refresh_if_stale(&self) {
         let is_long_ago = || {
-            let looked_at = *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-            looked_at.elapsed() > LOOKED_AT_FOR
+            let refreshed_at = *self.refreshed_at.lock().unwrap_or_else(PoisonError::into_inner);
+            refreshed_at.elapsed() > FRESH_FOR
         };
         if !is_long_ago() {
             return;
@@ -126,7 +126,7 @@ impl Shared {
         let guard = self.block_moves();
         // While this thread waited for the lock, another thread may have looked.
         if is_long_ago()
-            && let Err(error) = self.look_at_all(&guard, &HashMap::new())
+            && let Err(error) = self.refresh_all(&guard, &HashMap::new())
         {
             tracing::warn!(%error, "cannot look for rollouts of other programs");
         }
@@ -181,14 +181,14 @@ impl Shared {
         stored(ThreadSummary::clone(&summary), chain, until)
     }
 
-    /// Looks at the rollouts of the server home. Rollouts that have not changed since the last look are not read.
-    pub(super) fn look(&self) -> Result<(), StoreError> {
-        self.look_at_all(&self.block_moves(), &HashMap::new())
+    /// Looks at the rollouts of the server home. Rollouts that have not changed since the last refresh are not read.
+    pub(super) fn refresh(&self) -> Result<(), StoreError> {
+        self.refresh_all(&self.block_moves(), &HashMap::new())
     }
 
     /// Looks at the rollouts of the server home. Rollouts whose state in the index or the catalogue is up to date are
     /// not read.
-    pub(super) fn look_at_all(
+    pub(super) fn refresh_all(
         &self,
         _guard: &MoveGuard<'_>,
         indexed: &HashMap<PathBuf, Indexed>,
@@ -202,25 +202,25 @@ impl Shared {
             }
         }
         self.catalogue().set_names(names);
-        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.refreshed_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         Ok(())
     }
 
     /// Looks at the rollouts of one thread, which another program may have continued, moved or deleted.
-    pub(super) fn look_at(&self, _guard: &MoveGuard<'_>, thread: &ThreadId) -> Result<(), StoreError> {
+    pub(super) fn refresh_thread(&self, _guard: &MoveGuard<'_>, thread: &ThreadId) -> Result<(), StoreError> {
         let present = place::find_of(&self.home, thread).map_err(StoreError::io("read the folder", &self.home))?;
         self.take(&present, |other| other == thread, &HashMap::new());
         Ok(())
     }
 
-    /// Updates the catalogue. `present` are all rollouts of the threads for which `is_looked_at` returns true.
-    fn take(&self, present: &[Present], is_looked_at: impl Fn(&ThreadId) -> bool, indexed: &HashMap<PathBuf, Indexed>) {
+    /// Updates the catalogue. `present` are all rollouts of the threads for which `is_in_scope` returns true.
+    fn take(&self, present: &[Present], is_in_scope: impl Fn(&ThreadId) -> bool, indexed: &HashMap<PathBuf, Indexed>) {
         let (known, gone) = {
             let catalogue = self.catalogue();
             let paths: HashSet<&PathBuf> = present.iter().map(|present| &present.path).collect();
             let mut known: HashMap<PathBuf, u64> = HashMap::new();
             let mut gone = Vec::new();
-            for (thread, id, rollout) in catalogue.all_rollouts().filter(|(thread, ..)| is_looked_at(thread)) {
+            for (thread, id, rollout) in catalogue.all_rollouts().filter(|(thread, ..)| is_in_scope(thread)) {
                 // A rollout that is missing in the list may have been created since the list was made, or may be
                 // outside of the server home.
                 if paths.contains(&rollout.path) || rollout.path.exists() {

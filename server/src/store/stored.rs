@@ -50,7 +50,7 @@ pub struct StoredMail {
 
 impl StoredMail {
     /// Applies an event that stores a message, or that lists messages which were read in turns that have been dropped.
-    pub(super) fn came(&mut self, event: &Value) {
+    pub(super) fn received(&mut self, event: &Value) {
         let read = event.get("read").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for id in read {
             self.open.retain(|mail| mail.id != id);
@@ -65,7 +65,7 @@ impl StoredMail {
     }
 
     /// Applies an item that the model sees: its message has been read.
-    pub(super) fn seen(&mut self, item: &Value) {
+    pub(super) fn mark_read(&mut self, item: &Value) {
         if item.get("type").is_some_and(|kind| kind == "agent_message")
             && let Some(id) = item.get("id").and_then(Value::as_str)
         {

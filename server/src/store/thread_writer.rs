@@ -21,7 +21,7 @@ use super::rollout::file::{Draft, RolloutFile};
 use super::rollout::line::{Line, LineKind, NewLine};
 use super::rollout::lock::WriterLock;
 use super::rollout::meta::{Meta, stored_git};
-use super::rollout::record::{Recorder, Worth, settings_applied};
+use super::rollout::record::{Recorder, Storage, settings_applied};
 use super::rollout::scan::{CLOSED_EVENT, GIT_EVENT, NAME_EVENT};
 use super::shared::Shared;
 use super::stored::StoredThread;
@@ -144,8 +144,8 @@ impl ThreadWriter {
             EventKind::TurnStarted { .. } | EventKind::Remembered { .. } => state.reverted = None,
             _ => {}
         }
-        let (worth, lines) = state.recorder.lines(event);
-        if worth == Worth::Keeping && matches!(state.stage, Stage::Fresh(..)) {
+        let (storage, lines) = state.recorder.lines(event);
+        if storage == Storage::Deferred && matches!(state.stage, Stage::Fresh(..)) {
             if !lines.is_empty() {
                 state.kept = lines;
             }

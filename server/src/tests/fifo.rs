@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use proptest::prelude::*;
 use trace_protocol::Access;
 
-use crate::fifo::{Guard, LineLength, Lines, Ticket};
+use crate::fifo::{Guard, QueueLength, Queues, Ticket};
 
 /// A step of a task that wants to run.
 #[derive(Debug, Clone)]
@@ -92,12 +92,12 @@ fn may_run(visitors: &[Visitor], which: usize) -> bool {
 proptest! {
     #[test]
     fn exactly_those_run_whose_turn_it_is(steps in steps()) {
-        let lines = Lines::new();
+        let queues = Queues::new();
         let mut visitors: Vec<Visitor> = Vec::new();
         for step in steps {
             match step {
                 Step::Enter { key, access } => {
-                    let ticket = lines.enter(key, access);
+                    let ticket = queues.enter(key, access);
                     visitors.push(Visitor { key, access, place: Place::Waits(ticket), bell: Arc::default() });
                     visitors.last_mut().expect("one came").ask();
                 }
@@ -114,7 +114,7 @@ proptest! {
                     visitor.ask();
                 }
             }
-            let mut lengths: HashMap<u8, LineLength> = HashMap::new();
+            let mut lengths: HashMap<u8, QueueLength> = HashMap::new();
             for (which, visitor) in visitors.iter().enumerate() {
                 prop_assert_eq!(visitor.runs(), may_run(&visitors, which));
                 let length = lengths.entry(visitor.key).or_default();
@@ -122,7 +122,7 @@ proptest! {
                 length.waiting += usize::from(!visitor.runs());
             }
             let mut seen = HashMap::new();
-            lines.look(|key, length| {
+            queues.for_each(|key, length| {
                 seen.insert(*key, length);
             });
             prop_assert_eq!(seen, lengths, "empty queues are removed");
@@ -132,10 +132,10 @@ proptest! {
 
 #[test]
 fn a_ticket_that_was_let_in_and_never_asked_gives_way_when_it_goes() {
-    let lines = Lines::new();
-    let first = lines.enter((), Access::Exclusive);
-    let second = lines.enter((), Access::Exclusive);
-    let mut third = lines.enter((), Access::Shared);
+    let queues = Queues::new();
+    let first = queues.enter((), Access::Exclusive);
+    let second = queues.enter((), Access::Exclusive);
+    let mut third = queues.enter((), Access::Shared);
     drop(first);
     drop(second);
     assert!(Pin::new(&mut third).poll(&mut Context::from_waker(Waker::noop())).is_ready());

@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::peer::{Arrival, Judge};
-use super::room::Room;
-use super::turn_away::{Porter, Reason};
+use super::slots::ConnectionSlots;
+use super::turn_away::{Reason, Refusals};
 
 /// How long a client may take to send the whole head of a request.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ where
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let unjudged = usize::try_from(MAX_UNJUDGED.min(files / 4)).unwrap_or(1).max(1);
     let unjudged = Arc::new(Semaphore::new(unjudged));
-    let (judge, room, porter) = (Judge::default(), Arc::new(Room::new()), Porter::new());
+    let (judge, slots, refusals) = (Judge::default(), Arc::new(ConnectionSlots::new()), Refusals::new());
     loop {
         let next = async {
             let waiting = Arc::clone(&unjudged).acquire_owned().await;
@@ -52,18 +52,18 @@ where
             next = next => next,
         };
         let (router, stop) = (router.clone(), stop.clone());
-        let (judge, room, porter) = (judge.clone(), Arc::clone(&room), porter.clone());
+        let (judge, slots, refusals) = (judge.clone(), Arc::clone(&slots), refusals.clone());
         tasks.spawn(async move {
             let judged = judge.judge(stream.origin()).await;
             let admitted = match judged {
-                Ok(peer) => room.take(&peer).map(|held| (peer, held)).map_err(Reason::NoRoom),
+                Ok(peer) => slots.take(&peer).map(|held| (peer, held)).map_err(Reason::NoRoom),
                 Err(why) => Err(Reason::Refused(why)),
             };
             drop(waiting);
             match admitted {
                 // A WebSocket keeps its slot after the upgrade from HTTP.
                 Ok((peer, held)) => serve(stream, router.layer(Extension(peer)).layer(Extension(held)), &stop).await,
-                Err(reason) => porter.turn_away(stream, reason, &stop).await,
+                Err(reason) => refusals.turn_away(stream, reason, &stop).await,
             }
         });
     }

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use super::auth::Auth;
 use super::bind_error::BindError;
 use super::listen::Listen;
-use super::unix::{self, UnixPlace};
+use super::unix::{self, UnixEndpoint};
 
 /// Connections over TCP that may wait to be accepted. Linux uses `net.core.somaxconn` if that is smaller.
 const BACKLOG: i32 = 4_096;
@@ -16,14 +16,14 @@ const BACKLOG: i32 = 4_096;
 /// An address or socket on which a server listens.
 #[derive(Debug)]
 pub struct Bound {
-    pub(super) place: Place,
+    pub(super) endpoint: Endpoint,
     pub(super) auth: Option<Auth>,
 }
 
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Endpoint {
     Stdio,
-    Unix(UnixPlace),
+    Unix(UnixEndpoint),
     Tcp(TcpListener, SocketAddr),
     Off,
 }
@@ -63,10 +63,10 @@ pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindErro
     if auth.is_some() && !matches!(listen, Listen::WebSocket(_)) {
         return Err(BindError::AuthWithoutTcp { listen: listen.to_string() });
     }
-    let place = match listen {
-        Listen::Stdio => Place::Stdio,
-        Listen::Off => Place::Off,
-        Listen::Unix(path) => Place::Unix(unix::bind(path).await?),
+    let endpoint = match listen {
+        Listen::Stdio => Endpoint::Stdio,
+        Listen::Off => Endpoint::Off,
+        Listen::Unix(path) => Endpoint::Unix(unix::bind(path).await?),
         Listen::WebSocket(address) => {
             let address = *address;
             if !address.ip().to_canonical().is_loopback() && auth.is_none() {
@@ -76,23 +76,23 @@ pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindErro
             let listener = TcpListener::bind(address).await.map_err(failed)?;
             rustix::net::listen(&listener, BACKLOG).map_err(|errno| failed(errno.into()))?;
             let real = listener.local_addr().map_err(failed)?;
-            Place::Tcp(listener, real)
+            Endpoint::Tcp(listener, real)
         }
     };
-    Ok(Bound { place, auth })
+    Ok(Bound { endpoint, auth })
 }
 
 impl Bound {
     /// Returns the URLs of the server, or `None` if clients need none.
     #[must_use]
     pub fn banner(&self) -> Option<Banner> {
-        match &self.place {
-            Place::Stdio | Place::Off => None,
-            Place::Unix(place) => {
-                let url = format!("unix://{}", place.file.path().display());
+        match &self.endpoint {
+            Endpoint::Stdio | Endpoint::Off => None,
+            Endpoint::Unix(endpoint) => {
+                let url = format!("unix://{}", endpoint.file.path().display());
                 Some(Banner { url, ready: None, health: None, bridge: None })
             }
-            Place::Tcp(_, address) => Some(Banner {
+            Endpoint::Tcp(_, address) => Some(Banner {
                 url: format!("ws://{address}"),
                 ready: Some(format!("http://{address}/readyz")),
                 health: Some(format!("http://{address}/healthz")),
@@ -104,9 +104,9 @@ impl Bound {
     /// Returns the address of a server that listens on TCP.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
-        match &self.place {
-            Place::Tcp(_, address) => Some(*address),
-            Place::Stdio | Place::Unix(_) | Place::Off => None,
+        match &self.endpoint {
+            Endpoint::Tcp(_, address) => Some(*address),
+            Endpoint::Stdio | Endpoint::Unix(_) | Endpoint::Off => None,
         }
     }
 }

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 use super::door::Door;
 use super::peer::{Owner, Peer};
-use super::sessions::{Admission, Seat, admission};
+use super::sessions::{Admission, ExistingSession, admission};
 use super::websocket::{CLOSE_TIMEOUT, MAX_MESSAGE_BYTES};
 use crate::connection::{Connection, TransportKind};
 use crate::ingress::Ingress;
@@ -178,7 +178,7 @@ impl Bridge {
             // Dropping the entry removes the session from the table, also after a panic.
             let _entry = Entry { sessions, id };
             let end = outbound.outbound();
-            let served = async { tokio::join!(listen(ingress, waiting), tell(outbound, coming, &is_read)) };
+            let served = async { tokio::join!(listen(ingress, waiting), send_messages(outbound, coming, &is_read)) };
             let too_late = async {
                 end.ended().await;
                 tokio::time::sleep(CLOSE_TIMEOUT).await;
@@ -258,7 +258,7 @@ impl Session {
 
 /// Makes room for another session of a peer. Returns a response if there is no room.
 fn make_room(sessions: &mut HashMap<String, Session>, peer: &Peer) -> Option<Response> {
-    let seats = sessions.values().map(|session| Seat {
+    let seats = sessions.values().map(|session| ExistingSession {
         peer: &session.peer,
         number: session.number,
         is_read: session.is_read.load(Ordering::Relaxed),
@@ -301,9 +301,9 @@ async fn listen(mut ingress: Ingress, mut messages: mpsc::Receiver<Message>) {
 }
 
 /// Passes the messages of the server to the open stream until the session ends.
-async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>, is_read: &AtomicBool) {
+async fn send_messages(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>, is_read: &AtomicBool) {
     let connection = outbound.outbound();
-    let mut tape = Tape::default();
+    let mut buffer = EventBuffer::default();
     let mut present: Option<mpsc::Sender<Vec<NumberedText>>> = None;
     let mut alone_since = Instant::now();
     loop {
@@ -322,21 +322,21 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>,
                 // Messages leave the queue only when the stream has room for them. If the stream stalls, the queue
                 // fills.
                 texts = next(&mut outbound, batches) => match texts {
-                    Some(texts) => Step::Tell(texts),
+                    Some(texts) => Step::Send(texts),
                     None => Step::End,
                 },
             },
         };
         match step {
-            Step::Tell(texts) => {
-                let numbered = tape.append(texts);
+            Step::Send(texts) => {
+                let numbered = buffer.append(texts);
                 if let Some(batches) = &present {
                     // The channel has room, because this is its only sender. If the client has disconnected, it gets
                     // the messages when it reconnects.
                     let _ = batches.try_send(numbered);
                 }
             }
-            Step::Read(reader) => match tape.after(reader.last_seen) {
+            Step::Read(reader) => match buffer.after(reader.last_seen) {
                 Some(missed) => {
                     if !missed.is_empty() {
                         // The stream is new, so its channel has room.
@@ -362,7 +362,7 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>,
 }
 
 enum Step {
-    Tell(Vec<Arc<str>>),
+    Send(Vec<Arc<str>>),
     Read(Reader),
     Leave,
     Abandon,
@@ -384,13 +384,13 @@ async fn next(outbound: &mut OutboundReader, batches: &mpsc::Sender<Vec<Numbered
 
 /// The last events of a session.
 #[derive(Debug, Default)]
-struct Tape {
+struct EventBuffer {
     kept: VecDeque<NumberedText>,
     kept_bytes: usize,
     last_number: u64,
 }
 
-impl Tape {
+impl EventBuffer {
     /// Numbers texts and keeps them.
     fn append(&mut self, texts: Vec<Arc<str>>) -> Vec<NumberedText> {
         let numbered: Vec<_> = texts
@@ -459,7 +459,7 @@ mod tests {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (_readers, coming) = mpsc::channel(1);
         let start = Instant::now();
-        tell(reader, coming, &AtomicBool::default()).await;
+        send_messages(reader, coming, &AtomicBool::default()).await;
         assert_eq!(start.elapsed(), SESSION_TIMEOUT);
         assert_eq!(outbound.reason(), Some(CloseReason::Abandoned));
     }
@@ -468,7 +468,7 @@ mod tests {
     async fn a_session_lasts_as_long_as_somebody_reads_it() {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (readers, coming) = mpsc::channel(1);
-        let session = tokio::spawn(async move { tell(reader, coming, &AtomicBool::default()).await });
+        let session = tokio::spawn(async move { send_messages(reader, coming, &AtomicBool::default()).await });
         let (batches, mut events) = mpsc::channel(STREAM_BATCHES);
         readers.send(Reader { batches, last_seen: None }).await.expect("it lasts");
         tokio::time::sleep(10 * SESSION_TIMEOUT).await;
@@ -502,28 +502,28 @@ mod tests {
 
     #[test]
     fn who_comes_back_gets_what_it_has_not_seen() {
-        let mut tape = Tape::default();
-        assert_eq!(numbers(tape.after(None)), Some(vec![]));
-        assert_eq!(numbers(tape.after(Some(1))), None, "nobody can have seen it");
-        tape.append(texts(0..3));
-        assert_eq!(numbers(tape.after(None)), Some(vec![]));
-        assert_eq!(numbers(tape.after(Some(0))), Some(vec![1, 2, 3]));
-        assert_eq!(numbers(tape.after(Some(2))), Some(vec![3]));
-        assert_eq!(numbers(tape.after(Some(3))), Some(vec![]));
-        assert_eq!(numbers(tape.after(Some(u64::MAX))), None);
+        let mut buffer = EventBuffer::default();
+        assert_eq!(numbers(buffer.after(None)), Some(vec![]));
+        assert_eq!(numbers(buffer.after(Some(1))), None, "nobody can have seen it");
+        buffer.append(texts(0..3));
+        assert_eq!(numbers(buffer.after(None)), Some(vec![]));
+        assert_eq!(numbers(buffer.after(Some(0))), Some(vec![1, 2, 3]));
+        assert_eq!(numbers(buffer.after(Some(2))), Some(vec![3]));
+        assert_eq!(numbers(buffer.after(Some(3))), Some(vec![]));
+        assert_eq!(numbers(buffer.after(Some(u64::MAX))), None);
     }
 
     #[test]
     fn old_events_are_gone() {
-        let mut tape = Tape::default();
-        tape.append(texts(0..MAX_KEPT_EVENTS as u64 + 10));
-        assert_eq!(tape.kept.len(), MAX_KEPT_EVENTS);
-        assert_eq!(numbers(tape.after(Some(9))), None);
-        assert_eq!(numbers(tape.after(Some(10))).map(|numbers| numbers.len()), Some(MAX_KEPT_EVENTS));
+        let mut buffer = EventBuffer::default();
+        buffer.append(texts(0..MAX_KEPT_EVENTS as u64 + 10));
+        assert_eq!(buffer.kept.len(), MAX_KEPT_EVENTS);
+        assert_eq!(numbers(buffer.after(Some(9))), None);
+        assert_eq!(numbers(buffer.after(Some(10))).map(|numbers| numbers.len()), Some(MAX_KEPT_EVENTS));
 
-        tape.append(vec![Arc::from("x".repeat(MAX_KEPT_BYTES + 1))]);
-        assert_eq!(tape.kept.len(), 1);
-        tape.append(texts(0..1));
-        assert_eq!((tape.kept.len(), tape.kept_bytes), (1, 1));
+        buffer.append(vec![Arc::from("x".repeat(MAX_KEPT_BYTES + 1))]);
+        assert_eq!(buffer.kept.len(), 1);
+        buffer.append(texts(0..1));
+        assert_eq!((buffer.kept.len(), buffer.kept_bytes), (1, 1));
     }
 }

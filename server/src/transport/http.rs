@@ -17,7 +17,7 @@ use super::auth::Auth;
 use super::bridge::Bridge;
 use super::door::Door;
 use super::drain::Phase;
-use super::room::Held;
+use super::slots::ConnectionSlot;
 use super::websocket;
 use crate::connection::TransportKind;
 use crate::outbound::OutboundPolicy;
@@ -77,7 +77,7 @@ async fn upgrade(app: &Arc<App>, request: Request) -> Response {
         Ok(upgrade) => websocket::limited(upgrade),
         Err(rejection) => return rejection.into_response(),
     };
-    let held = parts.extensions.get::<Held>().cloned();
+    let held = parts.extensions.get::<ConnectionSlot>().cloned();
     let token = app.door.tasks.token();
     let entrance = app.door.entrance.clone();
     let transport = app.gate.transport();

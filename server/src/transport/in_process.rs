@@ -39,7 +39,7 @@ pub struct Events {
 #[derive(Debug)]
 struct Shared {
     texts: mpsc::Sender<String>,
-    questions: Arc<Questions>,
+    requests: Arc<PendingRequests>,
     next_id: AtomicI64,
 }
 
@@ -47,13 +47,13 @@ type Answer = Result<Box<RawValue>, RpcError>;
 
 /// The requests that have no response yet.
 #[derive(Debug, Default)]
-struct Questions(Mutex<Open>);
+struct PendingRequests(Mutex<Pending>);
 
 #[derive(Debug, Default)]
-struct Open {
+struct Pending {
     waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
     /// Whether the connection has ended, so that no more responses come.
-    is_over: bool,
+    has_ended: bool,
 }
 
 /// A message that is not a response.
@@ -106,10 +106,10 @@ pub fn connect(entrance: &Entrance, policy: OutboundPolicy) -> (ClientHandle, Ev
     let (ingress, reader) = entrance.open(TransportKind::InProcess, policy);
     let (texts, waiting) = mpsc::channel(WAITING_TEXTS);
     let (events, event_reader) = outbound(policy);
-    let questions = Arc::new(Questions::default());
+    let requests = Arc::new(PendingRequests::default());
     tokio::spawn(listen(ingress, waiting));
-    tokio::spawn(sort(reader, events, Arc::clone(&questions)));
-    let client = ClientHandle(Arc::new(Shared { texts, questions, next_id: AtomicI64::new(1) }));
+    tokio::spawn(dispatch(reader, events, Arc::clone(&requests)));
+    let client = ClientHandle(Arc::new(Shared { texts, requests, next_id: AtomicI64::new(1) }));
     (client, Events { texts: event_reader, batch: Vec::new().into_iter() })
 }
 
@@ -131,7 +131,7 @@ impl ClientHandle {
     pub async fn request<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<Box<RawValue>, CallError> {
         let id = RequestId::Integer(self.0.next_id.fetch_add(1, Ordering::Relaxed));
         let text = envelope::request(&id, method, Some(params), None)?;
-        let answer = self.0.questions.ask(id).ok_or(CallError::Disconnected)?;
+        let answer = self.0.requests.ask(id).ok_or(CallError::Disconnected)?;
         self.send_text(text).await?;
         Ok(answer.await.map_err(|_| CallError::Disconnected)??)
     }
@@ -214,26 +214,26 @@ impl Events {
     }
 }
 
-impl Questions {
+impl PendingRequests {
     /// Returns a receiver for the response to a request, or `None` if the connection has ended.
     fn ask(&self, id: RequestId) -> Option<oneshot::Receiver<Answer>> {
-        let mut open = self.open();
+        let mut pending = self.lock();
         let (sender, receiver) = oneshot::channel();
-        if open.is_over {
+        if pending.has_ended {
             return None;
         }
-        open.waiting.insert(id, sender);
+        pending.waiting.insert(id, sender);
         Some(receiver)
     }
 
     fn answer(&self, id: &RequestId, answer: Answer) {
-        if let Some(asker) = self.open().waiting.remove(id) {
+        if let Some(asker) = self.lock().waiting.remove(id) {
             // The caller may have stopped waiting.
             let _ = asker.send(answer);
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -252,13 +252,13 @@ async fn listen(mut ingress: Ingress, mut texts: mpsc::Receiver<String>) {
 }
 
 /// Passes responses to their callers, and all other messages to the events.
-async fn sort(mut texts: OutboundReader, events: Outbound, questions: Arc<Questions>) {
+async fn dispatch(mut texts: OutboundReader, events: Outbound, requests: Arc<PendingRequests>) {
     let everything = async {
         while let Some(batch) = texts.next(BATCH_BYTES).await {
             for text in batch {
                 match envelope::decode(&text) {
-                    Incoming::Response { id, result } => questions.answer(&id, Ok(result)),
-                    Incoming::Error { id, error } => questions.answer(&id, Err(error)),
+                    Incoming::Response { id, result } => requests.answer(&id, Ok(result)),
+                    Incoming::Error { id, error } => requests.answer(&id, Err(error)),
                     _ => drop(events.send(text)),
                 }
             }
@@ -266,9 +266,9 @@ async fn sort(mut texts: OutboundReader, events: Outbound, questions: Arc<Questi
         }
     };
     everything.await;
-    let mut open = questions.open();
-    open.is_over = true;
-    open.waiting.clear();
-    drop(open);
+    let mut pending = requests.lock();
+    pending.has_ended = true;
+    pending.waiting.clear();
+    drop(pending);
     events.end(texts.outbound().reason().unwrap_or(CloseReason::ClientLeft));
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::accept::accept_all;
-use super::bind::{Bound, Place};
+use super::bind::{Bound, Endpoint};
 use super::bridge::Bridge;
 use super::door::Door;
 use super::drain::{Finished, Shutdown};
@@ -28,13 +28,13 @@ pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(60);
 /// shut down: running work has finished, and the connections are closed. The second signal skips the rest of the
 /// shutdown.
 pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
-    let Bound { place, auth } = bound;
-    match place {
-        Place::Stdio => {
+    let Bound { endpoint, auth } = bound;
+    match endpoint {
+        Endpoint::Stdio => {
             let reason = serve_stdio(entrance, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
             tracing::debug!(%reason, "the client on standard input and output has disconnected");
         }
-        Place::Tcp(listener, _) => {
+        Endpoint::Tcp(listener, _) => {
             let listener = listener.tap_io(|stream| {
                 if let Err(error) = tune(stream) {
                     tracing::debug!(%error, "cannot set the options of a connection");
@@ -42,12 +42,12 @@ pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
             });
             serve_http(listener, Gate::Tcp(auth), entrance, shutdown).await;
         }
-        Place::Unix(place) => {
-            let file = place.file;
-            serve_http(place.listener, Gate::Unix, entrance, shutdown).await;
+        Endpoint::Unix(endpoint) => {
+            let file = endpoint.file;
+            serve_http(endpoint.listener, Gate::Unix, entrance, shutdown).await;
             drop(file);
         }
-        Place::Off => {
+        Endpoint::Off => {
             shutdown.draining().await;
             shutdown.unless_forced(entrance.drain()).await;
         }

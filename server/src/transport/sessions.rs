@@ -19,7 +19,7 @@ pub const MAX_SESSIONS_PER_OWNER: usize = MAX_SESSIONS / 2;
 
 /// An existing session.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seat<'a> {
+pub(super) struct ExistingSession<'a> {
     /// The peer that created it.
     pub(super) peer: &'a Peer,
     /// Its position in the order of creation.
@@ -40,24 +40,24 @@ pub(super) enum Admission {
 }
 
 /// Returns whether a peer may create a session in addition to the existing ones.
-pub(super) fn admission<'a>(seats: impl Iterator<Item = Seat<'a>> + Clone, peer: &Peer) -> Admission {
-    let of_peer = seats.clone().filter(|seat| seat.peer == peer).count();
+pub(super) fn admission<'a>(sessions: impl Iterator<Item = ExistingSession<'a>> + Clone, peer: &Peer) -> Admission {
+    let of_peer = sessions.clone().filter(|session| session.peer == peer).count();
     if of_peer >= MAX_SESSIONS_PER_PEER {
         return Admission::Full;
     }
-    let of_owner = seats.clone().filter(|seat| seat.peer.owner == peer.owner);
+    let of_owner = sessions.clone().filter(|session| session.peer.owner == peer.owner);
     let room = if of_owner.clone().count() >= MAX_SESSIONS_PER_OWNER {
         oldest_unread(of_owner)
-    } else if seats.clone().count() >= MAX_SESSIONS {
-        oldest_unread(seats)
+    } else if sessions.clone().count() >= MAX_SESSIONS {
+        oldest_unread(sessions)
     } else {
         return Admission::Free;
     };
     room.map_or(Admission::Full, Admission::InPlaceOf)
 }
 
-fn oldest_unread<'a>(seats: impl Iterator<Item = Seat<'a>>) -> Option<u64> {
-    seats.filter(|seat| !seat.is_read).map(|seat| seat.number).min()
+fn oldest_unread<'a>(sessions: impl Iterator<Item = ExistingSession<'a>>) -> Option<u64> {
+    sessions.filter(|session| !session.is_read).map(|session| session.number).min()
 }
 
 #[cfg(test)]
@@ -69,32 +69,36 @@ mod tests {
         Peer { process: Some((number, 0)), owner: Owner::User(7) }
     }
 
-    fn seats(peers: &[Peer], is_read: bool) -> impl Iterator<Item = Seat<'_>> + Clone {
-        (0..).zip(peers).map(move |(number, peer)| Seat { peer, number, is_read })
+    fn sessions(peers: &[Peer], is_read: bool) -> impl Iterator<Item = ExistingSession<'_>> + Clone {
+        (0..).zip(peers).map(move |(number, peer)| ExistingSession { peer, number, is_read })
     }
 
     #[test]
     fn one_process_has_its_share_and_others_find_room() {
         let peers = vec![process(1); MAX_SESSIONS_PER_PEER];
-        assert_eq!(admission(seats(&peers, false), &process(1)), Admission::Full);
-        assert_eq!(admission(seats(&peers[1..], false), &process(1)), Admission::Free);
-        assert_eq!(admission(seats(&peers, true), &process(2)), Admission::Free);
+        assert_eq!(admission(sessions(&peers, false), &process(1)), Admission::Full);
+        assert_eq!(admission(sessions(&peers[1..], false), &process(1)), Admission::Free);
+        assert_eq!(admission(sessions(&peers, true), &process(2)), Admission::Free);
     }
 
     #[test]
     fn who_begins_sessions_with_many_processes_makes_room_for_others_unless_all_are_read() {
         let peers: Vec<Peer> = (0..).map(process).take(MAX_SESSIONS_PER_OWNER).collect();
         let another = process(u32::MAX);
-        assert_eq!(admission(seats(&peers, false), &another), Admission::InPlaceOf(0));
-        assert_eq!(admission(seats(&peers, true), &another), Admission::Full);
+        assert_eq!(admission(sessions(&peers, false), &another), Admission::InPlaceOf(0));
+        assert_eq!(admission(sessions(&peers, true), &another), Admission::Full);
         let stranger = Peer { process: None, owner: Owner::at([192, 0, 2, 1].into()) };
-        assert_eq!(admission(seats(&peers, true), &stranger), Admission::Free, "users do not take each other's room");
+        assert_eq!(
+            admission(sessions(&peers, true), &stranger),
+            Admission::Free,
+            "users do not take each other's room"
+        );
     }
 
     #[test]
     fn many_owners_share_what_there_is() {
         let owner = |number: usize| Peer { process: None, owner: Owner::User(u32::try_from(number).expect("small")) };
         let peers: Vec<Peer> = (0..MAX_SESSIONS).map(|number| owner(number / 8)).collect();
-        assert_eq!(admission(seats(&peers, false), &owner(MAX_SESSIONS)), Admission::InPlaceOf(0));
+        assert_eq!(admission(sessions(&peers, false), &owner(MAX_SESSIONS)), Admission::InPlaceOf(0));
     }
 }

@@ -42,7 +42,7 @@ pub(super) enum Reason {
 
 /// Refuses connections. Clones share their limits.
 #[derive(Debug, Clone)]
-pub(super) struct Porter(Arc<Shared>);
+pub(super) struct Refusals(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -70,7 +70,7 @@ impl Reason {
     }
 }
 
-impl Porter {
+impl Refusals {
     pub(super) fn new() -> Self {
         Self(Arc::new(Shared {
             refused: Semaphore::new(MAX_TURNED_AWAY),
@@ -87,8 +87,8 @@ impl Porter {
         S: Arrival + AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         self.log(&reason);
-        let places = if reason.is_for_now() { &self.0.busy } else { &self.0.refused };
-        let Ok(_place) = places.try_acquire() else { return stream.cut() };
+        let slots = if reason.is_for_now() { &self.0.busy } else { &self.0.refused };
+        let Ok(_slot) = slots.try_acquire() else { return stream.cut() };
         let answers = Router::new().fallback(move || async move { reason.answer() });
         let connection = pin!(
             http1::Builder::new()
@@ -131,7 +131,7 @@ mod tests {
     async fn answer(reason: Reason) -> String {
         let (mut client, server) = duplex(1 << 10);
         let stop = CancellationToken::new();
-        let told = tokio::spawn(async move { Porter::new().turn_away(server, reason, &stop).await });
+        let told = tokio::spawn(async move { Refusals::new().turn_away(server, reason, &stop).await });
         // The second request gets no response.
         client.write_all(&b"GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(2)).await.expect("the server reads");
         let mut text = String::new();
@@ -158,7 +158,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn refused_connections_have_few_places_for_a_short_time() {
-        let (porter, stop) = (Porter::new(), CancellationToken::new());
+        let (porter, stop) = (Refusals::new(), CancellationToken::new());
         let mut clients = Vec::new();
         for _ in 0..MAX_TURNED_AWAY {
             let (client, server) = duplex(64);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(start.elapsed(), Duration::ZERO, "there is no place left to be told anything");
         let (_client, server) = duplex(64);
         porter.turn_away(server, Reason::Refused(Refused::Busy), &stop).await;
-        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT, "those that may come again have places of their own");
+        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT, "those that may come again have slots of their own");
         for client in &mut clients {
             assert_eq!(client.read(&mut [0]).await.expect("closed"), 0, "who says nothing is sent away");
         }

@@ -29,7 +29,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A socket that listens. Dropping [`file`](Self::file) removes its file.
 #[derive(Debug)]
-pub(super) struct UnixPlace {
+pub(super) struct UnixEndpoint {
     pub(super) listener: UnixListener,
     pub(super) file: SocketFile,
 }
@@ -43,7 +43,7 @@ pub(super) struct SocketFile {
 }
 
 /// Creates a socket and listens on it.
-pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
+pub(super) async fn bind(path: &Path) -> Result<UnixEndpoint, BindError> {
     let failed = |what| move |source| BindError::Socket { path: path.to_owned(), what, source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
@@ -63,7 +63,7 @@ pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
     let metadata = path.symlink_metadata().map_err(failed("look at"))?;
     let file = SocketFile { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() };
     let listener = socket.listen(BACKLOG).map_err(failed("listen on"))?;
-    Ok(UnixPlace { listener, file })
+    Ok(UnixEndpoint { listener, file })
 }
 
 /// Locks a folder against other servers that check for left-behind files. Returns `None` if the lock cannot be taken or
@@ -134,11 +134,11 @@ mod tests {
     async fn the_socket_is_its_owners_alone_and_goes_away() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a/b/s.sock");
-        let place = bind(&path).await.expect("bound");
+        let endpoint = bind(&path).await.expect("bound");
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(path.parent().expect("a folder")), 0o700);
         assert!(matches!(bind(&path).await, Err(BindError::InUse { .. })));
-        drop(place);
+        drop(endpoint);
         assert!(!path.exists());
     }
 
@@ -148,9 +148,9 @@ mod tests {
         let path = folder.path().join("s.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).expect("bound"));
         assert!(path.exists());
-        let place = bind(&path).await.expect("bound");
+        let endpoint = bind(&path).await.expect("bound");
         UnixStream::connect(&path).await.expect("somebody listens");
-        drop(place);
+        drop(endpoint);
     }
 
     #[tokio::test]
@@ -166,10 +166,10 @@ mod tests {
     async fn the_socket_of_another_server_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
-        let place = bind(&path).await.expect("bound");
+        let endpoint = bind(&path).await.expect("bound");
         std::fs::rename(&path, folder.path().join("old.sock")).expect("moved");
         let _other = std::os::unix::net::UnixListener::bind(&path).expect("bound");
-        drop(place);
+        drop(endpoint);
         assert!(path.exists());
     }
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

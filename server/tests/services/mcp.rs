@@ -21,7 +21,7 @@ use trace_server::services::{ServiceOptions, Variables};
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 use trace_server::{Server, ServerOptions};
 
-use crate::support::{PATIENCE, eventually, validate};
+use crate::support::{TIMEOUT, eventually, validate};
 
 /// An MCP server. It logs what it receives, and that it has ended.
 const TOY: &str = r#"
@@ -104,7 +104,7 @@ impl World {
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
-        let answer = timeout(PATIENCE, self.client.request(method, &params)).await.expect("an answer");
+        let answer = timeout(TIMEOUT, self.client.request(method, &params)).await.expect("an answer");
         let result = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
         let result = serde_json::from_str(result.get()).expect("JSON");
         validate(method, &result, |methods| methods["clientRequests"][method].get("result"));
@@ -120,7 +120,7 @@ impl World {
 
     /// Returns the next notification or request of the server: its id, method and params.
     async fn next(&mut self) -> (Option<RequestId>, String, Value) {
-        let event = timeout(PATIENCE, self.events.next()).await.expect("something happens").expect("a connection");
+        let event = timeout(TIMEOUT, self.events.next()).await.expect("something happens").expect("a connection");
         let (id, method, params, kind) = match event {
             Event::Notification { method, params } => (None, method, params, "serverNotifications"),
             Event::Request { id, method, params } => (Some(id), method, params, "serverRequests"),

@@ -24,7 +24,7 @@ use trace_server::services::{ServiceOptions, Variables};
 use trace_server::transport::in_process::{Event, connect};
 use trace_server::{Server, ServerOptions};
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 
 /// An attempt to get a planted file executed.
 struct Attempt {
@@ -900,7 +900,7 @@ impl Scene {
         for mode in modes {
             client.request("thread/start", &json!({ "sandbox": mode })).await.expect("a thread");
             why = loop {
-                let event = timeout(PATIENCE, events.next()).await.expect("something happens").expect("a connection");
+                let event = timeout(TIMEOUT, events.next()).await.expect("something happens").expect("a connection");
                 let Event::Notification { method, params } = event else { continue };
                 let params: Value = serde_json::from_str(params.expect("params").get()).expect("JSON");
                 if method == "mcpServer/startupStatus/updated" && params["status"] != "starting" {

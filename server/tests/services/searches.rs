@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use trace_server::services::{MAX_MATCHES, MAX_QUERY_CHARS, SESSIONS_PER_CONNECTION};
 
-use crate::support::{Client, Machine, PATIENCE};
+use crate::support::{Client, Machine, TIMEOUT};
 
 fn filled() -> Machine {
     let machine = Machine::new();
@@ -127,5 +127,5 @@ async fn sessions_belong_to_their_connection_and_are_few() {
     other.call("fuzzyFileSearch/sessionStart", start("0")).await;
     drop(client);
     let answered = other.call("fuzzyFileSearch/sessionUpdate", json!({"sessionId": "0", "query": "x"}));
-    tokio::time::timeout(PATIENCE, answered).await.expect("it goes on");
+    tokio::time::timeout(TIMEOUT, answered).await.expect("it goes on");
 }

@@ -23,7 +23,7 @@ use trace_server::services::{Gauge, Launcher, ServiceOptions, Services, Variable
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
 /// Timeout of a test.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The JSON schemas of the peer, and the list of its methods.
 static SCHEMA: LazyLock<(Value, Value)> = LazyLock::new(|| {
@@ -118,7 +118,7 @@ pub(crate) struct Client {
 impl Client {
     /// Sends a request. Returns its result, which was validated, or its error.
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, RpcError> {
-        let answer = tokio::time::timeout(PATIENCE, self.handle.request(method, &params)).await;
+        let answer = tokio::time::timeout(TIMEOUT, self.handle.request(method, &params)).await;
         match answer.unwrap_or_else(|_| panic!("{method} is not answered")) {
             Ok(result) => {
                 let result: Value = serde_json::from_str(result.get()).expect("it is there");
@@ -152,7 +152,7 @@ impl Client {
     /// Returns the next notification, whose params were validated.
     pub(crate) async fn note(&self) -> (String, Value) {
         let mut events = self.events.lock().await;
-        match tokio::time::timeout(PATIENCE, events.next()).await.expect("a notification comes") {
+        match tokio::time::timeout(TIMEOUT, events.next()).await.expect("a notification comes") {
             Some(Event::Notification { method, params }) => {
                 let params = serde_json::from_str(params.expect("it is there").get()).expect("it is there");
                 validate(&method, &params, |methods| methods["serverNotifications"][&method].get("params"));
@@ -211,5 +211,5 @@ pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what} does not happen"));
+    tokio::time::timeout(TIMEOUT, waiting).await.unwrap_or_else(|_| panic!("{what} does not happen"));
 }

@@ -22,7 +22,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Timeout for one response or one notification.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The response of a server.
 pub type Answer = Result<Value, Refused>;
@@ -113,13 +113,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns an error if the connection closes, or if no response arrives within [`PATIENCE`].
+    /// Returns an error if the connection closes, or if no response arrives within [`TIMEOUT`].
     pub async fn ask(&self, method: &str, params: Value) -> anyhow::Result<Answer> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
         self.waiting.lock().expect("no thread panics with the lock held").insert(id, sender);
         self.send(&json!({"id": id, "method": method, "params": params})).await?;
-        let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| anyhow!("no answer to {method}"))?;
+        let answer = tokio::time::timeout(TIMEOUT, answer).await.map_err(|_| anyhow!("no answer to {method}"))?;
         answer.map_err(|_| anyhow!("the connection closed before {method} was answered"))
     }
 
@@ -145,7 +145,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns an error if no such notification arrives within [`PATIENCE`], or if the connection closes.
+    /// Returns an error if no such notification arrives within [`TIMEOUT`], or if the connection closes.
     pub async fn wait(&mut self, method: &str, mut fits: impl FnMut(&Value) -> bool) -> anyhow::Result<Value> {
         let search = async {
             while let Some(note) = self.notes.recv().await {
@@ -155,7 +155,7 @@ impl Client {
             }
             bail!("the connection closed before {method}")
         };
-        tokio::time::timeout(PATIENCE, search).await.map_err(|_| anyhow!("no {method} came"))?
+        tokio::time::timeout(TIMEOUT, search).await.map_err(|_| anyhow!("no {method} came"))?
     }
 
     /// Starts a thread, and returns its id.

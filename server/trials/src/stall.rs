@@ -15,7 +15,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::client::{Client, PATIENCE, hello, unlimited};
+use crate::client::{Client, TIMEOUT, hello, unlimited};
 use crate::model::{End, Model, Part, Reply};
 use crate::numbers::{Latencies, Summary, megabytes};
 use crate::server::{Home, Memory, ServerCommand};
@@ -130,7 +130,7 @@ pub async fn run(command: &ServerCommand, stall: &Stall) -> anyhow::Result<Repor
 /// Waits for the end of a turn, and counts the notifications until then.
 async fn wait_counting(client: &mut Client, turn: &str, count: &mut u64) -> anyhow::Result<Value> {
     loop {
-        let note = tokio::time::timeout(PATIENCE, client.note()).await.context("the turn does not end")?;
+        let note = tokio::time::timeout(TIMEOUT, client.note()).await.context("the turn does not end")?;
         let mut note = note.context("the connection closed")?;
         *count += 1;
         if note.method == "turn/completed" && note.params["turn"]["id"] == *turn {

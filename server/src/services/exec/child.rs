@@ -133,7 +133,7 @@ impl Running {
             // Dropping the future drops the sets, which aborts their tasks.
             let mut readers: JoinSet<()> = reading.into_iter().collect();
             let writers: JoinSet<()> = writing.into_iter().collect();
-            let exit_code = lived(leader, time, &terminate).await;
+            let exit_code = wait_for_end(leader, time, &terminate).await;
             ended.cancel();
             tokio::select! {
                 () = async { while readers.join_next().await.is_some() {} } => {}
@@ -164,7 +164,7 @@ impl Running {
 }
 
 /// Waits until a command ends, and ends it when `terminate` is cancelled or its time is up. Returns the exit code.
-async fn lived(mut leader: Leader, time: Option<Duration>, terminate: &CancellationToken) -> i32 {
+async fn wait_for_end(mut leader: Leader, time: Option<Duration>, terminate: &CancellationToken) -> i32 {
     // A deadline that `Instant` cannot express is no limit.
     let deadline = time.and_then(|time| Instant::now().checked_add(time));
     let time_is_up = async {

@@ -35,15 +35,15 @@ pub(super) struct Piece<'a> {
 }
 
 /// Converts a piece of output to a notification.
-pub(super) type Wording = Arc<dyn Fn(Piece<'_>) -> ServerNotification + Send + Sync>;
+pub(super) type ToNotification = Arc<dyn Fn(Piece<'_>) -> ServerNotification + Send + Sync>;
 
 /// What happens to the output.
 #[derive(Clone)]
 pub(super) enum Destination {
     /// It is buffered.
-    Gathered,
+    Buffered,
     /// It is sent in notifications.
-    Told(Notifier, Wording),
+    Streamed(Notifier, ToNotification),
 }
 
 /// What was read of one stream.
@@ -73,8 +73,8 @@ pub(super) async fn read(
     ended: CancellationToken,
 ) {
     let limit = match destination {
-        Destination::Gathered => Some(cap.unwrap_or(usize::MAX).min(MAX_BUFFERED_OUTPUT_BYTES)),
-        Destination::Told(..) => cap,
+        Destination::Buffered => Some(cap.unwrap_or(usize::MAX).min(MAX_BUFFERED_OUTPUT_BYTES)),
+        Destination::Streamed(..) => cap,
     };
     let mut taken = 0_usize;
     let mut is_full = false;
@@ -84,7 +84,7 @@ pub(super) async fn read(
         if is_full && ended.is_cancelled() {
             return;
         }
-        if let Destination::Told(notifier, _) = &destination {
+        if let Destination::Streamed(notifier, _) = &destination {
             notifier.ready().await;
         }
         let had_ended = ended.is_cancelled();
@@ -120,10 +120,10 @@ pub(super) async fn read(
         let mut captured = capture.lock().unwrap_or_else(PoisonError::into_inner);
         captured.cap_reached = is_full;
         match &destination {
-            Destination::Gathered => captured.bytes.extend_from_slice(bytes),
-            Destination::Told(notifier, wording) => {
+            Destination::Buffered => captured.bytes.extend_from_slice(bytes),
+            Destination::Streamed(notifier, to_notification) => {
                 drop(captured);
-                notifier.notify(wording(Piece { stream, bytes, cap_reached: is_full }));
+                notifier.notify(to_notification(Piece { stream, bytes, cap_reached: is_full }));
             }
         }
     }
@@ -167,16 +167,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_never_stops_printing_is_not_waited_for_when_the_command_has_ended() {
-        let wording = |piece: Piece<'_>| {
+        let to_notification = |piece: Piece<'_>| {
             assert_eq!((piece.stream, piece.bytes, piece.cap_reached), (Stream::Out, &b"y"[..], false));
             WarningNotification::default().into()
         };
-        let told = Destination::Told(Arc::new(|_: ServerNotification| {}), Arc::new(wording));
+        let streamed = Destination::Streamed(Arc::new(|_: ServerNotification| {}), Arc::new(to_notification));
         let ended = CancellationToken::new();
         ended.cancel();
         let capture = Capture::default();
         let endless = Endless { pause: Box::pin(tokio::time::sleep(Duration::ZERO)), said: 0 };
-        read(endless, Stream::Out, told, None, Arc::clone(&capture), ended).await;
+        read(endless, Stream::Out, streamed, None, Arc::clone(&capture), ended).await;
         assert!(capture.lock().expect("no panic").drain_timed_out);
     }
 }

@@ -32,7 +32,7 @@ use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
 
 use super::child::{ChildCommand, Ended, GRACE_BEFORE_KILL, Running, StdinKind, TerminalSize};
 use super::input::WriteError;
-use super::output::{Captured, DRAIN_TIMEOUT, Destination, Piece, Stream, Wording};
+use super::output::{Captured, DRAIN_TIMEOUT, Destination, Piece, Stream, ToNotification};
 use crate::config::Config;
 use crate::connection::ConnectionId;
 use crate::services::fs::decoded;
@@ -59,7 +59,7 @@ pub struct Confined {
     /// The program and its arguments.
     pub line: Vec<String>,
     /// What to do after the command has ended, for whatever reason.
-    pub then: Option<Then>,
+    pub then: Option<Cleanup>,
 }
 
 impl fmt::Debug for Confined {
@@ -75,12 +75,12 @@ impl From<Vec<String>> for Confined {
 }
 
 /// Work to do after a command has ended. It may block, because it may look at many files.
-type Then = Box<dyn FnOnce() + Send>;
+type Cleanup = Box<dyn FnOnce() + Send>;
 
 /// Runs the work once, at the latest when it is dropped.
-struct AtTheEnd(Option<Then>);
+struct RunOnDrop(Option<Cleanup>);
 
-impl Drop for AtTheEnd {
+impl Drop for RunOnDrop {
     fn drop(&mut self) {
         if let Some(then) = self.0.take() {
             let _ = std::thread::Builder::new().name("trace-after-command".to_owned()).spawn(then);
@@ -190,11 +190,11 @@ impl ExecService {
         let mut env = checked_env(params.env)?;
         let command = self.without_keys(&params.command, &mut env);
         let Confined { line, then } = self.confined(command, policy, cwd.clone(), &mut env).await?;
-        let mut then = AtTheEnd(then);
+        let mut then = RunOnDrop(then);
         let streams = params.stream_stdout_stderr || params.tty;
         let destination = match (&params.process_id, streams) {
-            (Some(id), true) => Destination::Told(Arc::clone(notifier), command_wording(id.clone())),
-            _ => Destination::Gathered,
+            (Some(id), true) => Destination::Streamed(Arc::clone(notifier), command_notification(id.clone())),
+            _ => Destination::Buffered,
         };
         let order = ChildCommand {
             line,
@@ -290,8 +290,8 @@ impl ExecService {
         }
         let process_handle = params.process_handle;
         let destination = match params.stream_stdout_stderr || params.tty {
-            true => Destination::Told(Arc::clone(notifier), process_wording(process_handle.clone())),
-            false => Destination::Gathered,
+            true => Destination::Streamed(Arc::clone(notifier), process_notification(process_handle.clone())),
+            false => Destination::Buffered,
         };
         let mut env = checked_env(params.env)?;
         let order = ChildCommand {
@@ -584,7 +584,7 @@ fn text(captured: &Captured) -> String {
     String::from_utf8_lossy(&captured.bytes).into_owned()
 }
 
-fn command_wording(process_id: String) -> Wording {
+fn command_notification(process_id: String) -> ToNotification {
     Arc::new(move |Piece { stream, bytes, cap_reached }| {
         let stream = match stream {
             Stream::Out => CommandExecOutputStream::Stdout,
@@ -595,7 +595,7 @@ fn command_wording(process_id: String) -> Wording {
     })
 }
 
-fn process_wording(process_handle: String) -> Wording {
+fn process_notification(process_handle: String) -> ToNotification {
     Arc::new(move |Piece { stream, bytes, cap_reached }| {
         let stream = match stream {
             Stream::Out => ProcessOutputStream::Stdout,

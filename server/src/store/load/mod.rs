@@ -58,7 +58,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         match line.kind {
             LineKind::ResponseItem => {
                 let item = line.payload();
-                mail.seen(&item);
+                mail.mark_read(&item);
                 history.push(item);
             }
             LineKind::Compacted => history.compact(&line.payload()),
@@ -72,7 +72,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
                             settings::read_applied(&mut settings, applied);
                         }
                     }
-                    record::MAIL_EVENT => mail.came(&payload),
+                    record::MAIL_EVENT => mail.received(&payload),
                     GOAL_EVENT => {
                         let found = payload.get("goal").cloned().unwrap_or_default();
                         goal = serde_json::from_value(found).ok().or(goal.take());
@@ -163,14 +163,14 @@ pub(super) fn survey(chain: &Chain) -> Result<Survey, StoreError> {
     let mut survey = Survey::default();
     chain.each(|place, line| {
         if line.kind == LineKind::ResponseItem && line.tag() == "agent_message" {
-            survey.mail.seen(&line.payload());
+            survey.mail.mark_read(&line.payload());
         }
         if line.kind == LineKind::Event {
             let (tag, payload) = (line.tag(), line.payload());
             match tag.as_ref() {
                 "thread_settings_applied" => survey.last_settings = Some(payload),
                 GOAL_EVENT | GOAL_CLEARED_EVENT => survey.goal = Some(payload),
-                record::MAIL_EVENT => survey.mail.came(&payload),
+                record::MAIL_EVENT => survey.mail.received(&payload),
                 "thread_rolled_back" => {
                     turns.drop_newest(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0));
                     survey.begun.truncate(turns.len());

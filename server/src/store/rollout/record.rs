@@ -45,11 +45,11 @@ struct Running {
 
 /// Whether the lines of an event justify creating a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Worth {
+pub(crate) enum Storage {
     /// They do.
-    Storing,
+    Now,
     /// They are kept until other lines create the rollout.
-    Keeping,
+    Deferred,
 }
 
 impl Recorder {
@@ -58,7 +58,7 @@ impl Recorder {
     }
 
     /// Returns the lines of an event, which may be none.
-    pub(crate) fn lines(&mut self, event: &Event) -> (Worth, Vec<NewLine>) {
+    pub(crate) fn lines(&mut self, event: &Event) -> (Storage, Vec<NewLine>) {
         let line = |kind: LineKind, payload: Value| vec![NewLine { at_ms: event.at_ms, kind, payload }];
         let lines = match &event.kind {
             EventKind::TurnStarted { turn, root_turn, kind, context_window } => {
@@ -79,7 +79,7 @@ impl Recorder {
             EventKind::TokensUsed { usage, .. } => line(LineKind::Event, tokens_used(usage)),
             EventKind::SettingsChanged { settings } => {
                 let lines = line(LineKind::Event, self.settings_changed(settings));
-                return (Worth::Keeping, lines);
+                return (Storage::Deferred, lines);
             }
             EventKind::TurnContext { turn, settings } => {
                 let root = self.turns.get(turn).map_or(turn, |running| &running.root);
@@ -102,7 +102,7 @@ impl Recorder {
             | EventKind::DiffChanged { .. }
             | EventKind::PlanChanged { .. } => Vec::new(),
         };
-        (if lines.is_empty() { Worth::Keeping } else { Worth::Storing }, lines)
+        (if lines.is_empty() { Storage::Deferred } else { Storage::Now }, lines)
     }
 
     fn turn_started(&mut self, turn: &TurnId, root: &TurnId, window: Option<u64>, at_ms: i64) -> Value {

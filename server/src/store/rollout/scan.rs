@@ -20,7 +20,7 @@ use super::{item, record, short};
 use crate::store::summary::MAX_PREVIEW_CHARS;
 
 /// The events that change a scan.
-const LOOKED_AT: [&str; 9] = [
+const SCANNED_EVENTS: [&str; 9] = [
     "task_started",
     "turn_started",
     "user_message",
@@ -134,7 +134,7 @@ impl Scan {
             }
             LineKind::Event => {
                 let tag = line.tag();
-                if !LOOKED_AT.contains(&tag.as_ref()) || (tag == "item_completed" && self.preview.is_some()) {
+                if !SCANNED_EVENTS.contains(&tag.as_ref()) || (tag == "item_completed" && self.preview.is_some()) {
                     return;
                 }
                 self.add_event(&tag, &line.payload(), line);

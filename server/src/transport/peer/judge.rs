@@ -66,7 +66,7 @@ pub(in crate::transport) struct Judge(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     arrived: Batch<Arrived>,
-    sought: Batch<Sought>,
+    sought: Batch<PendingSearch>,
     /// Processes that were admitted. Their connections are recognized without a search.
     clients: Memory<()>,
     /// Processes that were refused, with the reasons.
@@ -82,7 +82,7 @@ struct Arrived {
 
 /// A connection that waits for the second step: the processes that hold its socket are not known yet.
 #[derive(Debug)]
-struct Sought {
+struct PendingSearch {
     socket: PeerSocket,
     peer: SocketAddr,
     local: SocketAddr,
@@ -110,7 +110,7 @@ impl Judge {
 }
 
 /// Sends a verdict. The caller may have stopped waiting for it.
-fn tell(answer: Answer, judged: Result<Peer, Refused>) {
+fn send_verdict(answer: Answer, judged: Result<Peer, Refused>) {
     let _ = answer.send(judged);
 }
 
@@ -123,12 +123,12 @@ impl Shared {
                 continue;
             }
             match origin {
-                Origin::Unix { pid, uid, handle } => tell(answer, self.judge_unix(pid, uid, handle.as_ref())),
+                Origin::Unix { pid, uid, handle } => send_verdict(answer, self.judge_unix(pid, uid, handle.as_ref())),
                 Origin::Tcp { peer, local } => match judge_addresses(peer, local) {
-                    Ok(judged) => tell(answer, judged),
-                    Err(socket) => sought.push(Sought { socket, peer, local, answer }),
+                    Ok(judged) => send_verdict(answer, judged),
+                    Err(socket) => sought.push(PendingSearch { socket, peer, local, answer }),
                 },
-                Origin::Unknown => tell(answer, Err(Refused::Gone)),
+                Origin::Unknown => send_verdict(answer, Err(Refused::Gone)),
             }
         }
         let sought = self.without_known_clients(sought);
@@ -137,7 +137,7 @@ impl Shared {
     }
 
     /// Admits the connections of known clients, and returns the others.
-    fn without_known_clients(&self, mut sought: Vec<Sought>) -> Vec<Sought> {
+    fn without_known_clients(&self, mut sought: Vec<PendingSearch>) -> Vec<PendingSearch> {
         for (process, ()) in self.clients.all() {
             if sought.is_empty() {
                 break;
@@ -153,25 +153,28 @@ impl Shared {
                 self.clients.forget(process);
                 continue;
             }
-            let (theirs, others) = sought.into_iter().partition(|sought: &Sought| held.contains(&sought.socket.inode));
+            let (theirs, others) =
+                sought.into_iter().partition(|sought: &PendingSearch| held.contains(&sought.socket.inode));
             sought = others;
             for sought in theirs {
                 let peer = Peer { process: Some(process), owner: Owner::User(sought.socket.uid) };
-                tell(sought.answer, Ok(peer));
+                send_verdict(sought.answer, Ok(peer));
             }
         }
         sought
     }
 
     /// Judges connections by searching for the processes that hold their sockets.
-    fn search(&self, mut sought: Vec<Sought>) {
+    fn search(&self, mut sought: Vec<PendingSearch>) {
         sought.retain(|sought| !sought.answer.is_closed());
         let wanted = sought.iter().map(|sought| sought.socket.inode).collect();
         let found = lineage::own_pid().and_then(|own| Ok((own, search(&wanted, own, &self.living_refused())?)));
         let (own, findings) = match found {
             Ok(found) => found,
             Err(error) => {
-                return sought.into_iter().for_each(|sought| tell(sought.answer, Err(Refused::unknown(&error))));
+                return sought
+                    .into_iter()
+                    .for_each(|sought| send_verdict(sought.answer, Err(Refused::unknown(&error))));
             }
         };
         let mut hidden = Vec::new();
@@ -180,11 +183,11 @@ impl Shared {
                 Some(Holder::Client(process)) => {
                     self.clients.remember(*process, ());
                     let owner = Owner::User(sought.socket.uid);
-                    tell(sought.answer, Ok(Peer { process: Some(*process), owner }));
+                    send_verdict(sought.answer, Ok(Peer { process: Some(*process), owner }));
                 }
                 Some(Holder::Refused(process, why)) => {
                     self.remember_refused(*process, why);
-                    tell(sought.answer, Err(why.clone()));
+                    send_verdict(sought.answer, Err(why.clone()));
                 }
                 None => hidden.push(sought),
             }
@@ -192,18 +195,18 @@ impl Shared {
         if hidden.is_empty() {
             return;
         }
-        let meant = no_command_can_be_meant(own);
+        let verdict = check_hidden_holder(own);
         // A process whose files were not examined may hold the socket.
-        let meant = if findings.is_cut { meant.and(Err(Refused::Busy)) } else { meant };
-        for Sought { socket, peer, local, answer } in hidden {
+        let verdict = if findings.is_cut { verdict.and(Err(Refused::Busy)) } else { verdict };
+        for PendingSearch { socket, peer, local, answer } in hidden {
             // The socket is looked up again last: if it is still the same, its holder already existed when no command
             // could have held it.
             let judged = match diag::find(peer, local) {
-                Ok(Some(again)) if again == socket => meant.clone().map(|()| Owner::User(socket.uid).into()),
+                Ok(Some(again)) if again == socket => verdict.clone().map(|()| Owner::User(socket.uid).into()),
                 Ok(_) => Err(Refused::Gone),
                 Err(error) => Err(Refused::unknown(error)),
             };
-            tell(answer, judged);
+            send_verdict(answer, judged);
         }
     }
 
@@ -285,7 +288,7 @@ fn judge_socket(socket: &PeerSocket) -> Option<Result<Peer, Refused>> {
 ///
 /// A command can send a socket over a unix socket to another program and end, so that no process holds it. It is
 /// therefore not enough that no command with network access is running: none may ever have been started.
-fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
+fn check_hidden_holder(own: u32) -> Result<(), Refused> {
     if sandbox::has_opened_network() {
         return Err(Refused::Unknown(HIDES.to_owned()));
     }
@@ -295,12 +298,12 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     // A command that another server runs for this user, or that was left running when that server ended. Sockets of
     // other users have been judged before.
     let user = rustix::process::geteuid().as_raw();
-    let is_meant = |pid: u32| {
+    let may_hold_it = |pid: u32| {
         hides(pid)
             && lineage::runs_for(pid, user).unwrap_or(false)
             && matches!(sandbox::marked(pid), Ok(Some(Network::Open)))
     };
-    if others.into_iter().any(|(pid, _)| is_meant(pid)) {
+    if others.into_iter().any(|(pid, _)| may_hold_it(pid)) {
         return Err(Refused::Unknown(HIDES.to_owned()));
     }
     if has_no_children() {

@@ -13,7 +13,7 @@ use super::peer::{Owner, Peer, Share, Shares};
 
 /// The slots of a server.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct ConnectionSlots {
     all: Arc<Semaphore>,
     elsewhere: Arc<Semaphore>,
     peers: Shares<Peer>,
@@ -22,19 +22,19 @@ pub(super) struct Room {
 
 /// The slot of a connection. Dropping the last clone frees it.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct ConnectionSlot {
     _parts: Arc<Parts>,
 }
 
 #[derive(Debug)]
 struct Parts {
-    _place: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
     _elsewhere: Option<OwnedSemaphorePermit>,
     _peer: Share<Peer>,
     _owner: Share<Owner>,
 }
 
-impl Room {
+impl ConnectionSlots {
     pub(super) fn new() -> Self {
         Self {
             all: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
@@ -49,7 +49,7 @@ impl Room {
     /// # Errors
     ///
     /// Returns the text for the peer if there is no slot.
-    pub(super) fn take(&self, peer: &Peer) -> Result<Held, String> {
+    pub(super) fn take(&self, peer: &Peer) -> Result<ConnectionSlot, String> {
         let _peer = self.peers.take(peer.clone()).ok_or_else(|| {
             format!("this client has {MAX_CONNECTIONS_PER_PEER} connections open, the most that one may have\n")
         })?;
@@ -64,8 +64,8 @@ impl Room {
             Owner::User(_) => None,
             Owner::Address(_) | Owner::Unknown => Some(place(&self.elsewhere)?),
         };
-        let _place = place(&self.all)?;
-        Ok(Held { _parts: Arc::new(Parts { _place, _elsewhere, _peer, _owner }) })
+        let _slot = place(&self.all)?;
+        Ok(ConnectionSlot { _parts: Arc::new(Parts { _slot, _elsewhere, _peer, _owner }) })
     }
 }
 
@@ -73,10 +73,10 @@ impl Room {
 mod tests {
     use super::*;
 
-    fn fill(room: &Room, peers: impl Iterator<Item = Peer>) -> (Vec<Held>, String) {
+    fn fill(slots: &ConnectionSlots, peers: impl Iterator<Item = Peer>) -> (Vec<ConnectionSlot>, String) {
         let mut held = Vec::new();
         for peer in peers {
-            match room.take(&peer) {
+            match slots.take(&peer) {
                 Ok(place) => held.push(place),
                 Err(why) => return (held, why),
             }
@@ -90,27 +90,27 @@ mod tests {
 
     #[test]
     fn nobody_takes_all_places() {
-        let room = Room::new();
+        let slots = ConnectionSlots::new();
         let one = Peer { process: Some((1, 0)), owner: Owner::User(7) };
-        let (held, why) = fill(&room, std::iter::repeat_with(|| one.clone()));
+        let (held, why) = fill(&slots, std::iter::repeat_with(|| one.clone()));
         assert_eq!(held.len(), MAX_CONNECTIONS_PER_PEER, "{why}");
         assert!(why.starts_with("this client has 4096"), "{why}");
-        let (of_others, why) = fill(&room, processes(7).skip(1));
+        let (of_others, why) = fill(&slots, processes(7).skip(1));
         assert_eq!(held.len() + of_others.len(), MAX_CONNECTIONS_PER_OWNER);
         assert!(why.starts_with("this user or address has 6144"), "{why}");
         // Another user still finds slots, until the server has none left.
-        let (rest, why) = fill(&room, processes(8));
+        let (rest, why) = fill(&slots, processes(8));
         assert_eq!((held.len() + of_others.len() + rest.len(), why.as_str()), (MAX_CONNECTIONS, TOO_MANY));
         drop(held);
-        assert!(room.take(&one).is_ok(), "places are given back");
+        assert!(slots.take(&one).is_ok(), "places are given back");
     }
 
     #[test]
     fn other_machines_together_leave_room_for_this_one() {
-        let room = Room::new();
+        let slots = ConnectionSlots::new();
         let addresses = (0..=u32::MAX).map(|number| Peer::from(Owner::at(std::net::Ipv4Addr::from(number).into())));
-        let (held, why) = fill(&room, addresses);
+        let (held, why) = fill(&slots, addresses);
         assert_eq!((held.len(), why.as_str()), (MAX_CONNECTIONS_PER_OWNER, TOO_MANY));
-        assert!(room.take(&Owner::User(7).into()).is_ok());
+        assert!(slots.take(&Owner::User(7).into()).is_ok());
     }
 }
