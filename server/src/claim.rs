@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_owner_and_is_free_when_he_goes() {
+    fn a_name_has_one_owner_and_is_released() {
         let folder = tempfile::tempdir().unwrap();
         let claim = Claim::take(folder.path(), "a").unwrap().unwrap();
         assert!(Claim::take(folder.path(), "a").unwrap().is_none());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_left_who_died_is_removed() {
+    fn claims_of_dead_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.0123.claim"), "").unwrap();
         let claim = Claim::take(folder.path(), "a").unwrap().unwrap();
@@ -204,7 +204,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_can_only_read_neither_takes_a_name_nor_keeps_it_from_others() {
+    fn a_process_that_can_only_read_neither_takes_nor_blocks_a_name() {
         use nix::fcntl::{FcntlArg, fcntl};
 
         let folder = tempfile::tempdir().unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_at_once_never_two_have_the_name() {
+    fn a_contended_name_never_has_two_owners() {
         let folder = tempfile::tempdir().unwrap();
         let (owners, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let start = Barrier::new(8);

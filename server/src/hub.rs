@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everybody_hears_everything_in_order_however_many_there_are() {
+    async fn all_clients_get_all_notifications_in_order() {
         for count in [1, WOKEN_AT_ONCE, WOKEN_AT_ONCE + 1, 5 * WOKEN_AT_ONCE] {
             let hub = Hub::default();
             let mut readers: Vec<_> = (0..count as u64).map(|id| joined(&hub, id)).collect();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_come_to_their_turn_before_all_of_many_are_woken() {
+    async fn other_tasks_run_before_all_connections_are_woken() {
         let hub = Hub::default();
         let readers: Vec<_> = (0..4 * WOKEN_AT_ONCE as u64).map(|id| joined(&hub, id)).collect();
         let mut writers = tokio::task::JoinSet::new();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tasks_everybody_is_woken_at_once() {
+    fn without_a_runtime_all_connections_are_woken_at_once() {
         let hub = Hub::default();
         let readers: Vec<_> = (0..2 * WOKEN_AT_ONCE as u64).map(|id| joined(&hub, id)).collect();
         warn(&hub, "one");

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_anything_in_them_are_read_past() {
+    fn any_name_of_a_process_can_be_parsed() {
         let rest = "S 1 2 2 0 -1 4194304 1 0 0 0 1 0 0 0 20 0 1 0 12345 100 5";
         for name in ["sh", "a b", "x) S 9 (y", ")\n(", ""] {
             let read = parse_stat(&format!("7 ({name}) {rest}")).expect("it is complete");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_ended_has_no_lineage() {
+    fn an_ended_process_has_no_lineage() {
         let own = own_pid().expect("a number");
         let mut child = Command::new("true").spawn().expect("it starts");
         child.wait().expect("it ends");

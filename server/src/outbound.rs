@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_sent_quietly_is_heard_when_somebody_says_so() {
+    async fn quiet_messages_are_read_after_a_wake() {
         let (outbound, mut reader) = outbound(OutboundPolicy::SHARED);
         let by_another = |outbound: &Outbound| {
             outbound.send(text("c"));
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_reader_costs_a_bounded_amount() {
+    fn a_stalled_reader_costs_limited_memory() {
         let (outbound, _reader) = outbound(OutboundPolicy::SHARED);
         let text = text(&"x".repeat(16 << 10));
         let mut most = Backlog::default();
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn producers_wait_until_the_half_is_gone() {
+    async fn producers_wait_until_half_of_the_queue_is_gone() {
         let (outbound, mut reader) = outbound(OutboundPolicy::Wait);
         for _ in 0..BUSY_MESSAGES - 1 {
             outbound.send(text("x"));
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_goes_on_when_the_connection_ends() {
+    async fn waiting_producers_continue_when_the_connection_ends() {
         for end in [Outbound::end, Outbound::cut] {
             let (outbound, _reader) = outbound(OutboundPolicy::Wait);
             outbound.send(text(&"x".repeat(BUSY_BYTES)));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_below_is_closed_to_others_and_links_are_not_followed() {
+    fn everything_below_becomes_private_and_symlinks_are_not_followed() {
         let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let at = |name: &str| home.path().join(name);
         fs::create_dir_all(at("sessions/2026/01/02")).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_private() {
+    fn new_files_are_private() {
         let folder = tempfile::tempdir().unwrap();
         create_folders(&folder.path().join("a/b")).unwrap();
         create_file(&folder.path().join("a/b/c")).unwrap();

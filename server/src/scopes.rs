@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn gauges_count_who_runs_and_who_waits() {
+    fn gauges_count_running_and_waiting_requests() {
         let queues = ScopeQueues::new();
         let thread_gauge = || queues.gauges().into_iter().find(|gauge| gauge.kind == "thread").expect("a kind");
         let first = queues.enter(thread("t"), A);

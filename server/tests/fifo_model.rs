@@ -50,7 +50,7 @@ fn is_empty(queues: &Queues<u8>) -> bool {
 }
 
 #[test]
-fn all_get_their_turn_and_writers_are_alone() {
+fn all_tasks_run_and_writers_run_alone() {
     shuttle::check_random(
         || {
             block_on(async {
@@ -79,7 +79,7 @@ fn all_get_their_turn_and_writers_are_alone() {
 }
 
 #[test]
-fn writers_run_in_the_order_in_which_they_took_their_places() {
+fn writers_run_in_the_order_of_arrival() {
     shuttle::check_random(
         || {
             block_on(async {
@@ -107,7 +107,7 @@ fn writers_run_in_the_order_in_which_they_took_their_places() {
 }
 
 #[test]
-fn who_gives_up_while_its_turn_comes_passes_it_on() {
+fn a_ticket_dropped_at_its_turn_wakes_the_next_task() {
     shuttle::check_random(
         || {
             block_on(async {

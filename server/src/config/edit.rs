@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_join_or_make_way() {
+    fn tables_are_merged_or_replaced() {
         let value = json!({"url": "v", "more": {"deep": [1, {"a": true}]}});
         assert_eq!(
             edited(FILE, &[("providers.x", value.clone(), Merge::Upsert)]).expect("an edit that is possible"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn null_takes_a_key_away() {
+    fn null_removes_a_key() {
         for key in ["providers.x", "model"] {
             let text = edited(FILE, &[(key, Value::Null, Merge::Replace)]).expect("an edit that is possible");
             assert!(!text.contains(if key == "model" { "model" } else { "[providers.x]" }), "{text}");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set_is_refused() {
+    fn invalid_edits_are_refused() {
         let Err(ConfigError::Parent { parent, .. }) = edited(FILE, &[("model.x", json!(1), Merge::Replace)]) else {
             panic!()
         };

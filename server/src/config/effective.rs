@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_means_the_defaults() {
+    fn an_empty_configuration_means_the_defaults() {
         let config = config("", "").expect("a configuration");
         let settings = config.settings(Path::new("/work"));
         assert_eq!(settings.model, DEFAULT_MODEL);
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_can_be_for_something() {
+    fn agent_roles_are_read() {
         let text = "[agents.roles.reviewer]\ndescription = 'looks for mistakes'\nmodel = 'large'";
         let roles = config(text, "model = 'b'").expect("a configuration").roles;
         let expected = Role {
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_lie_over_the_file_and_a_thread_over_both() {
+    fn flags_override_the_file_and_a_thread_overrides_both() {
         let config = config("model = 'a'\nservice_tier = 'x'\n[agents]\nmax_threads = 7\nmax_depth = 1", "model = 'b'")
             .expect("a configuration");
         assert_eq!(config.model, "b");
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_is_what_the_file_says() {
+    fn the_workspace_of_the_file_is_used() {
         let config = config(
             "sandbox_mode = 'workspace-write'\n[sandbox_workspace_write]\nwritable_roots = ['/data', 'near']\n\
              network_access = true\nexclude_slash_tmp = true",
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn every_approval_policy_of_the_file_has_a_nearest_one() {
+    fn every_approval_policy_of_the_file_has_an_equivalent() {
         for (text, policy) in [
             ("'untrusted'", ApprovalPolicy::Untrusted),
             ("'on-failure'", ApprovalPolicy::OnRequest),
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_the_catalogue_brings_what_it_knows() {
+    fn a_model_of_the_catalogue_sets_its_defaults() {
         let file = "[[models]]\nid = 'small'\ncontext_window = 1000\n\
                     [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\nauto_compact_token_limit = 1500\n\
                     default_effort = 'high'";
@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_nobody_reads_are_named() {
+    fn keys_that_are_not_read_lead_to_warnings() {
         let config = config(
             "modle = 'x'\n[sandbox_workspace_write]\nnetwork = true\n[hooks.a]\ncommand = 'x'\nargs = []\n[tui]\na = 1",
             "",
@@ -620,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_must_be_described_well_if_it_is_asked() {
+    fn only_the_provider_in_use_must_be_valid() {
         let file = "[model_providers.good]\nbase_url = 'http://host/v1'\nname = 'Good'\nrequest_max_retries = 1\n\
                     [model_providers.bad]\nwire_api = 'smoke'";
         let good = config(file, "model_provider = 'good'").expect("a configuration");
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_name_the_layer_that_counts() {
+    fn origins_name_the_effective_layer() {
         let config =
             config("model = 'a'\nservice_tier = 'x'\n[agents]\nmax_depth = 1", "model = 'b'").expect("a configuration");
         let origins = config.origins();
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_have_an_end() {
+    fn warnings_are_limited() {
         let text: String = (0..MAX_WARNINGS + 3).map(|number| format!("x{number} = 1\n")).collect();
         let warnings = config(&text, "").expect("a configuration").warnings;
         assert_eq!(warnings.len(), MAX_WARNINGS + 1);
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_read_holds_the_defaults_and_what_nobody_knows() {
+    fn clients_read_defaults_and_unknown_keys() {
         let json = config("unknown = 1\nmodel = 'a'", "").expect("a configuration").to_json();
         assert_eq!(
             Value::Object(json),

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_user_would_miss_is_named() {
+    fn only_keys_that_a_user_would_miss_lead_to_warnings() {
         assert_eq!(remark("tui.theme"), None);
         assert_eq!(remark("experimental_use_unified_exec_tool"), None);
         assert_eq!(remark("hooks.docs.command").expect("a remark"), "`hooks` has no effect here");

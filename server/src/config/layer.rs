@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_is_toml_or_a_word() {
+    fn an_override_is_toml_or_a_string() {
         for (text, value) in [
             ("model=gpt-x", toml::Value::from("gpt-x")),
             ("model = \"a b\"", "a b".into()),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn later_overrides_win_and_tables_join() {
+    fn later_overrides_win_and_tables_are_merged() {
         let overrides = ["a.b=1", "a.c=2", "a.b=3", "a={d=4}"].map(|text| Override::parse(text).expect("an override"));
         assert_eq!(table_of_overrides(&overrides).expect("a table"), table("a = {b = 3, c = 2, d = 4}"));
         let overrides = ["a=1", "a.b=2"].map(|text| Override::parse(text).expect("an override"));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_of_a_client_is_a_table() {
+    fn a_map_of_dotted_keys_becomes_a_table() {
         let Value::Object(map) = json!({"a.b": [1, {"c": 2.5}], "x": null, "y": {"z": null, "w": true}}) else {
             panic!()
         };
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_file_shows_as_json() {
+    fn toml_values_become_json() {
         let value = toml::Value::Table(table("a = [1, 2.5, 'x']\nt = 2026-01-02\n[b]\nc = true"));
         assert_eq!(toml_to_json(&value), json!({"a": [1, 2.5, "x"], "t": "2026-01-02", "b": {"c": true}}));
     }

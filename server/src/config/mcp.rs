@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_makes_no_sense_hurts_no_other() {
+    fn an_invalid_server_does_not_affect_others() {
         let (servers, remarks) = read(
             "[mcp_servers.good]\ncommand = 'x'\nscopes = []\n[mcp_servers.bad]\ncommand = 'x'\nurl = 'http://a'\n[mcp_servers.'a b']\ncommand = 'x'",
         );
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_required_has_to_make_sense() {
+    fn an_invalid_required_server_is_an_error() {
         let (servers, _) = read("[mcp_servers.bad]\nrequired = true");
         let error = servers.expect_err("it is required").to_string();
         assert_eq!(

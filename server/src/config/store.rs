@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_says_where() {
+    fn an_invalid_file_is_reported_with_its_place() {
         for (text, line, column, part) in [
             ("model = 'x'\nmodel_provider = \n", 2, 18, "string"),
             ("model = 'é' # é\n  model_context_window = 'x'", 2, 26, "expected u64"),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_by_hand_is_seen_and_a_slip_does_not_count() {
+    fn changes_of_the_file_are_seen_and_invalid_ones_are_not_used() {
         let (_home, store) = store("model = 'a'", &[]);
         let store = store.expect("a configuration");
         fs::write(store.file(), "model = 'b'").expect("the file system works");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn all_changes_or_none() {
+    fn all_edits_or_none_are_applied() {
         let (_home, store) = store("# keep\nmodel = 'a'\n", &[]);
         let store = store.expect("a configuration");
         let refused = store.write(&[edit("model", json!("b")), edit("approval_policy", json!("nix"))], None, None);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_must_have_seen_what_is_there() {
+    fn a_write_needs_the_current_version() {
         let (home, store) = store("model = 'a'\n", &[]);
         let store = store.expect("a configuration");
         let first = store.write(&[], None, None).expect("a change that is possible").version;
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_below_an_override_says_so() {
+    fn a_change_below_an_override_is_reported() {
         let (_home, store) = store("", &["model=flag"]);
         let store = store.expect("a configuration");
         let written = store.write(&[edit("model", json!("file"))], None, None).expect("a change that is possible");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_and_the_mode_of_the_file_stay() {
+    fn a_symlink_and_the_mode_of_the_file_stay() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let home = tempfile::tempdir().expect("a folder");
         let real = home.path().join("real.toml");

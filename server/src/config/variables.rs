@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_configured_as_a_key_is_one() {
+    fn variables_that_are_configured_as_keys_count_as_keys() {
         let rules = read(
             "[model_providers.a]\nbase_url = 'http://a'\nenv_key = 'A_MODEL'\nenv_http_headers = { X = 'A_HEADER' }\n\
              [mcp_servers.b]\nurl = 'http://b'\nbearer_token_env_var = 'B_BEARER'\nenv_http_headers = { X = 'B_HEADER' }\n\
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_of_the_other_program_mean_the_same() {
+    fn variable_rules_have_the_keys_of_the_codex_cli() {
         let rules = read(
             "[shell_environment_policy]\ninherit = 'core'\nignore_default_excludes = true\nexclude = ['A*']\n\
              include_only = ['B?']\nset = { C = 'd' }\n[sandbox]\npass_variables = ['D_TOKEN']",

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn agreement_for_the_session_is_offered_where_it_holds() {
+    fn approval_for_the_session_is_offered_if_it_lasts() {
         let offered = |lasts| {
             let question = ServerToolQuestion {
                 turn: TurnId::from("u"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_tool_cannot_pass_for_the_question() {
+    fn the_name_of_a_tool_cannot_imitate_the_question() {
         let question = ServerToolQuestion {
             turn: TurnId::from("u"),
             item: "i".into(),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn users_agree_once_or_for_the_session() {
+    fn users_approve_once_or_for_the_session() {
         for (response, expected) in [
             (json!({ "action": "accept" }), Decision::Accept),
             (json!({ "action": "accept", "_meta": { "persist": "session" } }), Decision::AcceptForSession),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_wants_reaches_clients_as_it_is() {
+    fn elicitations_reach_clients_unchanged() {
         let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
         let form = Elicitation::Form { message: "who".to_owned(), schema: schema.clone(), meta: None };
         let shown = serde_json::to_value(request("t".to_owned(), &TurnId::from("u"), "docs", &form)).expect("JSON");

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sandbox_comes_back_as_it_was() {
+    fn every_sandbox_policy_survives_conversion() {
         for policy in [
             SandboxPolicy::FullAccess,
             SandboxPolicy::ReadOnly { network: Network::Open },
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_absolute_however_it_was_written() {
+    fn folders_are_made_absolute() {
         let base = Path::new("/srv/app");
         for (given, expected) in [
             ("", "/srv/app/"),

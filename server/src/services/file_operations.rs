@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_never_answers_is_given_up_and_keeps_only_the_places_of_who_asked() {
+    async fn a_hanging_operation_times_out_and_keeps_only_slots_of_its_client() {
         let slots = Arc::new(Slots::default());
         let (one, other) = (ConnectionId(1), ConnectionId(2));
         let time_limit = Duration::from_millis(20);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_join_to_the_list() {
+    fn pages_together_are_the_list() {
         for limit in [0, 1, 2, 3, 5, 7, u32::MAX] {
             let (mut all, mut cursor) = (Vec::new(), None::<String>);
             loop {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_of_somebody_else_is_refused() {
+    fn a_foreign_cursor_is_refused() {
         for cursor in ["x", "", "-1", "6", "99999999999999999999999"] {
             let error = page(vec![0; 5], Some(cursor), None).expect_err("it is refused");
             assert_eq!(error.code, trace_protocol::error::INVALID_REQUEST);

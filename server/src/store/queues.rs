@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prompts_that_wait_are_there_again() {
+    fn queued_prompts_are_stored() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path(), jiff::tz::TimeZone::UTC).unwrap();
         let thread = ThreadId::new();

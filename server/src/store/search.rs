@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_without_letters_is_none() {
+    fn a_term_of_white_space_is_refused() {
         assert!(matches!(Term::new("  \n"), Err(StoreError::EmptyTerm)));
         assert_eq!(Term::new(&"x".repeat(5000)).unwrap().lowered.len(), MAX_TERM_CHARS);
     }

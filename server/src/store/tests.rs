@@ -52,7 +52,7 @@ fn say(writer: &ThreadWriter, turn: &str, at_ms: i64, said: &str, answer: &str) 
 }
 
 #[test]
-fn the_newest_work_is_no_turn_that_shortened_the_history() {
+fn a_compaction_is_not_the_newest_work() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let writer = store.create(new_thread(1, MODE)).unwrap();
@@ -86,7 +86,7 @@ fn numbers(page: &Page<ThreadSummary>) -> Vec<usize> {
 }
 
 #[test]
-fn nothing_is_on_disk_until_something_is_worth_it() {
+fn nothing_is_on_disk_before_the_first_stored_event() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let writer = store.create(new_thread(1, MODE)).unwrap();
@@ -138,7 +138,7 @@ fn one_writer_at_a_time() {
 }
 
 #[test]
-fn threads_are_put_away_and_taken_back() {
+fn threads_are_archived_and_unarchived() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -209,7 +209,7 @@ fn names_repositories_and_goals_are_kept() {
 }
 
 #[test]
-fn lists_show_what_is_asked_for() {
+fn lists_match_their_queries() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let one = made(&store, 1, "Needle in a haystack");
@@ -250,7 +250,7 @@ fn lists_show_what_is_asked_for() {
 }
 
 #[test]
-fn agents_are_listed_below_those_that_started_them() {
+fn agents_are_listed_below_their_parents() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let root = made(&store, 1, "hello");
@@ -390,7 +390,7 @@ fn views_and_anchors() {
 }
 
 #[test]
-fn long_output_is_cut_and_says_so() {
+fn long_output_is_shortened_with_a_note() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let writer = store.create(new_thread(1, MODE)).unwrap();
@@ -451,7 +451,7 @@ fn a_revert_is_not_stored_twice() {
 }
 
 #[test]
-fn a_broken_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -521,7 +521,7 @@ fn a_rollout_is_read_wherever_it_is() {
 }
 
 #[test]
-fn what_is_broken_in_the_middle_is_left_out() {
+fn invalid_lines_in_the_middle_are_skipped() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -542,7 +542,7 @@ fn what_is_broken_in_the_middle_is_left_out() {
 }
 
 #[test]
-fn a_lost_beginning_is_told() {
+fn a_lost_beginning_is_reported() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "one");
@@ -557,7 +557,7 @@ fn a_lost_beginning_is_told() {
 }
 
 #[test]
-fn settings_fill_what_is_not_said() {
+fn missing_settings_have_defaults() {
     let stored = StoredSettings { model: Some("m2".into()), effort: Some(None), ..StoredSettings::default() };
     let default = Settings { effort: Some("high".into()), ..settings() };
     assert_eq!(stored.over(default), Settings { model: "m2".into(), ..settings() });
@@ -570,7 +570,7 @@ fn moved_out(store: &Store, id: &ThreadId, to: &Path) {
 }
 
 #[test]
-fn a_thread_from_elsewhere_goes_on_there() {
+fn an_adopted_thread_continues_in_its_own_file() {
     for mode in [MODE, ThreadHistoryMode::Legacy] {
         let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let store = open(home.path());
@@ -633,7 +633,7 @@ fn a_thread_from_elsewhere_goes_on_there() {
 }
 
 #[test]
-fn a_copy_of_a_file_from_elsewhere_needs_nothing_else() {
+fn a_fork_of_an_outside_file_does_not_depend_on_it() {
     let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -657,7 +657,7 @@ fn a_copy_of_a_file_from_elsewhere_needs_nothing_else() {
 }
 
 #[test]
-fn a_path_that_is_no_rollout_is_refused() {
+fn a_path_that_is_not_a_rollout_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -684,7 +684,7 @@ fn a_path_that_is_no_rollout_is_refused() {
 }
 
 #[test]
-fn a_rollout_that_is_not_whole_is_not_found() {
+fn an_incomplete_rollout_is_not_found() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");
@@ -738,7 +738,7 @@ fn a_copy_that_fails_leaves_nothing() {
 }
 
 #[test]
-fn what_another_program_did_meanwhile_counts() {
+fn changes_by_another_program_are_seen() {
     let home = tempfile::tempdir().unwrap();
     let (store, other) = (open(home.path()), open(home.path()));
     let id = made(&other, 1, "one");
@@ -769,7 +769,7 @@ fn what_another_program_did_meanwhile_counts() {
 }
 
 #[test]
-fn a_beginning_that_another_program_needs_is_not_deleted() {
+fn a_thread_that_another_program_has_forked_is_not_deleted() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let (id, copy) = (made(&store, 1, "one"), made(&store, 2, "two"));
@@ -782,7 +782,7 @@ fn a_beginning_that_another_program_needs_is_not_deleted() {
 }
 
 #[test]
-fn an_index_that_somebody_else_holds_is_left_alone() {
+fn an_index_that_another_process_locks_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let id = made(&open(home.path()), 1, "hello");
     let index = home.path().join(index::INDEX);
@@ -797,7 +797,7 @@ fn an_index_that_somebody_else_holds_is_left_alone() {
 }
 
 #[test]
-fn going_back_again_and_again_takes_no_longer() {
+fn many_reverts_take_linear_time() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let id = made(&store, 1, "hello");

@@ -91,7 +91,7 @@ fn may_run(visitors: &[Visitor], which: usize) -> bool {
 
 proptest! {
     #[test]
-    fn exactly_those_run_whose_turn_it_is(steps in steps()) {
+    fn exactly_the_right_tasks_run(steps in steps()) {
         let queues = Queues::new();
         let mut visitors: Vec<Visitor> = Vec::new();
         for step in steps {
@@ -131,7 +131,7 @@ proptest! {
 }
 
 #[test]
-fn a_ticket_that_was_let_in_and_never_asked_gives_way_when_it_goes() {
+fn dropping_an_unpolled_ticket_lets_the_next_task_run() {
     let queues = Queues::new();
     let first = queues.enter((), Access::Exclusive);
     let second = queues.enter((), Access::Exclusive);

@@ -123,7 +123,7 @@ fn input(script: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn queued_prompts_get_turns_of_their_own_in_their_order() {
+async fn queued_prompts_become_separate_turns_in_order() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -156,7 +156,7 @@ async fn queued_prompts_get_turns_of_their_own_in_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn prompts_wait_over_a_restart() {
+async fn queued_prompts_survive_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -179,7 +179,7 @@ async fn prompts_wait_over_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thread_goes_back_as_a_whole() {
+async fn a_thread_is_reverted_when_no_turn_runs() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -247,7 +247,7 @@ async fn a_client_configures_a_thread_that_it_resumes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn settings_of_a_turn_say_whether_it_is_there() {
+async fn settings_of_a_turn_change_only_while_it_runs() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -336,7 +336,7 @@ async fn a_tree_comes_back_with_its_root() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_has_what_its_role_brings_also_when_it_comes_back() {
+async fn an_agent_keeps_the_settings_of_its_role_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -434,7 +434,7 @@ fn mail_lines(home: &Path, thread: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_killed_server_could_not_tell_is_told_once() {
+async fn results_that_a_killed_server_did_not_deliver_are_delivered_once() {
     let (home, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -494,7 +494,7 @@ fn busy_tree(until: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
+async fn a_running_tree_is_archived_and_deleted_as_a_whole() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -547,7 +547,7 @@ async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_child_that_works_is_put_away_with_those_below_it() {
+async fn a_running_child_is_archived_with_its_descendants() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -575,7 +575,7 @@ async fn a_child_that_works_is_put_away_with_those_below_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_child_brings_its_root_back() {
+async fn resuming_a_child_resumes_its_root() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -626,7 +626,7 @@ async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_set_since_stays_when_turns_are_dropped() {
+async fn goals_and_mail_survive_a_revert() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -657,7 +657,7 @@ async fn what_was_set_since_stays_when_turns_are_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_taken_from_a_root_is_taken_from_the_agents_that_come_back() {
+async fn tools_that_a_root_lacks_are_missing_in_resumed_agents() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
@@ -684,7 +684,7 @@ async fn what_is_taken_from_a_root_is_taken_from_the_agents_that_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_objective_is_pursued_at_once() {
+async fn a_new_objective_is_pursued_at_once() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;

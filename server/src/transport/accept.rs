@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_says_nothing_is_sent_away() {
+    async fn a_silent_client_is_disconnected() {
         for said in ["", "GET / HTTP/1.1\r\nHost: "] {
             let (mut client, server) = duplex(1 << 10);
             let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_sends_a_head_bit_by_bit_is_sent_away_all_the_same() {
+    async fn a_client_that_sends_its_head_slowly_is_disconnected() {
         let (mut client, server) = duplex(1 << 10);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         tokio::spawn(accept_all(One(Some(server)), Router::new(), tasks.clone(), stop));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_waited_for_until_all_of_it_is_written() {
+    async fn a_response_is_written_before_the_shutdown_completes() {
         let (mut client, server) = duplex(1 << 10);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let router = Router::new().fallback(|| async { "x".repeat(1 << 20) });

@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signed_token_is_held_against_every_rule() {
+    fn a_signed_token_is_checked_with_every_rule() {
         let hs256 = json!({"alg": "HS256", "typ": "JWT"});
         let good = json!({"exp": NOW_SECONDS + 300, "iss": "i", "aud": "a"});
         let with = |field: &str, value: Value| {
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_make_no_sense_are_refused() {
+    fn invalid_options_are_refused() {
         let refused = |options: &AuthOptions| Auth::from_options(options).expect_err("refused").to_string();
         let with = |mode, change: fn(&mut AuthOptions)| {
             let mut options = AuthOptions { mode, ..AuthOptions::default() };

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_are_let_in_only_with_a_token() {
+    async fn other_machines_need_a_token() {
         for ip in ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"] {
             let refused = bind(&any_port(ip), None).await.expect_err("refused");
             assert!(matches!(refused, BindError::NeedsAuth { .. }), "{ip}: {refused}");

@@ -455,7 +455,7 @@ mod tests {
     use crate::outbound::outbound;
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_that_nobody_reads_ends() {
+    async fn a_session_without_a_stream_ends() {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (_readers, coming) = mpsc::channel(1);
         let start = Instant::now();
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_lasts_as_long_as_somebody_reads_it() {
+    async fn a_session_with_a_stream_lasts() {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (readers, coming) = mpsc::channel(1);
         let session = tokio::spawn(async move { send_messages(reader, coming, &AtomicBool::default()).await });
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_gets_what_it_has_not_seen() {
+    fn a_reconnecting_client_gets_missed_events() {
         let mut buffer = EventBuffer::default();
         assert_eq!(numbers(buffer.after(None)), Some(vec![]));
         assert_eq!(numbers(buffer.after(Some(1))), None, "nobody can have seen it");
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn old_events_are_gone() {
+    fn old_events_are_dropped() {
         let mut buffer = EventBuffer::default();
         buffer.append(texts(0..MAX_KEPT_EVENTS as u64 + 10));
         assert_eq!(buffer.kept.len(), MAX_KEPT_EVENTS);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_one_by_one_also_the_last_without_an_end() {
+    async fn lines_are_read_one_by_one_even_without_a_final_line_break() {
         assert_eq!(lines(b"", 9).await, [""; 0]);
         assert_eq!(lines(b"\n", 9).await, [""]);
         assert_eq!(lines(b"a\nbc\n\nd", 9).await, ["a", "bc", "", "d"]);

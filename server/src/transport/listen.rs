@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_written_as_they_are_read() {
+    fn addresses_survive_formatting_and_parsing() {
         for url in ["stdio://", "off", "unix:///a/b", "ws://127.0.0.1:80", "ws://[::1]:80"] {
             assert_eq!(Listen::parse(url, Path::new("/")).map(|listen| listen.to_string()).as_deref(), Ok(url));
         }

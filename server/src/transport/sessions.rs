@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_has_its_share_and_others_find_room() {
+    fn one_process_has_a_limit_and_others_find_room() {
         let peers = vec![process(1); MAX_SESSIONS_PER_PEER];
         assert_eq!(admission(sessions(&peers, false), &process(1)), Admission::Full);
         assert_eq!(admission(sessions(&peers[1..], false), &process(1)), Admission::Free);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_begins_sessions_with_many_processes_makes_room_for_others_unless_all_are_read() {
+    fn sessions_without_a_stream_of_a_full_user_make_room() {
         let peers: Vec<Peer> = (0..).map(process).take(MAX_SESSIONS_PER_OWNER).collect();
         let another = process(u32::MAX);
         assert_eq!(admission(sessions(&peers, false), &another), Admission::InPlaceOf(0));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn many_owners_share_what_there_is() {
+    fn many_owners_share_all_slots() {
         let owner = |number: usize| Peer { process: None, owner: Owner::User(u32::try_from(number).expect("small")) };
         let peers: Vec<Peer> = (0..MAX_SESSIONS).map(|number| owner(number / 8)).collect();
         assert_eq!(admission(sessions(&peers, false), &owner(MAX_SESSIONS)), Admission::InPlaceOf(0));

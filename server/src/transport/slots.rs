@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_all_places() {
+    fn no_client_takes_all_slots() {
         let slots = ConnectionSlots::new();
         let one = Peer { process: Some((1, 0)), owner: Owner::User(7) };
         let (held, why) = fill(&slots, std::iter::repeat_with(|| one.clone()));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_may_come_again_is_told_so_and_who_must_not_is_not() {
+    async fn only_busy_refusals_invite_a_retry() {
         for (reason, status, comes_again) in [
             (Reason::Refused(Refused::OwnProcess), "403", false),
             (Reason::Refused(Refused::Gone), "403", false),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn refused_connections_have_few_places_for_a_short_time() {
+    async fn refused_connections_have_few_slots_for_a_short_time() {
         let (porter, stop) = (Refusals::new(), CancellationToken::new());
         let mut clients = Vec::new();
         for _ in 0..MAX_TURNED_AWAY {

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_socket_is_its_owners_alone_and_goes_away() {
+    async fn the_socket_is_private_and_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a/b/s.sock");
         let endpoint = bind(&path).await.expect("bound");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_socket_that_was_left_behind_is_taken_away() {
+    async fn a_stale_socket_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).expect("bound"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_no_socket_is_left_alone() {
+    async fn a_file_that_is_not_a_socket_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
         std::fs::write(&path, "text").expect("written");
@@ -173,7 +173,7 @@ mod tests {
         assert!(path.exists());
     }
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn of_several_that_start_at_once_one_listens_and_the_others_are_told() {
+    async fn of_several_concurrent_servers_one_listens() {
         let folder = tempfile::tempdir().expect("a folder");
         for round in 0..20 {
             let path = folder.path().join(format!("{round}.sock"));

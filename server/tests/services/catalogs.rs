@@ -65,7 +65,7 @@ async fn providers_are_named_without_their_keys() {
 }
 
 #[tokio::test]
-async fn nobody_has_to_log_in() {
+async fn no_login_is_required() {
     let client = Machine::new().client().await;
     let account = client.call("account/read", json!({"refreshToken": true})).await;
     assert_eq!((&account["account"], &account["requiresOpenaiAuth"]), (&Value::Null, &json!(false)));
@@ -76,7 +76,7 @@ async fn nobody_has_to_log_in() {
 }
 
 #[tokio::test]
-async fn catalogues_say_what_there_is() {
+async fn catalogues_are_complete() {
     let machine = Machine::with(MODELS, &[], None);
     let client = machine.client().await;
     let modes = client.call("collaborationMode/list", json!({})).await;
@@ -109,7 +109,7 @@ async fn catalogues_say_what_there_is() {
 }
 
 #[tokio::test]
-async fn figures_name_the_process() {
+async fn diagnostics_name_the_process() {
     let result = Machine::new().client().await.call("server/diagnostics", json!({})).await;
     assert_eq!(result["process"]["id"], std::process::id());
     assert_eq!(result["gauges"], json!([{"name": "test.gauge", "value": 7}]));

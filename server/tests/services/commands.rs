@@ -69,7 +69,7 @@ async fn a_command_is_answered_when_it_ends() {
 }
 
 #[tokio::test]
-async fn output_counts_up_to_the_usual_limit() {
+async fn output_is_limited_by_default() {
     let machine = Machine::new();
     let client = machine.client().await;
     let script = sh("head -c 3000000 /dev/zero | tr '\\0' a");
@@ -80,7 +80,7 @@ async fn output_counts_up_to_the_usual_limit() {
 }
 
 #[tokio::test]
-async fn params_that_do_not_fit_together_are_refused() {
+async fn contradictory_params_are_refused() {
     let machine = Machine::new();
     let client = machine.client().await;
     for (params, code) in [
@@ -109,7 +109,7 @@ async fn params_that_do_not_fit_together_are_refused() {
 }
 
 #[tokio::test]
-async fn a_stream_is_told_as_it_comes_and_left_out_of_the_answer() {
+async fn streamed_output_is_not_in_the_response() {
     let machine = Machine::new();
     let client = machine.client().await;
     let cat = json!({"command": ["cat"], "processId": "p", "streamStdin": true, "streamStdoutStderr": true});
@@ -140,7 +140,7 @@ async fn a_stream_is_told_as_it_comes_and_left_out_of_the_answer() {
 }
 
 #[tokio::test]
-async fn a_stream_says_when_its_limit_is_reached() {
+async fn a_stream_reports_that_its_limit_is_reached() {
     let machine = Machine::new();
     let client = machine.client().await;
     let params = json!({
@@ -202,7 +202,7 @@ async fn a_terminal_has_a_size_and_takes_input() {
 }
 
 #[tokio::test]
-async fn what_a_command_was_not_started_for_is_refused() {
+async fn input_and_resizing_need_the_options_for_them() {
     let machine = Machine::new();
     let client = machine.client().await;
     let answer = client.post("command/exec", json!({"command": ["sleep", "60"], "processId": "p"}));
@@ -219,7 +219,7 @@ async fn what_a_command_was_not_started_for_is_refused() {
 }
 
 #[tokio::test]
-async fn who_does_not_listen_is_killed_with_all_of_its_group() {
+async fn a_command_that_ignores_sigterm_is_killed_with_its_group() {
     let machine = Machine::new();
     let client = machine.client().await;
     let script = "trap '' TERM; sleep 300 & echo $!; wait; sleep 300";
@@ -252,7 +252,7 @@ async fn commands_end_with_their_connection() {
 }
 
 #[tokio::test]
-async fn a_command_that_reads_nothing_is_not_written_to_without_end() {
+async fn input_of_a_command_that_does_not_read_is_limited() {
     let machine = Machine::new();
     let client = machine.client().await;
     let params =
@@ -273,7 +273,7 @@ async fn a_command_that_reads_nothing_is_not_written_to_without_end() {
 }
 
 #[tokio::test]
-async fn a_process_is_answered_at_its_start_and_told_of_at_its_end() {
+async fn a_spawn_is_answered_at_the_start_and_its_end_is_notified() {
     let machine = Machine::new();
     let client = machine.client().await;
     let exited = |handle: &str, exit_code: i32, stdout: &str, stderr: &str| {
@@ -346,7 +346,7 @@ async fn processes_that_cannot_start_are_refused() {
 }
 
 #[tokio::test]
-async fn output_that_others_hold_open_is_not_waited_for_without_end() {
+async fn output_held_open_by_other_processes_ends_soon() {
     let machine = Machine::new();
     let client = machine.client().await;
     let spawn = json!({"command": sh("sleep 300 & echo $!"), "processHandle": "h", "cwd": "/"});
@@ -359,7 +359,7 @@ async fn output_that_others_hold_open_is_not_waited_for_without_end() {
 }
 
 #[tokio::test]
-async fn a_connection_runs_only_so_many_commands() {
+async fn a_connection_has_a_limit_of_commands() {
     let machine = Machine::new();
     let client = machine.client().await;
     let spawn =

@@ -15,7 +15,7 @@ fn set(key: &str, value: impl Into<Value>) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_in_force_and_where_it_comes_from() {
+async fn effective_values_and_their_origins_are_read() {
     let machine = Machine::with(FILE, &["model=flag"], None);
     let client = machine.client().await;
     let file = machine.home.path().join(CONFIG_FILE_NAME);
@@ -37,7 +37,7 @@ async fn what_is_in_force_and_where_it_comes_from() {
 }
 
 #[tokio::test]
-async fn a_value_is_written_where_it_belongs() {
+async fn a_value_is_written_to_the_users_file() {
     let machine = Machine::with(FILE, &[], None);
     let client = machine.client().await;
     let file = machine.home.path().join(CONFIG_FILE_NAME);
@@ -58,7 +58,7 @@ async fn a_value_is_written_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_says_why_to_programs() {
+async fn refused_writes_have_error_codes() {
     let machine = Machine::with(FILE, &[], None);
     let client = machine.client().await;
     let mut stale = set("model", json!("b"));
@@ -86,7 +86,7 @@ async fn what_cannot_be_written_says_why_to_programs() {
 }
 
 #[tokio::test]
-async fn a_value_below_a_flag_is_written_and_does_not_count() {
+async fn a_value_below_a_flag_is_written_without_effect() {
     let machine = Machine::with(FILE, &["model=flag"], None);
     let client = machine.client().await;
     let written = client.call("config/value/write", set("model", json!("b"))).await;
@@ -96,7 +96,7 @@ async fn a_value_below_a_flag_is_written_and_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_file_that_breaks_later_is_named_and_models_stay() {
+async fn a_file_that_becomes_invalid_is_reported_and_the_models_stay() {
     let machine = Machine::with("model = 'a'", &[], None);
     let client = machine.client().await;
     fs::write(machine.home.path().join(CONFIG_FILE_NAME), "model = \n").expect("the file system works");
@@ -107,7 +107,7 @@ async fn a_file_that_breaks_later_is_named_and_models_stay() {
 }
 
 #[tokio::test]
-async fn keys_without_effect_make_a_warning() {
+async fn keys_without_effect_lead_to_a_warning() {
     let warnings = Machine::with(FILE, &[], None).services.config.warnings();
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].summary.contains("`unknown` is not a known key"), "{}", warnings[0].summary);

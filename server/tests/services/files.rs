@@ -17,7 +17,7 @@ async fn read(client: &Client, path: &Path) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_file_goes_in_and_out() {
+async fn a_file_is_written_and_read() {
     let machine = Machine::new();
     let client = machine.client().await;
     let (folder, file) = (machine.path("a/b"), machine.path("a/b/c.bin"));
@@ -35,7 +35,7 @@ async fn a_file_goes_in_and_out() {
 }
 
 #[tokio::test]
-async fn refusals_have_the_code_of_their_kind_and_name_the_path() {
+async fn errors_have_their_code_and_name_the_path() {
     let machine = Machine::new();
     let client = machine.client().await;
     let file = machine.path("file");
@@ -94,7 +94,7 @@ async fn a_file_is_read_up_to_a_size() {
 }
 
 #[tokio::test]
-async fn links_are_followed_but_removed_and_copied_themselves() {
+async fn symlinks_are_followed_but_removed_and_copied_themselves() {
     let machine = Machine::new();
     let client = machine.client().await;
     fs::create_dir(machine.path("folder")).expect("the file system works");
@@ -161,7 +161,7 @@ async fn told(client: &Client, id: &str, wanted: &[&Path]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_watched_folder_tells_what_changes_in_it() {
+async fn changes_in_a_watched_folder_are_reported() {
     let machine = Machine::new();
     let client = machine.client().await;
     let folder = machine.work.path();
@@ -178,7 +178,7 @@ async fn a_watched_folder_tells_what_changes_in_it() {
 }
 
 #[tokio::test]
-async fn a_watched_file_stays_watched_when_another_takes_its_place() {
+async fn a_watched_file_stays_watched_after_a_replacement() {
     let machine = Machine::new();
     let client = machine.client().await;
     let file = machine.path("file");
@@ -216,7 +216,7 @@ async fn watches_belong_to_their_connection() {
 }
 
 #[tokio::test]
-async fn a_folder_that_was_made_again_can_be_watched_again() {
+async fn a_recreated_folder_can_be_watched_again() {
     let machine = Machine::new();
     let client = machine.client().await;
     let folder = machine.path("folder");
@@ -235,7 +235,7 @@ async fn a_folder_that_was_made_again_can_be_watched_again() {
 }
 
 #[tokio::test]
-async fn a_connection_has_only_so_many_watches() {
+async fn a_connection_has_a_limit_of_watches() {
     let machine = Machine::new();
     let client = machine.client().await;
     for number in 0..WATCHES_PER_CONNECTION {
@@ -248,7 +248,7 @@ async fn a_connection_has_only_so_many_watches() {
 }
 
 #[tokio::test]
-async fn very_many_changes_are_told_as_one() {
+async fn very_many_changes_are_reported_as_one() {
     let machine = Machine::new();
     let client = machine.client().await;
     client.call("fs/watch", json!({"path": machine.work.path(), "watchId": "w"})).await;
@@ -267,7 +267,7 @@ async fn very_many_changes_are_told_as_one() {
 }
 
 #[tokio::test]
-async fn a_copy_empties_no_file_and_waits_for_no_pipe() {
+async fn copying_does_not_empty_files_or_block_on_pipes() {
     let machine = Machine::new();
     let client = machine.client().await;
     fs::create_dir_all(machine.path("from")).expect("the file system works");
@@ -291,7 +291,7 @@ async fn a_copy_empties_no_file_and_waits_for_no_pipe() {
 }
 
 #[tokio::test]
-async fn files_that_never_answer_hold_nobody_up() {
+async fn files_that_block_do_not_block_other_requests() {
     let machine = Machine::new();
     let client = machine.client().await;
     let (pipe, link, swapped) = (machine.path("pipe"), machine.path("link"), machine.path("swapped"));
@@ -343,7 +343,7 @@ async fn files_that_never_answer_hold_nobody_up() {
 }
 
 #[tokio::test]
-async fn of_many_large_files_one_answer_waits_at_a_time() {
+async fn of_many_large_files_one_response_is_queued_at_a_time() {
     let machine = Machine::new();
     let (mut ingress, mut texts) = machine.wire().await;
     let (large, small) = (machine.path("large"), machine.path("small"));

@@ -264,7 +264,7 @@ async fn tools_of_a_server_are_called_shown_and_recorded() {
 }
 
 #[tokio::test]
-async fn a_stopped_call_is_taken_back_and_nothing_is_left() {
+async fn an_interrupted_call_is_cancelled_at_the_server() {
     let mut world = World::start(&toy(""), "never").await;
     let turn = world.play(&calls(&["hang"])).await;
     while world.note("item/started").await["item"]["type"] != "mcpToolCall" {}
@@ -279,7 +279,7 @@ async fn a_stopped_call_is_taken_back_and_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_server_leaves_no_process_that_does_not_want_to_end() {
+async fn shutdown_kills_mcp_servers_that_ignore_it() {
     let stubborn = toy("").replace("toy.sh", "stubborn.sh");
     let world = World::without_thread(&stubborn).await;
     // This MCP server reports that its tools have changed, but does not answer the request for them.
@@ -301,7 +301,7 @@ async fn the_end_of_the_server_leaves_no_process_that_does_not_want_to_end() {
 }
 
 #[tokio::test]
-async fn servers_start_for_an_answer_only_if_they_are_asked_for_and_once_for_many() {
+async fn servers_are_started_for_a_list_on_demand_and_only_once() {
     let world = World::without_thread(&format!("[mcp_servers.off]\ncommand = 'x'\nenabled = false\n{}", toy(""))).await;
     let begun = || world.log().matches(r#""method":"initialize""#).count();
     let listed = world.call("mcpServerStatus/list", json!({ "serverName": "off" })).await;
@@ -313,7 +313,7 @@ async fn servers_start_for_an_answer_only_if_they_are_asked_for_and_once_for_man
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_taken_back() {
+async fn a_call_that_takes_too_long_is_cancelled() {
     let mut world = World::start(&toy("tool_timeout_sec = 0.2\n"), "on-request").await;
     let played = world.turn(&calls(&["hang"]), &[]).await;
     assert_eq!(played.items[0]["error"]["message"], "timed out awaiting tools/call after 0.2 s");
@@ -321,7 +321,7 @@ async fn a_call_that_takes_too_long_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_start_blocks_no_other() {
+async fn a_server_that_does_not_start_blocks_no_others() {
     let broken = "[mcp_servers.gone]\ncommand = '/nowhere/at/all'\n[mcp_servers.mute]\ncommand = 'sh'\n\
                   args = ['-c', 'echo no luck today >&2; exec sleep 1000']\nstartup_timeout_sec = 0.2\n\
                   [mcp_servers.off]\ncommand = 'x'\nenabled = false\n[mcp_servers.closed]\nurl = 'http://127.0.0.1:9/mcp'\n";
@@ -357,7 +357,7 @@ async fn a_server_that_does_not_start_blocks_no_other() {
 }
 
 #[tokio::test]
-async fn a_thread_does_not_start_without_what_it_requires() {
+async fn a_thread_needs_its_required_servers() {
     let world = World::without_thread("[mcp_servers.gone]\ncommand = '/nowhere/at/all'\nrequired = true\n").await;
     match world.client.request("thread/start", &json!({})).await {
         Err(CallError::Refused(error)) => {

@@ -954,7 +954,7 @@ async fn nothing_that_a_command_left_is_started() {
 }
 
 #[tokio::test]
-async fn a_folder_that_a_person_trusts_is_started_from() {
+async fn servers_start_from_folders_that_the_user_trusts() {
     let find = |name: &str| ATTEMPTS.iter().find(|attempt| attempt.name == name).expect("an attempt");
     for (name, trusted, expected) in [
         ("a script in the folder", "['.']", true),
@@ -972,7 +972,7 @@ async fn a_folder_that_a_person_trusts_is_started_from() {
 }
 
 #[tokio::test]
-async fn a_thread_that_nobody_binds_starts_nothing_of_those_that_are_bound() {
+async fn an_unconfined_thread_does_not_start_files_of_confined_ones() {
     let is_script = |attempt: &&Attempt| attempt.name == "a script in the folder";
     let scene = Scene::new(ATTEMPTS.iter().find(is_script).expect("an attempt"));
     let why = scene.start_threads(&["danger-full-access", "danger-full-access"], "").await;
@@ -982,7 +982,7 @@ async fn a_thread_that_nobody_binds_starts_nothing_of_those_that_are_bound() {
 }
 
 #[tokio::test]
-async fn a_folder_with_data_is_named_by_a_word() {
+async fn data_folders_may_be_writable() {
     static OWN: Attempt = Attempt {
         server: "command = 'sh'\nargs = ['{safe}/server.sh', '{work}', '--root={work}/sub']",
         own: &[("server.sh", ": > '{mark}'\n")],
@@ -1038,7 +1038,7 @@ async fn a_folder_with_data_is_named_by_a_word() {
 }
 
 #[tokio::test]
-async fn what_lies_where_nobody_writes_is_started() {
+async fn servers_start_from_folders_that_are_not_writable() {
     static OWN: Attempt = Attempt {
         server: "command = 'sh'\nargs = ['{safe}/server.sh', '{safe}', 'https://example.org/{work}', 'src/{work}.txt']\n\
                  env = { DOCS = '{safe}', MARK = '{mark}' }",
@@ -1055,7 +1055,7 @@ async fn what_lies_where_nobody_writes_is_started() {
 }
 
 #[tokio::test]
-async fn what_names_no_code_is_passed_over() {
+async fn settings_that_name_no_code_are_ignored() {
     // None of these names code: a socket is only connected to, the server's own working folder is not used for MCP
     // servers, and projects may be in a home directory.
     static OWN: Attempt = Attempt {

@@ -88,7 +88,7 @@ async fn updated(client: &Client, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_session_follows_what_somebody_types() {
+async fn a_session_follows_its_query() {
     let machine = filled();
     let client = machine.client().await;
     let start = json!({"sessionId": "s", "roots": [machine.work.path()]});
@@ -112,7 +112,7 @@ async fn a_session_follows_what_somebody_types() {
 }
 
 #[tokio::test]
-async fn sessions_belong_to_their_connection_and_are_few() {
+async fn sessions_belong_to_their_connection_and_are_limited() {
     let machine = filled();
     let (client, other) = (machine.client().await, machine.client().await);
     let start = |id: &str| json!({"sessionId": id, "roots": []});

@@ -38,7 +38,7 @@ fn home(mode: &str) -> (tempfile::TempDir, ThreadId, ThreadId, Value) {
 }
 
 #[test]
-fn turns_are_those_that_its_own_server_shows() {
+fn turns_equal_those_of_the_codex_cli() {
     for mode in ["paginated", "legacy"] {
         let (home, thread, copy, expected) = home(mode);
         let store = open(home.path());
@@ -52,7 +52,7 @@ fn turns_are_those_that_its_own_server_shows() {
 }
 
 #[test]
-fn lists_show_what_matters() {
+fn lists_equal_those_of_the_codex_cli() {
     for mode in ["paginated", "legacy"] {
         let (home, thread, copy, _) = home(mode);
         let store = open(home.path());
@@ -73,7 +73,7 @@ fn lists_show_what_matters() {
 }
 
 #[test]
-fn the_model_sees_what_is_left() {
+fn the_model_sees_the_remaining_history() {
     let (home, thread, copy, _) = home("paginated");
     let store = open(home.path());
     let history = |id: &ThreadId| serde_json::to_string(&store.load(id).unwrap().history).unwrap();
@@ -87,7 +87,7 @@ fn the_model_sees_what_is_left() {
 }
 
 #[test]
-fn they_go_on_here() {
+fn threads_of_the_codex_cli_continue_here() {
     for mode in ["paginated", "legacy"] {
         let (home, thread, copy, _) = home(mode);
         let store = open(home.path());

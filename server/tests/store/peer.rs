@@ -137,7 +137,7 @@ fn items(thread: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_thread_of_ours_goes_on_there() {
+fn a_thread_continues_in_the_codex_cli() {
     for mode in [ThreadHistoryMode::Paginated, ThreadHistoryMode::Legacy] {
         let home = tempfile::tempdir().unwrap();
         let store = open(home.path());
@@ -196,7 +196,7 @@ fn a_thread_of_ours_goes_on_there() {
 }
 
 #[test]
-fn a_copy_of_ours_goes_on_there() {
+fn a_fork_continues_in_the_codex_cli() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());
     let cwd = store.home().to_owned();
@@ -221,7 +221,7 @@ fn a_copy_of_ours_goes_on_there() {
 }
 
 #[test]
-fn a_thread_from_there_goes_on_here() {
+fn a_thread_of_the_codex_cli_continues_here() {
     for mode in ["paginated", "legacy"] {
         let home = tempfile::tempdir().unwrap();
         let Some(mut peer) = Peer::start(home.path()) else { return };

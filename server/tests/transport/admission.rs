@@ -15,7 +15,7 @@ async fn fill(pair: &mut Pair) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_room_the_reader_waits_a_little_and_then_refuses() {
+async fn at_the_limit_the_reader_waits_and_then_refuses() {
     let (toy, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     let start = Instant::now();
@@ -45,7 +45,7 @@ async fn without_room_the_reader_waits_a_little_and_then_refuses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn room_that_comes_in_time_is_used() {
+async fn a_slot_that_is_freed_in_time_is_used() {
     let (toy, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     fill(&mut pair).await;
@@ -63,7 +63,7 @@ async fn room_that_comes_in_time_is_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_connection_does_not_take_the_room_of_another() {
+async fn limits_are_separate_for_each_connection() {
     let (_, entrance) = Toy::new();
     let (mut full, mut other) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
     fill(&mut full).await;
@@ -71,7 +71,7 @@ async fn one_connection_does_not_take_the_room_of_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_and_refusals_of_the_gate_need_no_room() {
+async fn client_responses_and_invalid_requests_need_no_slot() {
     let (toy, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     fill(&mut pair).await;
@@ -119,7 +119,7 @@ async fn requests_of_one_thread_run_in_the_order_of_their_arrival_over_all_conne
 }
 
 #[tokio::test]
-async fn when_a_connection_ends_what_waits_is_dropped_and_what_runs_goes_on() {
+async fn when_a_connection_ends_waiting_requests_are_dropped() {
     let (toy, entrance) = Toy::new();
     let (mut a, mut b) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
     a.say(&read_thread(1, "t")).await;
@@ -150,7 +150,7 @@ async fn a_connection_that_is_opened_while_the_server_ends_ends_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn large_requests_wait_for_room_as_well() {
+async fn large_requests_wait_for_bytes() {
     let (toy, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     let large = |id: &str, bytes: usize| {

@@ -108,7 +108,7 @@ async fn the_first_message_may_come_with_the_session() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn one_client_takes_its_share_of_sessions_and_leaves_other_ways_in_open() {
+async fn a_client_at_its_limit_of_sessions_can_still_open_a_websocket() {
     use trace_server::transport::MAX_SESSIONS_PER_PEER;
 
     let server = Server::tcp(None).await;
@@ -126,7 +126,7 @@ async fn one_client_takes_its_share_of_sessions_and_leaves_other_ways_in_open() 
 }
 
 #[tokio::test]
-async fn requests_that_make_no_sense_are_refused() {
+async fn invalid_requests_are_refused() {
     let server = Server::tcp(None).await;
     let session = create(&server, "").await;
     let table = [
@@ -147,7 +147,7 @@ async fn requests_that_make_no_sense_are_refused() {
 }
 
 #[tokio::test]
-async fn who_comes_back_misses_nothing() {
+async fn a_reconnecting_client_misses_nothing() {
     let server = Server::tcp(None).await;
     let session = create(&server, &initialize()).await;
     let mut first = Events::open(&server, &session, None).await;
@@ -173,7 +173,7 @@ async fn who_comes_back_misses_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_whose_reader_has_missed_events_ends() {
+async fn a_session_ends_if_missed_events_were_dropped() {
     let server = Server::tcp(None).await;
     let session = create(&server, &initialize()).await;
     let seen = server.toy.until(|seen| seen.initialized.len() == 1).await;
@@ -184,7 +184,7 @@ async fn a_session_whose_reader_has_missed_events_ends() {
 }
 
 #[tokio::test]
-async fn who_sends_more_than_is_looked_at_is_told_to_come_again() {
+async fn too_many_waiting_messages_are_refused_with_retry() {
     let server = Server::tcp(None).await;
     let session = create(&server, &initialize()).await;
     // The responses are not read, so at some point no more messages are accepted.
@@ -239,7 +239,7 @@ async fn streams_end_with_the_server() {
 }
 
 #[tokio::test]
-async fn what_a_stalled_stream_holds_is_free_soon_after_the_session_has_ended() {
+async fn memory_of_a_stalled_stream_is_freed_after_the_session() {
     let server = Server::tcp(None).await;
     let session = create(&server, &initialize()).await;
     let _stalled = Events::open(&server, &session, None).await;

@@ -9,7 +9,7 @@ use crate::sockets::{Client, http};
 use crate::toy::{Server, list, read_thread};
 
 #[tokio::test]
-async fn what_runs_comes_to_its_end_and_nobody_new_is_let_in() {
+async fn a_drain_completes_running_work_and_refuses_new_clients() {
     let server = Server::tcp(None).await;
     let mut client = Client::tcp(&server).await;
     assert_eq!(server.shutdown.signal(), Phase::Draining);
@@ -50,7 +50,7 @@ async fn the_second_signal_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_take_its_leave_is_not_waited_for_long() {
+async fn a_client_without_a_close_frame_does_not_delay_the_shutdown() {
     let server = Server::tcp(None).await;
     // The client does not read the close frame, so it does not answer it.
     let _client = Client::tcp(&server).await;

@@ -10,7 +10,7 @@ use trace_server::transport::in_process::{CallError, Event, connect};
 use crate::toy::Toy;
 
 #[tokio::test]
-async fn answers_go_to_those_who_asked_and_the_rest_comes_in_order() {
+async fn responses_go_to_callers_and_other_messages_come_in_order() {
     let (toy, entrance) = Toy::new();
     let (client, mut events) = connect(&entrance, OutboundPolicy::SHARED);
     let refused = client.call::<method::ThreadLoadedList>(&ThreadLoadedListParams::default()).await;
@@ -50,7 +50,7 @@ async fn answers_go_to_those_who_asked_and_the_rest_comes_in_order() {
 }
 
 #[tokio::test]
-async fn when_the_server_ends_nobody_waits_for_an_answer() {
+async fn no_caller_waits_after_the_server_has_ended() {
     let (toy, entrance) = Toy::new();
     let (client, mut events) = connect(&entrance, OutboundPolicy::Wait);
     client.initialize("me", "1", Experimental::Disabled).await.expect("an answer");

@@ -59,7 +59,7 @@ async fn a_failed_initialize_can_be_repeated_and_one_that_succeeded_cannot() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_dropped() {
+async fn invalid_messages_are_dropped() {
     let (_, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     let texts = [
@@ -124,7 +124,7 @@ async fn requests_that_do_not_decode_are_refused() {
 }
 
 #[tokio::test]
-async fn a_request_that_the_service_leaves_alone_is_answered() {
+async fn a_request_that_the_service_drops_is_answered() {
     let (toy, entrance) = Toy::new();
     let mut pair = Pair::initialized(&entrance).await;
     for method in ["model/list", "config/read"] {
@@ -182,7 +182,7 @@ async fn notifications_go_to_those_who_want_them() {
 }
 
 #[tokio::test]
-async fn requests_of_the_server_leave_out_what_was_not_asked_for() {
+async fn server_requests_omit_experimental_fields() {
     let (_, entrance) = Toy::new();
     let params = CommandExecutionRequestApprovalParams { available_decisions: Some(vec![]), ..Default::default() };
     let request = PreparedRequest::new(RequestId::Integer(3), &ServerRequest::from(params)).expect("it is JSON");

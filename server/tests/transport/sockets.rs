@@ -99,7 +99,7 @@ async fn connect(server: &Server, headers: &[(&'static str, &str)]) -> u16 {
 }
 
 #[tokio::test]
-async fn texts_go_both_ways_on_any_path() {
+async fn messages_pass_in_both_directions_on_any_path() {
     let server = Server::tcp(None).await;
     for path in ["/", "/any/path?x=1", "/readyz", "/bridge"] {
         let stream = TcpStream::connect(server.address()).await.expect("the server listens");
@@ -120,7 +120,7 @@ async fn binary_frames_are_dropped_and_pings_answered() {
 }
 
 #[tokio::test]
-async fn long_messages_are_taken_and_too_long_ones_end_the_connection() {
+async fn long_messages_are_accepted_and_too_long_ones_end_the_connection() {
     let server = Server::tcp(None).await;
     let mut client = Client::tcp(&server).await;
     let with_text =
@@ -133,7 +133,7 @@ async fn long_messages_are_taken_and_too_long_ones_end_the_connection() {
 }
 
 #[tokio::test]
-async fn health_is_told_to_everybody_but_pages() {
+async fn health_checks_are_open_to_all_but_web_pages() {
     let server = Server::tcp(capability("t")).await;
     for path in ["readyz", "healthz"] {
         assert_eq!(http(&server, &format!("GET /{path} HTTP/1.1")).await.0, 200);
@@ -152,7 +152,7 @@ async fn health_is_told_to_everybody_but_pages() {
 }
 
 #[tokio::test]
-async fn only_so_many_are_let_in() {
+async fn connections_are_limited() {
     let server = Server::tcp(None).await;
     let mut others: Vec<_> = (0..MAX_CONNECTIONS).map(|_| Pair::bare(&server.entrance)).collect();
     assert_eq!(connect(&server, &[]).await, 503);
@@ -224,7 +224,7 @@ async fn a_signed_token_lets_in() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_left_behind_and_nobody_waits_for_it() {
+async fn a_client_that_does_not_read_is_disconnected_without_delaying_others() {
     let server = Server::tcp(None).await;
     let mut good = Client::tcp(&server).await;
     let socket = TcpSocket::new_v4().expect("a socket");
@@ -258,7 +258,7 @@ async fn a_client_that_does_not_read_is_left_behind_and_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_and_does_not_read_is_not_read_from() {
+async fn requests_of_a_client_that_does_not_read_are_not_accepted() {
     const REQUESTS: usize = 20_000;
     let server = Server::tcp(None).await;
     let client = Client::tcp(&server).await;
@@ -282,7 +282,7 @@ async fn a_client_that_sends_and_does_not_read_is_not_read_from() {
 }
 
 #[tokio::test]
-async fn connections_that_end_in_any_way_leave_nothing_behind() {
+async fn connections_leave_nothing_behind() {
     let server = Server::tcp(None).await;
     server.toy.release("t", usize::MAX >> 4);
     let clients = (0..60_usize).map(|number| {
@@ -347,7 +347,7 @@ async fn a_unix_socket_is_a_websocket_for_its_owner() {
 }
 
 #[tokio::test]
-async fn a_proxy_brings_bytes_to_a_unix_socket_and_back() {
+async fn a_proxy_passes_bytes_in_both_directions() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.sock");
     let nobody = proxy(tokio::io::empty(), tokio::io::sink(), &path).await.expect_err("nobody listens");

@@ -65,7 +65,7 @@ async fn lines_go_both_ways_and_bad_ones_are_dropped() {
 }
 
 #[tokio::test]
-async fn at_the_end_of_the_input_everything_is_still_answered() {
+async fn requests_are_answered_after_the_end_of_the_input() {
     let mut client = Piped::initialized().await;
     client.say(&read_thread(1, "t")).await;
     let mut input = client.input.take().expect("it is open");
@@ -80,7 +80,7 @@ async fn at_the_end_of_the_input_everything_is_still_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_takes_forever_does_not_hold_up_the_end() {
+async fn an_endless_request_does_not_delay_the_shutdown() {
     let mut client = Piped::initialized().await;
     client.say(&read_thread(1, "t")).await;
     drop(client.input.take());
@@ -89,7 +89,7 @@ async fn a_request_that_takes_forever_does_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn output_that_nobody_reads_any_more_ends_the_server() {
+async fn closed_output_ends_the_server() {
     let mut client = Piped::initialized().await;
     let Piped { output, .. } = &mut client;
     *output = BufReader::new(duplex(1).0).lines();
@@ -143,7 +143,7 @@ async fn producers_wait_for_a_client_that_does_not_read() {
 }
 
 #[tokio::test]
-async fn the_server_ends_when_it_is_told_to() {
+async fn the_server_shuts_down_on_request() {
     let mut client = Piped::initialized().await;
     assert_eq!(client.shutdown.signal(), Phase::Draining);
     client.toy.until(|seen| seen.is_draining).await;
@@ -160,7 +160,7 @@ async fn the_server_ends_when_it_is_told_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_does_not_hold_up_the_end() {
+async fn a_client_that_does_not_read_does_not_delay_the_shutdown() {
     let mut client = Piped::initialized().await;
     client.toy.broadcast(&"x".repeat(1 << 20));
     client.say(&list(1)).await;

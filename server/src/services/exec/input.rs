@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn small_pieces_are_bounded_and_make_room_when_they_are_read() {
+    async fn small_pieces_count_and_are_released_when_read() {
         let (input, queue) = Input::new();
         let fits = PENDING_INPUT_BYTES / PIECE_OVERHEAD_BYTES;
         for _ in 0..fits {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_never_stops_printing_is_not_waited_for_when_the_command_has_ended() {
+    async fn endless_output_ends_soon_after_the_command() {
         let to_notification = |piece: Piece<'_>| {
             assert_eq!((piece.stream, piece.bytes, piece.cap_reached), (Stream::Out, &b"y"[..], false));
             WarningNotification::default().into()

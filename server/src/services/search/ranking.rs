@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn names_count_more_than_folders() {
+    fn matches_in_names_count_more_than_in_folders() {
         assert_eq!(
             paths("main", &["main/other/file.rs", "src/main.rs", "unrelated"]),
             ["src/main.rs", "main/other/file.rs"]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_characters_that_match_are_counted_as_characters() {
+    fn match_indices_are_in_characters() {
         let results = ranked("né", &["é/fine.rs", "ü/né.rs"]);
         assert_eq!(results[0].path, "ü/né.rs");
         assert_eq!(results[0].indices, Some(vec![2, 3]));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_has_a_longest_length() {
+    fn long_queries_are_refused() {
         assert!(check(&"é".repeat(MAX_QUERY_CHARS)).is_ok());
         assert!(check(&"é".repeat(MAX_QUERY_CHARS + 1)).is_err());
     }

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_in_the_place_of_an_ignore_file_is_passed_over() {
+    fn a_folder_with_a_pipe_as_ignore_file_is_skipped() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         let make_pipe = |name: &str| {

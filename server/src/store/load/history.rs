@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn going_back_undoes_what_replaced_the_history() {
+    fn a_revert_undoes_compactions() {
         let mut history = History::default();
         history.turn(1);
         history.push(user("one"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_way_keeps_what_users_said() {
+    fn an_old_compaction_keeps_user_messages() {
         let mut history = History::default();
         for text in ["<environment_context>x", "hello", "world"] {
             history.push(user(text));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_left_out() {
+    fn values_that_are_not_items_are_skipped() {
         let mut history = History::default();
         history.push(Value::Null);
         history.push(json!([1]));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_other_programs_are_dropped() {
+    fn metadata_of_other_programs_are_removed() {
         let mut history = History::default();
         let mut item = user("hi");
         item["internal_chat_message_metadata_passthrough"] = json!({"turn_id": "x"});

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_read_and_what_is_broken_is_not() {
+    fn unusual_lines_are_read_and_invalid_ones_are_not() {
         let odd = Line::read(r#"{"payload":[1],"type":"later","more":{},"timestamp":"soon"}"#).unwrap();
         assert_eq!((odd.at_ms, odd.kind), (None, LineKind::Other));
         assert_eq!(odd.tag(), "");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_says_what_cannot_be_read_too() {
+    fn a_copied_line_keeps_unreadable_payloads() {
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
         for payload in [deep.as_str(), "{\"n\":1e999}", "{ \"a\" : 1 }"] {
             let text = format!("{{\"type\":\"event_msg\",\"payload\":{payload}}}");

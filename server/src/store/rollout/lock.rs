@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn another_program_and_this_one_keep_each_other_out() {
+    fn this_program_and_another_one_exclude_each_other() {
         let home = tempfile::tempdir().unwrap();
         let (locks, thread) = (home.path().join(LOCKS), ThreadId::from("t"));
         fs::create_dir_all(&locks).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     /// Takes every lock that is possible on a file that is open only for reading, on every file of the folder.
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_can_only_read_keeps_nobody_from_a_thread() {
+    fn a_process_that_can_only_read_cannot_block_a_thread() {
         use nix::fcntl::{FcntlArg, fcntl};
         use nix::libc;
 

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back_as_it_was() {
+    fn metadata_survive_conversion() {
         for source in [
             SessionSource::Cli,
             SessionSource::Vscode,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_one_is_enough() {
+    fn old_metadata_are_read() {
         let meta = Meta::read(&json!({"id": "t", "source": {"later": 1}}), Some(5)).unwrap();
         assert_eq!((meta.session.as_str(), meta.created_at_ms), ("t", 5));
         assert_eq!((meta.source.clone(), meta.history_mode), (SessionSource::Unknown, ThreadHistoryMode::Legacy));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_come_back_as_clients_know_them() {
+    fn error_kinds_survive_conversion() {
         let status = Some(503);
         for (kind, expected) in [
             (event::ErrorKind::ContextWindowExceeded, CodexErrorInfo::ContextWindowExceeded),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_a_later_version_is_another() {
+    fn unknown_error_kinds_become_other() {
         let read = read_error(&json!({"message": "m", "codex_error_info": {"later": {}}})).unwrap();
         assert_eq!(read.codex_error_info, Some(CodexErrorInfo::Other));
         assert_eq!(read_error(&json!({"message": "m"})).unwrap().codex_error_info, None);

@@ -198,7 +198,7 @@ mod tests {
     const PART: &str = "01a202e3-65ae-7bf0-9445-ed5f20322fd5";
 
     #[test]
-    fn a_path_says_when_and_whose() {
+    fn a_path_contains_time_and_thread() {
         let zone = TimeZone::get("Pacific/Auckland").unwrap();
         let thread = ThreadId::from(THREAD);
         let path = path(Path::new("/h"), &zone, 1_795_344_783_728, &thread, None);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_that_is_not_there_is_empty() {
+    fn a_missing_server_home_is_empty() {
         assert_eq!(find(Path::new("/nowhere/at/all")).unwrap(), []);
     }
 }

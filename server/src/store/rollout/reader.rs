@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn all_kinds_of_lines_are_recognized() {
         for capacity in [1, 3, 64] {
             let (found, ending) = lines(b"one\n\ntwo\n\xff\nlonger than that\nend", 8, capacity);
             assert_eq!(found, ["Whole(\"one\")", "Whole(\"two\")", "Unreadable", "Unreadable", "Open(\"end\")"]);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_when_it_is_enough() {
+    fn reading_stops_on_break() {
         let mut seen = 0;
         let ending = read_lines(&b"a\nb\nc\n"[..], 8, |offset, _| {
             seen += 1;

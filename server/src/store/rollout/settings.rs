@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_back_as_they_were() {
+    fn settings_survive_conversion() {
         for sandbox in sandboxes() {
             let settings = settings(sandbox);
             let mut stored = StoredSettings::default();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_context_keeps_what_it_does_not_say() {
+    fn a_turn_context_keeps_missing_settings() {
         let settings = settings(SandboxPolicy::FullAccess);
         let mut stored = StoredSettings::default();
         read_applied(&mut stored, &applied(&settings));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_alone_is_understood() {
+    fn a_permission_profile_alone_is_read() {
         for sandbox in sandboxes() {
             let settings = settings(sandbox.clone());
             let mut value = applied(&settings);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_others_come_down_to_ours() {
+    fn values_of_other_programs_become_supported_policies() {
         assert_eq!(read_approval(&json!("on-failure")), Some(ApprovalPolicy::OnRequest));
         assert_eq!(read_approval(&json!({"granular": {}})), Some(ApprovalPolicy::OnRequest));
         assert_eq!(read_approval(&json!("later")), None);

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_go_there_and_back() {
+    fn words_survive_conversion() {
         for (messages, rollouts) in [
             ("unifiedExecStartup", "unified_exec_startup"),
             ("agent", "agent"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_go_there_and_back() {
+    fn paths_survive_conversion() {
         for path in ["/a/b", "/with space/ü/%41", "relative/100%", "/", "/%", "/a#b?c"] {
             assert_eq!(path_of(&file_url(path)), path);
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_go_there_and_back() {
+    fn durations_survive_conversion() {
         for time in [0, 1, 999, 1000, 61_001] {
             assert_eq!(milliseconds(&span(time)), Some(time));
         }

@@ -372,7 +372,7 @@ proptest! {
     }
 
     #[test]
-    fn a_copy_says_the_same(plans in vec(plan(), 1..5), mode in mode(), upto in any::<prop::sample::Index>()) {
+    fn a_fork_has_the_same_content(plans in vec(plan(), 1..5), mode in mode(), upto in any::<prop::sample::Index>()) {
         let home = tempfile::tempdir().unwrap();
         let store = open(home.path());
         let source = new_thread(1, mode);
@@ -426,7 +426,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_cut_is_a_beginning(plans in vec(plan(), 1..4), mode in mode(), cut in any::<prop::sample::Index>()) {
+    fn a_truncated_rollout_is_a_beginning(plans in vec(plan(), 1..4), mode in mode(), cut in any::<prop::sample::Index>()) {
         let home = tempfile::tempdir().unwrap();
         let (id, told, path) = {
             let store = open(home.path());
@@ -466,7 +466,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_takes_no_more_than_it_hits(
+    fn damage_affects_only_damaged_lines(
         plans in vec(plan(), 1..4),
         mode in mode(),
         hits in vec((any::<prop::sample::Index>(), prop_oneof![Just(b'\n'), Just(b'"'), Just(b'{'), any::<u8>()]), 1..6),
@@ -643,7 +643,7 @@ proptest! {
     #![proptest_config(config(32))]
 
     #[test]
-    fn an_index_made_anew_says_the_same(deeds in vec(deed(), 0..25)) {
+    fn a_rebuilt_index_is_equal(deeds in vec(deed(), 0..25)) {
         let home = tempfile::tempdir().unwrap();
         let store = open(home.path());
         act(&store, &deeds);

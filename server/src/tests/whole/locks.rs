@@ -69,7 +69,7 @@ async fn works_in_spite_of(lock: impl Fn(&File)) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exclusive_locks_of_a_reader_hold_nobody_up() {
+async fn exclusive_locks_of_a_reader_block_nothing() {
     works_in_spite_of(|file| {
         let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
     })
@@ -77,7 +77,7 @@ async fn exclusive_locks_of_a_reader_hold_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn shared_locks_of_a_reader_hold_nobody_up() {
+async fn shared_locks_of_a_reader_block_nothing() {
     works_in_spite_of(|file| {
         let _ = flock(file, FlockOperation::NonBlockingLockShared);
     })
@@ -85,12 +85,12 @@ async fn shared_locks_of_a_reader_hold_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn locked_ranges_of_a_reader_hold_nobody_up() {
+async fn locked_ranges_of_a_reader_block_nothing() {
     works_in_spite_of(by_range).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_locks_of_a_reader_at_once_hold_nobody_up() {
+async fn all_locks_of_a_reader_together_block_nothing() {
     works_in_spite_of(|file| {
         by_range(file);
         let _ = flock(file, FlockOperation::NonBlockingLockExclusive);

@@ -78,7 +78,7 @@ async fn live(home: &Path) -> (Whole, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_kind_of_file_is_its_owners_alone_under_any_umask() {
+async fn every_kind_of_file_is_private_under_any_umask() {
     // The umask applies to the whole process. It can only make the files of other tests more open.
     rustix::process::umask(rustix::fs::Mode::empty());
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ async fn every_kind_of_file_is_its_owners_alone_under_any_umask() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_an_earlier_server_left_open_to_others_is_closed_when_one_starts() {
+async fn readable_files_of_earlier_servers_become_private() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
     let (whole, _) = live(&home).await;

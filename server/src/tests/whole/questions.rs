@@ -231,7 +231,7 @@ impl Talk {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ids_of_questions_are_not_to_be_guessed() {
+async fn ids_of_server_requests_cannot_be_guessed() {
     let open = Open::start().await;
     let mut owner = open.subscriber(Way::InProcess).await;
     let mut parts = HashSet::new();
@@ -246,7 +246,7 @@ async fn ids_of_questions_are_not_to_be_guessed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_was_not_asked_does_not_answer_even_with_the_id() {
+async fn a_client_that_was_not_asked_cannot_answer() {
     for way in WAYS {
         let open = Open::start().await;
         let (mut owner, mut stranger) = (open.subscriber(way).await, open.connect(way).await);
@@ -261,7 +261,7 @@ async fn who_was_not_asked_does_not_answer_even_with_the_id() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn counting_ids_finds_no_question() {
+async fn counting_up_ids_finds_no_server_request() {
     let open = Open::start().await;
     let (mut owner, mut stranger) = (open.subscriber(Way::WebSocket).await, open.subscriber(Way::WebSocket).await);
     let id = open.question(&mut owner).await;
@@ -285,7 +285,7 @@ async fn counting_ids_finds_no_question() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_answer_counts_and_whoever_is_late_is_told() {
+async fn the_first_answer_counts_and_later_ones_are_reported_as_dropped() {
     for way in WAYS {
         let open = Open::start().await;
         let (mut one, mut other) = (open.subscriber(way).await, open.subscriber(way).await);
@@ -301,7 +301,7 @@ async fn the_first_answer_counts_and_whoever_is_late_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_joins_later_is_asked_and_may_answer() {
+async fn a_later_subscriber_is_asked_and_may_answer() {
     for way in WAYS {
         let open = Open::start().await;
         let mut owner = open.subscriber(way).await;
@@ -317,7 +317,7 @@ async fn who_joins_later_is_asked_and_may_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_left_the_thread_does_not_answer() {
+async fn an_unsubscribed_client_cannot_answer() {
     let open = Open::start().await;
     let (mut owner, mut other) = (open.subscriber(Way::Unix).await, open.subscriber(Way::Unix).await);
     let id = open.question(&mut owner).await;
@@ -330,7 +330,7 @@ async fn who_left_the_thread_does_not_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_after_the_turn_was_stopped_is_dropped() {
+async fn an_answer_after_an_interrupt_is_dropped() {
     let open = Open::start().await;
     let mut owner = open.subscriber(Way::WebSocket).await;
     let id = open.question(&mut owner).await;
@@ -361,7 +361,7 @@ async fn the_id_of_an_earlier_question_does_not_answer_a_later_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_outlives_the_one_who_was_asked_and_nobody_inherits_the_answer() {
+async fn a_server_request_outlives_its_client_and_another_client_cannot_answer() {
     let open = Open::start().await;
     let mut owner = open.subscriber(Way::WebSocket).await;
     let id = open.question(&mut owner).await;
@@ -376,7 +376,7 @@ async fn a_question_outlives_the_one_who_was_asked_and_nobody_inherits_the_answe
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_an_agent_asks_is_put_to_those_who_listen_to_its_root() {
+async fn requests_of_an_agent_go_to_subscribers_of_its_root() {
     let open = Open::start().await;
     let (mut owner, mut stranger) = (open.subscriber(Way::WebSocket).await, open.connect(Way::WebSocket).await);
     let task = json!([[{"call": "exec_command", "args": {"cmd": "echo yes > asked"}}], [{"say": "done"}]]);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn what_waits_while_a_batch_is_worked_off_makes_one_batch() {
+    async fn items_that_wait_during_a_batch_form_the_next_batch() {
         let batch = Batch::default();
         let (seen, sizes) = mpsc::channel();
         let (release, gate) = mpsc::channel::<()>();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn work_that_panics_does_not_keep_others_waiting() {
+    async fn a_panic_does_not_block_later_items() {
         let batch = Batch::default();
         let (seen, numbers) = mpsc::channel();
         for number in 0..3 {

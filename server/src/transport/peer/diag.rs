@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_find_the_socket_of_the_client_in_every_spelling() {
+    fn both_lookups_find_the_socket_for_every_address_form() {
         for (listen, connect) in
             [("127.0.0.1:0", "127.0.0.1"), ("[::1]:0", "::1"), ("[::]:0", "127.0.0.1"), ("[::]:0", "::ffff:127.0.0.1")]
         {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_nobody_holds_has_no_number() {
+    fn a_socket_without_holder_has_no_inode() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
         let client = TcpStream::connect(listener.local_addr().expect("an address")).expect("somebody listens");
         let (server, peer) = listener.accept().expect("a client");

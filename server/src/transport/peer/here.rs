@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_one_link_is_that_of_its_interface_only() {
+    fn a_link_local_address_needs_its_interface() {
         let table = "fe800000000000000000000000000007 02 40 20 80     eth0\n\
                      fe800000000000000000000000000008 1f 40 20 80     eth1\n";
         let has = |address: &str, interface| has_on_link(table, address.parse().expect("an address"), interface);
@@ -176,7 +176,7 @@ mod tests {
     /// Runs in its own network namespace, with an address that belongs to this machine only because of a route, with a
     /// link-local address, and with sockets that may be bound to any address.
     #[test]
-    fn addresses_of_interfaces_and_routes_are_here_and_no_others_whatever_sockets_may_have() {
+    fn only_addresses_of_interfaces_and_routes_are_local() {
         if std::env::var_os(INSIDE).is_some() {
             assert!(can_bind(at("192.0.2.7:0")), "sockets may have any address");
             for (address, expected) in [

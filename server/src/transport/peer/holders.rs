@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_sockets_are_seen_and_the_look_ends_when_it_is_told_to() {
+    fn own_sockets_are_found_and_the_search_stops_on_break() {
         let sockets: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").expect("an address")).collect();
         let numbers: Vec<u64> = sockets
             .iter()
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_no_sockets() {
+    fn other_files_are_not_sockets() {
         for (target, number) in
             [("socket:[12]", Some(12)), ("socket:[]", None), ("pipe:[12]", None), ("/tmp/socket:[12]", None)]
         {

@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_closed_socket_is_nobodys() {
+    fn a_closed_socket_has_no_owner() {
         for uid in [0, 12_345, rustix::process::geteuid().as_raw()] {
             let judged = judge_socket(&PeerSocket { uid, inode: 0 });
             assert!(matches!(judged, Some(Err(Refused::Gone))), "{uid}");
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_address_whose_socket_is_not_there_is_refused_and_another_machine_is_not() {
+    fn only_local_addresses_without_a_socket_are_refused() {
         let at = |address: &str| address.parse().expect("an address");
         let refused = judge_addresses(at("127.0.0.1:1"), at("127.0.0.1:2"));
         assert!(matches!(refused, Ok(Err(Refused::Unknown(_)))), "{refused:?}");
@@ -393,7 +393,7 @@ mod tests {
 
     /// The other end of the connection is closed in different ways before the connection is judged.
     #[test]
-    fn who_is_gone_when_he_is_judged_is_nobody_also_for_a_server_that_is_not_roots() {
+    fn a_client_that_has_left_is_refused_also_by_a_server_without_root() {
         const INSIDE: &str = "TRACE_TEST_USER";
         if rustix::process::geteuid().is_root() && std::env::var_os(INSIDE).is_none() {
             use std::os::unix::process::CommandExt as _;

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_waited_for_in_vain_is_let_go_in_the_second_round() {
+    fn orphans_are_reaped_in_the_second_round() {
         let mut child = Command::new("true").spawn().expect("it starts");
         let own = own_pid().expect("a number");
         while !stat(child.id()).expect("nobody asked about it").is_zombie {

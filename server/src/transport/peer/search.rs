@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_tells_clients_from_what_the_server_started() {
+    fn one_pass_separates_clients_from_descendants() {
         let own = lineage::own_pid().expect("a number");
         let (mine, shared) = (socket(), socket());
         let mut child = child_with(&shared);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_has_a_share_and_gives_it_back() {
+    fn each_key_has_a_limit_and_frees_its_slots() {
         let shares = Shares::new(2);
         let first = shares.take("a").expect("a place");
         let _second = shares.take("a").expect("a place");
