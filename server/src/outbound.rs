@@ -430,9 +430,9 @@ mod tests {
             assert_eq!(outbound.send(text(&number.to_string())), Sent::Queued);
         }
         assert_eq!(outbound.backlog(), Backlog { messages: 10, bytes: 10 });
-        assert_eq!(reader.next(3).await.expect("something is there").concat(), "012");
-        assert_eq!(reader.next(0).await.expect("something is there").concat(), "3", "one at least");
-        assert_eq!(reader.next(usize::MAX).await.expect("something is there").concat(), "456789");
+        assert_eq!(reader.next(3).await.expect("a message").concat(), "012");
+        assert_eq!(reader.next(0).await.expect("a message").concat(), "3", "one at least");
+        assert_eq!(reader.next(usize::MAX).await.expect("a message").concat(), "456789");
         assert_eq!(outbound.backlog(), Backlog::default());
     }
 
@@ -442,8 +442,8 @@ mod tests {
         for _ in 0..=MAX_BATCH_MESSAGES {
             outbound.send(text("x"));
         }
-        assert_eq!(reader.next(usize::MAX).await.expect("something is there").len(), MAX_BATCH_MESSAGES);
-        assert_eq!(reader.next(usize::MAX).await.expect("something is there").len(), 1);
+        assert_eq!(reader.next(usize::MAX).await.expect("a message").len(), MAX_BATCH_MESSAGES);
+        assert_eq!(reader.next(usize::MAX).await.expect("a message").len(), 1);
     }
 
     #[tokio::test]
@@ -453,7 +453,7 @@ mod tests {
         outbound.end(CloseReason::ServerEnds);
         assert_eq!(outbound.send(text("b")), Sent::Ended);
         outbound.ended().await;
-        assert_eq!(reader.next(1).await.expect("something is there").concat(), "a");
+        assert_eq!(reader.next(1).await.expect("a message").concat(), "a");
         assert_eq!(reader.next(1).await, None);
 
         let (outbound, mut reader) = super::outbound(OutboundPolicy::SHARED);
@@ -518,7 +518,7 @@ mod tests {
             outbound.send(text("c"));
         };
         for wake in [Outbound::wake, by_another] {
-            let mut next = stepped(async { drop(reader.next(usize::MAX).await.expect("something is there")) });
+            let mut next = stepped(async { drop(reader.next(usize::MAX).await.expect("a message")) });
             assert!(next.is_pending());
             outbound.send_quietly(text("a"));
             outbound.send_quietly(text("b"));
@@ -559,7 +559,7 @@ mod tests {
         let mut taken = 0;
         while taken < BUSY_MESSAGES / 2 {
             assert!(ready.is_pending(), "{taken} are gone");
-            taken += reader.next(0).await.expect("something is there").len();
+            taken += reader.next(0).await.expect("a message").len();
         }
         assert!(!ready.is_pending());
     }

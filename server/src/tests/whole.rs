@@ -328,7 +328,7 @@ async fn a_tree_comes_back_with_its_root() {
             ]);
             whole.run(&thread, script).await;
             let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
-            assert!(state.contains("by the way"), "the mail is there still");
+            assert!(state.contains("by the way"), "the mail still exists");
             assert!(state.contains("again"), "{state}");
         }
         whole.server.shutdown().await;

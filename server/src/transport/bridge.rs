@@ -504,7 +504,7 @@ mod tests {
     fn a_reconnecting_client_gets_missed_events() {
         let mut buffer = EventBuffer::default();
         assert_eq!(numbers(buffer.after(None)), Some(vec![]));
-        assert_eq!(numbers(buffer.after(Some(1))), None, "nobody can have seen it");
+        assert_eq!(numbers(buffer.after(Some(1))), None, "there is no such event");
         buffer.append(texts(0..3));
         assert_eq!(numbers(buffer.after(None)), Some(vec![]));
         assert_eq!(numbers(buffer.after(Some(0))), Some(vec![1, 2, 3]));

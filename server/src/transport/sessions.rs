@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(
             admission(sessions(&peers, true), &stranger),
             Admission::Free,
-            "users do not take each other's room"
+            "users do not take each other's slots"
         );
     }
 

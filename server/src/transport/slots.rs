@@ -81,7 +81,7 @@ mod tests {
                 Err(why) => return (held, why),
             }
         }
-        panic!("nobody was refused");
+        panic!("no connection was refused");
     }
 
     fn processes(user: u32) -> impl Iterator<Item = Peer> {

@@ -173,12 +173,12 @@ mod tests {
         let (mut client, server) = duplex(64);
         porter.turn_away(server, Reason::Refused(Refused::Gone), &stop).await;
         assert_eq!(client.read(&mut [0]).await.expect("closed"), 0);
-        assert_eq!(start.elapsed(), Duration::ZERO, "there is no place left to be told anything");
+        assert_eq!(start.elapsed(), Duration::ZERO, "no slot is left for an answer");
         let (_client, server) = duplex(64);
         porter.turn_away(server, Reason::Refused(Refused::Busy), &stop).await;
-        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT, "those that may come again have slots of their own");
+        assert_eq!(start.elapsed(), REFUSAL_TIMEOUT, "retryable refusals have their own slots");
         for client in &mut clients {
-            assert_eq!(client.read(&mut [0]).await.expect("closed"), 0, "who says nothing is sent away");
+            assert_eq!(client.read(&mut [0]).await.expect("closed"), 0, "a silent client is disconnected");
         }
         assert_eq!(start.elapsed(), REFUSAL_TIMEOUT);
     }

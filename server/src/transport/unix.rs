@@ -149,7 +149,7 @@ mod tests {
         drop(std::os::unix::net::UnixListener::bind(&path).expect("bound"));
         assert!(path.exists());
         let endpoint = bind(&path).await.expect("bound");
-        UnixStream::connect(&path).await.expect("somebody listens");
+        UnixStream::connect(&path).await.expect("the listener accepts");
         drop(endpoint);
     }
 
@@ -187,7 +187,7 @@ mod tests {
                 starting.join_all().await.into_iter().partition(|bound| bound.is_ok());
             assert_eq!(listening.len(), 1, "{refused:?}");
             assert!(refused.iter().all(|error| matches!(error, Err(BindError::InUse { .. }))), "{refused:?}");
-            UnixStream::connect(&path).await.expect("the one that listens is the one that is there");
+            UnixStream::connect(&path).await.expect("the remaining socket is that of the server that listens");
         }
     }
 }

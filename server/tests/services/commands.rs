@@ -354,7 +354,7 @@ async fn output_held_open_by_other_processes_ends_soon() {
     let note = client.note_of("process/exited").await;
     assert_eq!((&note["exitCode"], &note["outputDrainTimedOut"]), (&json!(0), &json!(true)));
     let left = note["stdout"].as_str().expect("a text").trim().to_owned();
-    assert!(lives(&left), "what it started goes on");
+    assert!(lives(&left), "the process that it started continues");
     std::process::Command::new("kill").arg(left).status().expect("the program runs");
 }
 

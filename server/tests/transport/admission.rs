@@ -89,7 +89,7 @@ async fn requests_wait_until_the_answers_so_far_are_mostly_written() {
     for _ in 0..BUSY_MESSAGES {
         pair.ingress.connection().notify(&warning("x"));
     }
-    assert!(timeout(LONG, pair.say(&list(1))).await.is_err(), "nobody reads");
+    assert!(timeout(LONG, pair.say(&list(1))).await.is_err(), "the client does not read");
     pair.say(r#"{"id": 1, "result": 5}"#).await;
     assert_eq!(toy.seen().answers.len(), 1, "answers of the client are heard nevertheless");
 

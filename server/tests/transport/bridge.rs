@@ -231,7 +231,7 @@ async fn streams_end_with_the_server() {
     events.hear().await;
     server.shutdown.signal();
     server.toy.until(|seen| seen.is_draining).await;
-    assert_eq!(post(&server, &session, &list(1)).await, 202, "who has a session is heard");
+    assert_eq!(post(&server, &session, &list(1)).await, 202, "an existing session still works");
     assert_eq!(events.hear().await["id"], 1);
     server.toy.finish();
     assert!(events.next().await.is_none());
@@ -259,6 +259,6 @@ async fn memory_of_a_stalled_stream_is_freed_after_the_session() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    timeout(LONG, freed).await.expect("nobody holds it");
+    timeout(LONG, freed).await.expect("the memory is freed");
     assert_eq!(call(&server, "GET", &format!("{session}/events"), "").await.0, 404);
 }

@@ -17,7 +17,7 @@ async fn a_drain_completes_running_work_and_refuses_new_clients() {
 
     client.say(r#"{"id": 1, "result": {"decision": "accept"}}"#).await;
     server.toy.until(|seen| seen.answers.len() == 1).await;
-    assert_eq!(client.ask(&list(1)).await["id"], 1, "who is connected is served");
+    assert_eq!(client.ask(&list(1)).await["id"], 1, "a connected client is served");
     let stream = TcpStream::connect(server.address()).await.expect("the server listens");
     assert!(Client::upgrade(stream, "/", &[]).await.is_err());
     assert_eq!(http(&server, "GET /readyz HTTP/1.1").await.0, 503);

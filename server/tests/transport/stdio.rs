@@ -137,7 +137,7 @@ async fn producers_wait_for_a_client_that_does_not_read() {
     assert!(most < BUSY_BYTES + 2 * chunk.len(), "{most} bytes waited");
     let Piped { output, server, .. } = client;
     let reading = tokio::spawn(async move { output.into_inner().read_to_end(&mut Vec::new()).await });
-    timeout(LONG, connection.producers_ready()).await.expect("somebody reads again");
+    timeout(LONG, connection.producers_ready()).await.expect("the client reads again");
     server.abort();
     reading.await.expect("no panic").expect("read");
 }

@@ -143,7 +143,7 @@ impl Service for Toy {
                 ClientRequest::ThreadRead(params) => {
                     let thread = params.thread_id;
                     toy.0.seen.send_modify(|seen| seen.begun.push(thread.clone()));
-                    toy.thread(&thread).acquire().await.expect("nobody closes it").forget();
+                    toy.thread(&thread).acquire().await.expect("the semaphore is not closed").forget();
                     toy.0.seen.send_modify(|seen| seen.ended.push(thread.clone()));
                     responder.respond_with(&json!({ "thread": thread }));
                 }

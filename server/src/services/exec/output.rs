@@ -154,7 +154,7 @@ mod tests {
             context: &mut Context<'_>,
             into: &mut ReadBuf<'_>,
         ) -> Poll<std::io::Result<()>> {
-            assert!(self.said < 2 * PAUSES, "somebody listens for ever");
+            assert!(self.said < 2 * PAUSES, "the reader should have stopped");
             if self.said < PAUSES {
                 std::task::ready!(self.pause.as_mut().poll(context));
                 self.pause.as_mut().reset(Instant::now() + Duration::from_millis(2));

@@ -46,7 +46,8 @@ pub(super) fn walk(roots: &[Root], stop: &CancellationToken, mut visit: impl FnM
             .follow_links(false)
             // Even with this filter, the walker would open the target of a `.git` file before it calls the filter.
             .git_exclude(false)
-            // The ignore files of the folders above are read if any ignore files are.
+            // The walker reads the ignore files of parent folders if any of these options is on, so all have the same
+            // value.
             .parents(is_plain_above)
             .ignore(is_plain_above)
             .git_ignore(is_plain_above)

@@ -93,8 +93,8 @@ impl RolloutFile {
 /// Prefix of the file name of an incomplete rollout. Such a name is not that of a rollout.
 const DRAFT: &str = ".unfinished-";
 
-/// A rollout that is not found before its beginning is complete. If the process dies or the disk is full, no thread
-/// without its last turns appears. Dropping a draft that was not published deletes it.
+/// A rollout that is not found before its beginning is complete. Therefore, if the process dies or the disk is full, no
+/// thread appears whose last turns are missing. Dropping a draft that was not published deletes it.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: Option<RolloutFile>,

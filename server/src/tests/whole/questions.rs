@@ -256,7 +256,7 @@ async fn a_client_that_was_not_asked_cannot_answer() {
         stranger.say(&json!({"id": id, "error": {"code": -1, "message": "no"}})).await;
         stranger.is_told_of_dropping(&id).await;
         owner.decide(&id, "decline").await;
-        assert_eq!(owner.outcome().await, "declined", "{way:?}: the one who was asked is heard");
+        assert_eq!(owner.outcome().await, "declined", "{way:?}: the client that was asked can answer");
     }
 }
 

@@ -205,7 +205,7 @@ mod tests {
             let listener = TcpListener::bind(listen).expect("an address");
             let port = listener.local_addr().expect("an address").port();
             let ip: IpAddr = connect.parse().expect("an address");
-            let client = TcpStream::connect((ip, port)).expect("somebody listens");
+            let client = TcpStream::connect((ip, port)).expect("the listener accepts");
             let (server, peer) = listener.accept().expect("a client");
             let local = server.local_addr().expect("an address");
             let expected = PeerSocket { uid: rustix::process::geteuid().as_raw(), inode: inode(&client) };
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_socket_without_holder_has_no_inode() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
-        let client = TcpStream::connect(listener.local_addr().expect("an address")).expect("somebody listens");
+        let client = TcpStream::connect(listener.local_addr().expect("an address")).expect("the listener accepts");
         let (server, peer) = listener.accept().expect("a client");
         drop(client);
         let found = find(peer, server.local_addr().expect("an address")).expect("an answer");

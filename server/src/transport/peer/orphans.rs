@@ -129,7 +129,7 @@ mod tests {
     fn orphans_are_reaped_in_the_second_round() {
         let mut child = Command::new("true").spawn().expect("it starts");
         let own = own_pid().expect("a number");
-        while !stat(child.id()).expect("nobody asked about it").is_zombie {
+        while !stat(child.id()).expect("it was not reaped").is_zombie {
             std::thread::yield_now();
         }
         assert!(has_ended_children());

@@ -132,7 +132,7 @@ mod tests {
 
     fn socket() -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
-        TcpStream::connect(listener.local_addr().expect("an address")).expect("somebody listens")
+        TcpStream::connect(listener.local_addr().expect("an address")).expect("the listener accepts")
     }
 
     fn child_with(socket: &TcpStream) -> Child {
@@ -149,7 +149,7 @@ mod tests {
         let until = |number: u64, before: &[(Process, Refused)], expected: &Holder| {
             (0..10_000).any(|_| {
                 let findings = search(&HashSet::from([number, 1]), own, before).expect("read");
-                assert!(!findings.is_cut && !findings.holders.contains_key(&1), "nobody holds that one");
+                assert!(!findings.is_cut && !findings.holders.contains_key(&1), "no process holds that socket");
                 findings.holders.get(&number) == Some(expected)
             })
         };

@@ -117,7 +117,7 @@ mod tests {
         assert!(shares.take("b").is_some(), "others have their own");
         drop(first);
         assert!(shares.take("a").is_some());
-        assert_eq!(shares.0.taken().len(), 1, "who has nothing is forgotten");
+        assert_eq!(shares.0.taken().len(), 1, "keys without slots are removed");
     }
 
     #[test]
