@@ -43,7 +43,7 @@ impl Asked {
         serde_json::from_slice::<Body>(&self.body).unwrap_or_default().input
     }
 
-    /// Says whether the body of the request contains a text.
+    /// Returns whether the body of the request contains a text.
     #[must_use]
     pub fn mentions(&self, text: &str) -> bool {
         self.body.windows(text.len()).any(|window| window == text.as_bytes())

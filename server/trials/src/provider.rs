@@ -97,7 +97,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Says whether no case differs from its expected result.
+    /// Returns whether no case differs from its expected result.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.rows.iter().all(|row| row.wrong.is_empty())

@@ -55,7 +55,7 @@ impl ServerCommand {
         Path::new(&self.words[0]).file_name().and_then(|name| name.to_str()).unwrap_or("server")
     }
 
-    /// Says whether the server records bundles.
+    /// Returns whether the server records bundles.
     #[must_use]
     pub fn records(&self) -> bool {
         self.profile == Profile::Trace

@@ -34,7 +34,7 @@ enum Question {
 }
 
 impl Question {
-    /// Says whether nobody waits for the answer any more.
+    /// Returns whether the caller has stopped waiting for the answer.
     fn is_closed(&self) -> bool {
         match self {
             Self::Structure(answer) => answer.is_closed(),
