@@ -1,4 +1,4 @@
-//! Commands and servers of tools must not see keys in the environment of the server, or keys that start-up files of
+//! Commands and MCP servers must not see keys in the environment of the server, or keys that start-up files of
 //! shells set again.
 //!
 //! Each attempt first runs in a shell of the test, where it must print keys. An attempt that prints none there would

@@ -198,7 +198,7 @@ fn a_command_does_not_reach_its_own_server_over_tcp() {
         };
         assert!(expected, "{name}: {told}");
     }
-    // An unconfined command is refused too. It may be a server of tools that fetches a URL which a model chose.
+    // An unconfined command is refused too. It may be an MCP server that fetches a URL which a model chose.
     assert_eq!(attack("unconfined", (&server, &mut client), &server, "open"), "403");
     drop(server.client());
 }

@@ -12,7 +12,7 @@ use crate::sandbox::{WritableFolders, is_for_loaders};
 /// Configured rules for the variables of commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableRules {
-    /// Names of variables from which providers and servers of tools read keys.
+    /// Names of variables from which providers and MCP servers read keys.
     pub keys: BTreeSet<String>,
     /// Whether commands inherit variables with names that look like those of keys ([`KEY_NAMES`]).
     pub inherit_key_names: bool,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// The tools that every session has. Other tools come from its client, its goal or its servers of tools; a replay does not
+/// The tools that every session has. Other tools come from its client, its goal or its MCP servers; a replay does not
 /// have them, and answers their calls from the recording.
 pub(super) struct OwnTools(Vec<Arc<dyn Tool>>);
 

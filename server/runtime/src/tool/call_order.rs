@@ -11,7 +11,7 @@ pub enum Resource {
     Plan,
     /// A running command, by the id that the model knows.
     Terminal(u32),
-    /// A server of tools, by its name.
+    /// An MCP server, by its name.
     Server(String),
 }
 
