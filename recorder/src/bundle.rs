@@ -54,7 +54,12 @@ impl Bundle {
         let log_path = path.join(EVENT_LOG_FILE);
         // A running recorder may truncate an incomplete line. Reading a mapped file that was truncated kills the process.
         let is_at_work = is_being_recorded(path).unwrap_or(true);
-        let log = if is_at_work { EventLog::read(&log_path) } else { EventLog::open(&log_path) };
+        let log = if is_at_work {
+            EventLog::read(&log_path)
+        } else {
+            // SAFETY: no recorder holds the lock of the bundle, and repairs replace the file of a log.
+            unsafe { EventLog::map(&log_path) }
+        };
         let log = log.map_err(|source| BundleError::io(&log_path, source));
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });

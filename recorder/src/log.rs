@@ -34,23 +34,25 @@ enum LogBytes {
 }
 
 impl EventLog {
-    /// Opens the log at `path`. If a recorder is appending to it, the value has the bytes that were there at this moment.
+    /// Maps the log at `path` into memory, or reads a log that is too small for a mapping. The value has the bytes that the
+    /// log had when it was opened.
     ///
-    /// The file must not be truncated while the value lives: accessing a mapped page that no longer exists kills the
-    /// process. Recorders append, but may truncate an incomplete line that they failed to write. Use [`read`](Self::read)
-    /// for a log with an active recorder.
+    /// # Safety
+    ///
+    /// The file must not be truncated or overwritten while the value lives: accessing a mapped page that no longer exists kills
+    /// the process. Recorders append, but may truncate an incomplete line that they failed to write, so a log with an active
+    /// recorder must be opened with [`read`](Self::read).
     ///
     /// # Errors
     ///
     /// Returns the I/O error of opening, mapping or reading the file, or `FileTooLarge` if it has more than
     /// [`MAX_LOG_BYTES`].
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub unsafe fn map(path: &Path) -> io::Result<Self> {
         let mut file = open_log(path)?;
         let bytes = file.metadata()?.len();
         check_size(bytes)?;
         if bytes >= MAP_BYTES {
-            // SAFETY: the mapping is read-only and private, and the format of the log is append-only. The contract of this
-            // function forbids truncating the file meanwhile.
+            // SAFETY: the mapping is read-only and private, and the caller promises that nothing changes the bytes below it.
             let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
             return Ok(Self { bytes: LogBytes::Mapped(mapped) });
         }
@@ -59,7 +61,7 @@ impl EventLog {
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Reads the log at `path` into memory. Unlike [`open`](Self::open), this is safe while a recorder is at work.
+    /// Reads the log at `path` into memory. The log may have an active recorder.
     ///
     /// # Errors
     ///
@@ -292,7 +294,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("trace.jsonl");
         File::create(&path).expect("creates").set_len(MAX_LINE_BYTES as u64 + 1).expect("a sparse file");
-        let log = EventLog::open(&path).expect("opens");
+        // SAFETY: nothing else knows the file.
+        let log = unsafe { EventLog::map(&path) }.expect("opens");
         let lines: Vec<_> = log.lines().collect();
         assert!(matches!(parse_lines(&lines)[0].event, Err(LineError::TooLong { .. })));
     }
@@ -302,8 +305,10 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("trace.jsonl");
         File::create(&path).expect("creates").set_len(MAX_LOG_BYTES + 1).expect("a sparse file");
-        for read in [EventLog::open, EventLog::read] {
-            let error = read(&path).expect_err("too large");
+        // SAFETY: nothing else knows the file.
+        let mapped = unsafe { EventLog::map(&path) };
+        for opened in [mapped, EventLog::read(&path)] {
+            let error = opened.expect_err("too large");
             assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
             insta::allow_duplicates! {
                 insta::assert_snapshot!(error, @"it has 1073741825 bytes, more than the 1073741824 that a log may have");
