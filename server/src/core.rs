@@ -40,7 +40,7 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) configuration: Arc<ConfigStore>,
     pub(crate) services: Services,
-    pub(crate) traces: Traces,
+    pub(crate) traces: Arc<Traces>,
     scopes: ScopeQueues,
     runtime: OnceLock<Arc<Runtime>>,
     next_question: AtomicI64,
@@ -63,7 +63,7 @@ pub(crate) struct Parts {
     pub(crate) store: Store,
     pub(crate) configuration: Arc<ConfigStore>,
     pub(crate) services: Services,
-    pub(crate) traces: Traces,
+    pub(crate) traces: Arc<Traces>,
     pub(crate) scopes: ScopeQueues,
 }
 

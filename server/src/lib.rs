@@ -1,5 +1,6 @@
 //! The app-server: threads, turns and items for clients, recorded as they happen.
 
+mod blocking;
 mod claim;
 pub mod config;
 pub mod connection;

@@ -80,7 +80,7 @@ impl Server {
             store,
             configuration: Arc::clone(&services.configuration),
             services: Services::beside(services, Arc::clone(&runtime.folders), Arc::clone(&runtime.environment)),
-            traces: Traces::new(traces),
+            traces: Arc::new(Traces::new(traces)),
             scopes: scopes.clone(),
         };
         let core = Core::new(parts, |host| Runtime::new(runtime, host));

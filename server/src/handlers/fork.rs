@@ -10,15 +10,15 @@ use trace_runtime::agent::NewAgent;
 use trace_runtime::tool::ToolFamily;
 use trace_runtime::{Settings, ThreadId, TurnId};
 
-use super::failed;
 use super::life::{recorded, start_response};
 use super::overrides::{Overrides, Place};
+use crate::blocking::blocking;
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::hub::tell;
 use crate::ingress::Responder;
 use crate::mapping::thread_id;
-use crate::store::{ForkPoint, NewThread, ThreadSummary};
+use crate::store::{ForkPoint, NewThread, Store, StoreError, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
 /// Where a copy is made from.
@@ -95,11 +95,11 @@ impl Core {
             agent_role: None,
         };
         let (writer, stored) = if params.ephemeral {
-            let load = move |core: &Core| match from {
-                Original::Thread(id) => core.store.load_until(&id, &point),
-                Original::File(path) => core.store.load_path_until(&path, &point),
+            let load = move |store: &Store| match from {
+                Original::Thread(id) => store.load_until(&id, &point),
+                Original::File(path) => store.load_path_until(&path, &point),
             };
-            (None, self.blocking(load).await?.map_err(failed)?)
+            (None, blocking(&self.store, load).await??)
         } else {
             let new = NewThread {
                 id: id.clone(),
@@ -119,11 +119,11 @@ impl Core {
                 dynamic_tools: Vec::new(),
                 git: summary.git.clone(),
             };
-            let copy = move |core: &Core| match from {
-                Original::Thread(id) => core.store.fork(&id, &point, new),
-                Original::File(path) => core.store.fork_path(&path, &point, new),
+            let copy = move |store: &Store| match from {
+                Original::Thread(id) => store.fork(&id, &point, new),
+                Original::File(path) => store.fork_path(&path, &point, new),
             };
-            let (writer, stored) = self.blocking(copy).await?.map_err(failed)?;
+            let (writer, stored) = blocking(&self.store, copy).await??;
             (Some(writer), stored)
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
@@ -157,21 +157,19 @@ impl Core {
     async fn source(&self, params: &ThreadForkParams) -> Result<Source, RpcError> {
         if let Some(path) = params.path.as_ref().map(PathBuf::from) {
             let file = path.clone();
-            let stored = self.blocking(move |core| core.store.load_path(&file)).await?.map_err(failed)?;
+            let stored = blocking(&self.store, move |store| store.load_path(&file)).await??;
             let settings = stored.settings.over(self.config().settings(&self.cwd));
             return Ok(Source { from: Original::File(path), summary: stored.summary, settings, without: Vec::new() });
         }
         let id = thread_id(&params.thread_id)?;
         let (wanted, loaded) = (id.clone(), self.threads.get(&id));
         let is_loaded = loaded.is_some();
-        let (summary, stored) = self
-            .blocking(move |core| {
-                let summary = core.store.find(&wanted)?;
-                let stored = if is_loaded { None } else { Some(core.store.load(&wanted)?.settings) };
-                Ok((summary, stored))
-            })
-            .await?
-            .map_err(failed)?;
+        let (summary, stored) = blocking(&self.store, move |store| -> Result<_, StoreError> {
+            let summary = store.find(&wanted)?;
+            let stored = if is_loaded { None } else { Some(store.load(&wanted)?.settings) };
+            Ok((summary, stored))
+        })
+        .await??;
         let settings = match (&loaded, stored) {
             (Some(loaded), _) => Settings::clone(&loaded.agent().settings()),
             (None, stored) => stored.unwrap_or_default().over(self.config().settings(&self.cwd)),

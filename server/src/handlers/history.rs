@@ -20,7 +20,7 @@ use trace_runtime::control::Refusal;
 use trace_runtime::{ThreadId, TurnId};
 use uuid::Uuid;
 
-use super::failed;
+use crate::blocking::blocking;
 use crate::core::Core;
 use crate::mapping::thread_id;
 use crate::store::{Page, Resolution, StoredThread, page};
@@ -51,7 +51,7 @@ impl Core {
             return Ok(ThreadReadResponse { thread: thread.show(&state, &settings, turns), read_state });
         }
         let wanted = id.clone();
-        let summary = match self.blocking(move |core| core.store.resolve(&wanted)).await? {
+        let summary = match blocking(&self.store, move |store| store.resolve(&wanted)).await? {
             Resolution::Found(summary) | Resolution::Archived(summary) => summary,
             Resolution::Unknown => return Err(RpcError::invalid_request(format!("thread not loaded: {id}"))),
         };
@@ -65,7 +65,7 @@ impl Core {
     pub(crate) async fn turns_list(&self, params: ThreadTurnsListParams) -> Result<ThreadTurnsListResponse, RpcError> {
         let history = self.history(&params.thread_id).await?;
         let query = turns_query(params.cursor, params.limit, params.sort_direction, params.items_view);
-        let page = page::turns_page(&history.id, &history.turns, &query).map_err(failed)?;
+        let page = page::turns_page(&history.id, &history.turns, &query)?;
         Ok(ThreadTurnsListResponse {
             data: page.data,
             backwards_cursor: page.backwards_cursor,
@@ -82,7 +82,7 @@ impl Core {
             limit: params.limit,
             direction: params.sort_direction.unwrap_or(SortDirection::Asc),
         };
-        let page = page::items_page(&history.id, &history.turns, &query).map_err(failed)?;
+        let page = page::items_page(&history.id, &history.turns, &query)?;
         Ok(ThreadItemsListResponse {
             data: page.data,
             backwards_cursor: page.backwards_cursor,
@@ -93,7 +93,7 @@ impl Core {
     pub(crate) async fn items_read(&self, params: ThreadItemsReadParams) -> Result<ThreadItemsReadResponse, RpcError> {
         let history = self.history(&params.thread_id).await?;
         history.check_paginated("thread/items/read")?;
-        let data = page::items_of(&history.turns, &params.turn_id, &params.item_ids).map_err(failed)?;
+        let data = page::items_of(&history.turns, &params.turn_id, &params.item_ids)?;
         Ok(ThreadItemsReadResponse { data })
     }
 
@@ -102,12 +102,10 @@ impl Core {
         params: ThreadSearchOccurrencesParams,
     ) -> Result<ThreadSearchOccurrencesResponse, RpcError> {
         let id = thread_id(&params.thread_id)?;
-        let page = self
-            .blocking(move |core| {
-                core.store.search_occurrences(&id, &params.search_term, params.cursor.as_deref(), params.limit)
-            })
-            .await?
-            .map_err(failed)?;
+        let page = blocking(&self.store, move |store| {
+            store.search_occurrences(&id, &params.search_term, params.cursor.as_deref(), params.limit)
+        })
+        .await??;
         let data = page
             .data
             .into_iter()
@@ -165,8 +163,8 @@ impl Core {
             Refusal::Busy(_) => RpcError::invalid_request("a turn is running: interrupt it, or wait for its end"),
             other => super::work::refused(other),
         })?;
-        let (turn, stored) = (TurnId::from(before), Arc::clone(thread));
-        let history = self.blocking(move |_| stored.revert_stored(&turn)).await??;
+        let turn = TurnId::from(before);
+        let history = blocking(thread, move |thread| thread.revert_stored(&turn)).await??;
         hold.replace_history(history);
         thread.state().view.revert_to_before(before);
         Ok(())
@@ -217,7 +215,7 @@ impl Core {
 
     async fn stored(&self, id: &ThreadId) -> Result<StoredThread, RpcError> {
         let id = id.clone();
-        self.blocking(move |core| core.store.load(&id)).await?.map_err(failed)
+        Ok(blocking(&self.store, move |store| store.load(&id)).await??)
     }
 }
 

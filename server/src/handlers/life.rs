@@ -19,15 +19,16 @@ use trace_runtime::agent::{Lineage, NewAgent, Recorded};
 use trace_runtime::tool::{Tool, ToolFamily};
 use trace_runtime::{Settings, ThreadId};
 
+use super::UpdateGoal;
 use super::overrides::{Overrides, Place};
-use super::{UpdateGoal, failed};
+use crate::blocking::blocking;
 use crate::connection::{Connection, ConnectionId};
 use crate::core::Core;
 use crate::git;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
-use crate::store::{EdgeStatus, NewThread, Resolution, ThreadSummary};
+use crate::store::{EdgeStatus, NewThread, Resolution, Store, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
 impl Core {
@@ -104,7 +105,7 @@ impl Core {
                     dynamic_tools: dynamic_tools.clone(),
                     git: git_info.clone(),
                 };
-                Some(self.blocking(move |core| core.store.create(new)).await?.map_err(failed)?)
+                Some(blocking(&self.store, move |store| store.create(new)).await??)
             }
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
@@ -174,11 +175,11 @@ impl Core {
         let _guard = self.hold_loads(&id).await?;
         let thread = self.threads.get(&id);
         let wanted = id.clone();
-        self.blocking(move |core| {
+        blocking(&self.store, move |store| -> Result<(), RpcError> {
             if let Some(thread) = thread {
                 thread.materialize()?;
             }
-            core.store.find(&wanted).map(drop).map_err(failed)
+            Ok(store.find(&wanted).map(drop)?)
         })
         .await??;
         let ids = self.unload_all(id).await?;
@@ -186,9 +187,9 @@ impl Core {
         // What is above is put away first, for readers of lists.
         for id in ids {
             let wanted = id.clone();
-            match self.blocking(move |core| core.store.archive(&wanted)).await? {
+            match blocking(&self.store, move |store| store.archive(&wanted)).await? {
                 Ok(_) => archived.push(id),
-                Err(error) if archived.is_empty() => return Err(failed(error)),
+                Err(error) if archived.is_empty() => return Err(error.into()),
                 Err(error) => tracing::warn!(thread = %id, %error, "an agent's thread could not be archived"),
             }
         }
@@ -199,15 +200,14 @@ impl Core {
         let taken_back = async {
             let id = thread_id(&params.thread_id)?;
             let _guard = self.hold_loads(&id).await?;
-            self.blocking(move |core| {
-                let summary = core.store.unarchive(&id)?;
+            let unarchive = move |store: &Store| -> Result<_, RpcError> {
+                let summary = store.unarchive(&id)?;
                 // The agents below it were put away with it.
-                let below = core.store.descendants(&id);
-                let back = below.into_iter().filter(|below| core.store.unarchive(below).is_ok()).collect::<Vec<_>>();
+                let below = store.descendants(&id);
+                let back = below.into_iter().filter(|below| store.unarchive(below).is_ok()).collect::<Vec<_>>();
                 Ok((summary, back))
-            })
-            .await?
-            .map_err(failed)
+            };
+            blocking(&self.store, unarchive).await?
         };
         match taken_back.await {
             Ok((summary, below)) => {
@@ -238,8 +238,8 @@ impl Core {
         let id = thread_id(&params.thread_id)?;
         let _guard = self.hold_loads(&id).await?;
         let (is_loaded, wanted) = (self.threads.get(&id).is_some(), id.clone());
-        self.blocking(move |core| {
-            if !is_loaded && core.store.resolve(&wanted) == Resolution::Unknown {
+        blocking(&self.store, move |store| {
+            if !is_loaded && store.resolve(&wanted) == Resolution::Unknown {
                 return Err(RpcError::invalid_request(format!("no rollout found for thread id {wanted}")));
             }
             Ok(())
@@ -248,12 +248,11 @@ impl Core {
         // Whoever is above goes last: without it nobody would find those below.
         for id in self.unload_all(id).await?.into_iter().rev() {
             let wanted = id.clone();
-            self.blocking(move |core| match core.store.resolve(&wanted) {
+            blocking(&self.store, move |store| match store.resolve(&wanted) {
                 Resolution::Unknown => Ok(()),
-                _ => core.store.delete(&wanted).and_then(|()| core.store.set_queue(&wanted, &[])),
+                _ => store.delete(&wanted).and_then(|()| store.set_queue(&wanted, &[])),
             })
-            .await?
-            .map_err(failed)?;
+            .await??;
             removed.push(id);
         }
         Ok(())
@@ -263,12 +262,11 @@ impl Core {
     async fn unload_all(&self, id: ThreadId) -> Result<Vec<ThreadId>, RpcError> {
         self.unload(&id).await;
         // Only now it is known who is below: until it was stopped, it could start others.
-        let ids = self
-            .blocking(move |core| {
-                let below = core.store.descendants(&id);
-                std::iter::once(id).chain(below).collect::<Vec<_>>()
-            })
-            .await?;
+        let ids = blocking(&self.store, move |store| {
+            let below = store.descendants(&id);
+            std::iter::once(id).chain(below).collect::<Vec<_>>()
+        })
+        .await?;
         // Those that were loaded without it.
         for id in ids.iter().rev() {
             self.unload(id).await;

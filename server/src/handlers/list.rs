@@ -9,7 +9,7 @@ use trace_protocol::thread::{
     ThreadStatus,
 };
 
-use super::failed;
+use crate::blocking::blocking;
 use crate::core::Core;
 use crate::paging;
 use crate::store::{SearchQuery, ThreadListQuery, ThreadSummary};
@@ -24,7 +24,7 @@ impl Core {
             return Err(RpcError::invalid_request("`parentThreadId` and `ancestorThreadId` exclude each other"));
         }
         let query = ThreadListQuery::from(params);
-        let page = self.blocking(move |core| core.store.list(&query)).await?.map_err(failed)?;
+        let page = blocking(&self.store, move |store| store.list(&query)).await??;
         let mut read_states = BTreeMap::new();
         let data = page
             .data
@@ -70,7 +70,7 @@ impl Core {
             ..ThreadListParams::default()
         });
         let query = SearchQuery { term: params.search_term, threads };
-        let page = self.blocking(move |core| core.store.search(&query)).await?.map_err(failed)?;
+        let page = blocking(&self.store, move |store| store.search(&query)).await??;
         let data = page
             .data
             .iter()

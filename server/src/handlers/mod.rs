@@ -17,32 +17,4 @@ mod traces;
 mod tree;
 mod work;
 
-use trace_protocol::RpcError;
-
 pub(crate) use self::goal::UpdateGoal;
-use crate::core::Core;
-use crate::store::StoreError;
-
-/// Says to a client why storage did not do what it was asked for.
-#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
-pub(crate) fn failed(error: StoreError) -> RpcError {
-    match &error {
-        StoreError::Io { source, .. } => RpcError::internal(format!("{error}: {source}")),
-        _ => RpcError::invalid_request(&error),
-    }
-}
-
-impl Core {
-    /// Runs file work where it holds nobody up.
-    ///
-    /// # Errors
-    ///
-    /// The server is about to end, or the work panicked.
-    pub(crate) async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Core) -> T + Send + 'static,
-    ) -> Result<T, RpcError> {
-        let core = self.this().ok_or_else(|| RpcError::internal("the server is ending"))?;
-        tokio::task::spawn_blocking(move || work(&core)).await.map_err(RpcError::internal)
-    }
-}

@@ -13,7 +13,6 @@ use trace_protocol::turn::TurnStartParams;
 use trace_runtime::control::Refusal;
 use uuid::Uuid;
 
-use super::failed;
 use super::work::{check_input, refused};
 use crate::core::Core;
 use crate::paging;
@@ -200,7 +199,7 @@ impl Core {
         }
         let stored = match thread.origin().is_ephemeral {
             true => Ok(()),
-            false => self.store.set_queue(thread.id(), &queue).map_err(failed),
+            false => self.store.set_queue(thread.id(), &queue).map_err(RpcError::from),
         };
         // What was started does not wait any more, whatever the disk says; a prompt that is not kept is refused.
         if stored.is_ok() || queue.len() < state.queue.len() {

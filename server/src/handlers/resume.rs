@@ -9,15 +9,15 @@ use trace_protocol::{RpcError, methods::method};
 use trace_runtime::agent::{NewAgent, Recorded};
 use trace_runtime::{Settings, ThreadId, TurnId};
 
-use super::failed;
 use super::history::{turns_page, turns_query};
 use super::life::{lineage, origin_of, start_response};
 use super::overrides::{Overrides, Place};
+use crate::blocking::blocking;
 use crate::core::{Core, LoadGuard};
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
-use crate::store::{Resolution, StoredMail, page};
+use crate::store::{Resolution, StoreError, StoredMail, page};
 use crate::threads::{Beginning, LoadedThread, State, Turns};
 
 impl Core {
@@ -51,13 +51,13 @@ impl Core {
         }
         let path = params.path.as_ref().map(PathBuf::from);
         let id = match path.clone() {
-            Some(path) => self.blocking(move |core| core.store.thread_at(&path)).await?.map_err(failed)?,
+            Some(path) => blocking(&self.store, move |store| store.thread_at(&path)).await??,
             None => thread_id(&params.thread_id)?,
         };
         if self.threads.get(&id).is_none()
             && let Some(path) = path
         {
-            self.blocking(move |core| core.store.adopt(&path)).await?.map_err(failed)?;
+            blocking(&self.store, move |store| store.adopt(&path)).await??;
         }
         // One tree is loaded or let go by one at a time, whichever of its agents a client asks for.
         let _guard = self.hold_loads(&id).await?;
@@ -65,7 +65,7 @@ impl Core {
             return Ok((thread, false));
         }
         let wanted = id.clone();
-        let summary = self.blocking(move |core| core.store.find(&wanted)).await?.map_err(failed)?;
+        let summary = blocking(&self.store, move |store| store.find(&wanted)).await??;
         let overrides = Overrides::from(params);
         if summary.parent.is_none() || summary.session == id {
             let (thread, mail) = self.load_thread(&id, &overrides).await?;
@@ -116,7 +116,7 @@ impl Core {
             Some(thread) => thread.agent().root().clone(),
             None => {
                 let wanted = id.clone();
-                let summary = self.blocking(move |core| core.store.resolve(&wanted)).await?;
+                let summary = blocking(&self.store, move |store| store.resolve(&wanted)).await?;
                 match summary {
                     Resolution::Found(summary) | Resolution::Archived(summary) => summary.session,
                     Resolution::Unknown => id.clone(),
@@ -133,15 +133,13 @@ impl Core {
         overrides: &Overrides,
     ) -> Result<(Arc<LoadedThread>, StoredMail), RpcError> {
         let wanted = id.clone();
-        let (summary, stored, queue, writer) = self
-            .blocking(move |core| {
-                let summary = core.store.find(&wanted)?;
-                // The writer comes first: while it is open nobody else adds to what is read.
-                let writer = core.store.open_writer(&wanted)?;
-                Ok((summary, core.store.load(&wanted)?, core.store.queue(&wanted), writer))
-            })
-            .await?
-            .map_err(failed)?;
+        let (summary, stored, queue, writer) = blocking(&self.store, move |store| -> Result<_, StoreError> {
+            let summary = store.find(&wanted)?;
+            // The writer comes first: while it is open nobody else adds to what is read.
+            let writer = store.open_writer(&wanted)?;
+            Ok((summary, store.load(&wanted)?, store.queue(&wanted), writer))
+        })
+        .await??;
         let mut without = self.without(overrides.config.as_ref(), Place::Folder)?;
         let base = mapping::folder(&self.cwd, "");
         let configured = self.config().settings(&base);
@@ -200,7 +198,7 @@ impl ResumeContext<'_> {
         let initial_turns_page = match &params.initial_turns_page {
             Some(page) => {
                 let query = turns_query(None, page.limit, page.sort_direction, page.items_view);
-                let page = page::turns_page(thread.id(), &all, &query).map_err(failed)?;
+                let page = page::turns_page(thread.id(), &all, &query)?;
                 Some(turns_page(page))
             }
             None => None,

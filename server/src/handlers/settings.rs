@@ -7,7 +7,7 @@ use trace_protocol::thread::{
     ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
 };
 
-use super::failed;
+use crate::blocking::blocking;
 use crate::core::Core;
 use crate::ingress::Responder;
 use crate::mapping;
@@ -27,7 +27,7 @@ impl Core {
             let is_ephemeral = loaded.as_ref().is_some_and(|thread| thread.origin().is_ephemeral);
             if !is_ephemeral {
                 let (id, name) = (id.clone(), name.clone());
-                self.blocking(move |core| core.store.set_name(&id, &name)).await?.map_err(failed)?;
+                blocking(&self.store, move |store| store.set_name(&id, &name)).await??;
             }
             if let Some(thread) = loaded {
                 thread.state().name = Some(name.clone());
@@ -60,7 +60,7 @@ impl Core {
                 Some(thread) => change.apply(thread.state().git_info.clone()),
                 None => {
                     let id = id.clone();
-                    self.blocking(move |core| core.store.change_git(&id, change)).await?.map_err(failed)?
+                    blocking(&self.store, move |store| store.change_git(&id, change)).await??
                 }
             };
             if let Some(thread) = loaded {
@@ -73,18 +73,15 @@ impl Core {
                 let state = thread.state();
                 thread.show(&state, &settings, Turns::LeftOut)
             }
-            None => match self
-                .blocking({
-                    let id = id.clone();
-                    move |core| core.store.resolve(&id)
-                })
-                .await?
-            {
-                Resolution::Found(summary) | Resolution::Archived(summary) => {
-                    summary.to_thread(ThreadStatus::NotLoaded)
+            None => {
+                let wanted = id.clone();
+                match blocking(&self.store, move |store| store.resolve(&wanted)).await? {
+                    Resolution::Found(summary) | Resolution::Archived(summary) => {
+                        summary.to_thread(ThreadStatus::NotLoaded)
+                    }
+                    Resolution::Unknown => return Err(RpcError::invalid_request(format!("thread not found: {id}"))),
                 }
-                Resolution::Unknown => return Err(RpcError::invalid_request(format!("thread not found: {id}"))),
-            },
+            }
         };
         Ok(ThreadMetadataUpdateResponse { thread })
     }

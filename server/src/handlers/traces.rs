@@ -10,6 +10,7 @@ use trace_protocol::trace::{
     TraceSubscribeResponse, TraceUnsubscribeParams, TraceUnsubscribeResponse,
 };
 
+use crate::blocking::blocking;
 use crate::connection::ConnectionId;
 use crate::core::Core;
 use crate::ingress::Responder;
@@ -19,7 +20,7 @@ use crate::traces::{self, TracesError};
 
 impl Core {
     pub(crate) async fn trace_list(&self, params: TraceListParams) -> Result<TraceListResponse, RpcError> {
-        let mut traces = self.blocking(|core| core.traces.list()).await?.map_err(refused)?;
+        let mut traces = blocking(&self.traces, |traces| traces.list()).await?.map_err(refused)?;
         if let Some(status) = params.status {
             traces.retain(|trace| trace.status == status);
         }
@@ -37,7 +38,7 @@ impl Core {
             (Some(thread), None) => self.bundle_of(thread).await?,
             (None, Some(path)) => {
                 let path = PathBuf::from(path.into_string());
-                self.blocking(move |core| core.traces.find(&path)).await?.map_err(refused)?
+                blocking(&self.traces, move |traces| traces.find(&path)).await?.map_err(refused)?
             }
             _ => return Err(RpcError::invalid_request("name either `threadId` or `tracePath`")),
         };
@@ -45,7 +46,7 @@ impl Core {
         if let Some(live) = live {
             live.agent().recorded_so_far().await;
         }
-        let reduced = self.blocking(move |_| traces::reduce(&path)).await?.map_err(refused)?;
+        let reduced = blocking(&path, |path| traces::reduce(path)).await?.map_err(refused)?;
         Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
     }
 
@@ -54,7 +55,7 @@ impl Core {
         let connection = Arc::clone(responder.connection());
         let subscribed = async {
             let path = self.recorded_in(params.thread_id).await?;
-            self.blocking(move |core| core.traces.subscribe(&connection, &path)).await?.map_err(refused)
+            blocking(&self.traces, move |traces| traces.subscribe(&connection, &path)).await?.map_err(refused)
         };
         match subscribed.await {
             Ok(follow) => {
@@ -94,7 +95,7 @@ impl Core {
         if let Some(path) = self.threads.get(&id).and_then(|thread| thread.agent().bundle_path()) {
             return Ok(path);
         }
-        let found = self.blocking(move |core| core.traces.of_thread(&thread)).await?.map_err(refused)?;
+        let found = blocking(&self.traces, move |traces| traces.of_thread(&thread)).await?.map_err(refused)?;
         found.ok_or_else(|| RpcError::invalid_request(format!("thread {id} was not recorded")))
     }
 }

@@ -16,8 +16,8 @@ use trace_runtime::event::{ErrorKind, TurnError, TurnKind, TurnOutcome};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
-use super::failed;
 use super::overrides::Overrides;
+use crate::blocking::blocking;
 use crate::core::Core;
 use crate::store::{Store, StoredMail, ThreadSummary};
 use crate::threads::LoadedThread;
@@ -33,7 +33,7 @@ impl Core {
     ) -> Result<(), RpcError> {
         let id = root.id().clone();
         let limits = self.tree_limits();
-        let below = self.blocking(move |core| open_agents(&core.store, &id, limits.kept())).await?;
+        let below = blocking(&self.store, move |store| open_agents(store, &id, limits.kept())).await?;
         let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
         for summary in below {
             let Some(told) = summary.parent.as_ref().and_then(|parent| known.get(parent)) else { continue };
@@ -61,7 +61,7 @@ impl Core {
         overrides: &Overrides,
     ) -> Result<Arc<LoadedThread>, RpcError> {
         let told = match summary.parent.clone() {
-            Some(parent) => self.blocking(move |core| core.store.load(&parent)).await?.map_err(failed)?.mail.known,
+            Some(parent) => blocking(&self.store, move |store| store.load(&parent)).await??.mail.known,
             None => BTreeSet::new(),
         };
         self.load_agent(root, summary, &told, overrides).await?;
@@ -80,7 +80,7 @@ impl Core {
         if let Some(thread) = self.threads.get(&summary.id) {
             // It was loaded when its root could not be.
             let id = summary.id.clone();
-            let mail = self.blocking(move |core| core.store.load(&id)).await?.map_err(failed)?.mail;
+            let mail = blocking(&self.store, move |store| store.load(&id)).await??.mail;
             let ends = join(root, &thread, &mail, limits)?;
             // One that works tells itself how that ends.
             if thread.agent().active_turn().is_none_or(|(_, kind)| kind != TurnKind::Regular) {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use trace_protocol::RpcError;
 use trace_runtime::ThreadId;
 
 /// Why a thread could not be stored, found or read.
@@ -124,5 +125,15 @@ impl StoreError {
     /// Returns a function that converts an I/O error. `action` continues the phrase "could not ...".
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.into(), source }
+    }
+}
+
+impl From<StoreError> for RpcError {
+    /// Tells a client why a thread could not be stored, found or read.
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::Io { source, .. } => Self::internal(format!("{error}: {source}")),
+            _ => Self::invalid_request(&error),
+        }
     }
 }

@@ -28,7 +28,6 @@ use uuid::Uuid;
 use super::status::Facts;
 use super::view::View;
 use crate::connection::{Connection, ConnectionId, Delivery, PreparedRequest};
-use crate::handlers::failed;
 use crate::hub::{Hub, prepared, tell};
 use crate::mapping;
 use crate::store::ThreadWriter;
@@ -446,7 +445,7 @@ impl LoadedThread {
     pub(crate) fn materialize(&self) -> Result<(), RpcError> {
         let writer = self.state().writer.clone();
         match writer {
-            Some(writer) => writer.materialize().map_err(failed),
+            Some(writer) => Ok(writer.materialize()?),
             None => Err(RpcError::invalid_request(format!("thread {} is ephemeral: it has no file", self.id()))),
         }
     }
@@ -459,7 +458,7 @@ impl LoadedThread {
     pub(crate) fn revert_stored(&self, before: &TurnId) -> Result<Vec<ModelItem>, RpcError> {
         let writer = self.state().writer.clone();
         match writer {
-            Some(writer) => Ok(writer.revert(before).map_err(failed)?.history),
+            Some(writer) => Ok(writer.revert(before)?.history),
             None => Err(RpcError::invalid_request(format!("thread {} is ephemeral: it cannot go back", self.id()))),
         }
     }
@@ -482,7 +481,7 @@ impl LoadedThread {
         let mut goal = state.goal.clone();
         let result = change(&mut goal)?;
         if let Some(writer) = &state.writer {
-            writer.set_goal(goal.as_ref()).map_err(failed)?;
+            writer.set_goal(goal.as_ref())?;
         }
         state.goal = goal;
         Ok(result)
