@@ -1,15 +1,13 @@
 //! What the server is made of, and how its parts reach each other.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
-use trace_protocol::thread::ThreadHistoryMode;
-use trace_protocol::{RequestId, RpcError};
+use trace_protocol::RpcError;
 use trace_runtime::event::{Event, EventKind};
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::runtime::Runtime;
@@ -17,17 +15,12 @@ use trace_runtime::tree::TreeLimits;
 use trace_runtime::{Agent, ThreadId};
 
 use crate::config::{Config, ConfigStore};
-use crate::connection::ConnectionId;
 use crate::hub::Hub;
-use crate::mapping::thread_id;
 use crate::scopes::ScopeQueues;
 use crate::services::{Gauge, Services};
-use crate::store::{EdgeStatus, NewThread, Store, StoreError};
-use crate::threads::{Beginning, Heard, LoadedThread, Origin, Registry};
+use crate::store::Store;
+use crate::threads::{ChildThreads, Questions, Registry, TreeLocks, Unloading};
 use crate::traces::Traces;
-
-/// Most trees of threads that are loaded at the same time.
-const LOADED_AT_ONCE: usize = 64;
 
 /// What the server is made of.
 pub(crate) struct Core {
@@ -36,25 +29,22 @@ pub(crate) struct Core {
     /// Version that clients are told.
     pub(crate) version: String,
     pub(crate) hub: Hub,
-    pub(crate) threads: Registry,
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) questions: Questions,
+    pub(crate) locks: Arc<TreeLocks>,
+    pub(crate) unloading: Arc<Unloading>,
+    children: ChildThreads,
     pub(crate) store: Store,
     pub(crate) configuration: Arc<ConfigStore>,
     pub(crate) services: Services,
     pub(crate) traces: Arc<Traces>,
     scopes: ScopeQueues,
     runtime: OnceLock<Arc<Runtime>>,
-    next_question: AtomicI64,
-    asked: Mutex<HashMap<QuestionId, ThreadId>>,
-    /// Held while threads of a tree are loaded or let go; some trees share one.
-    loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
     is_draining: AtomicBool,
     /// As the configuration had them at the start, like those that the tools know with which agents start others.
     tree_limits: TreeLimits,
     this: Weak<Core>,
 }
-
-/// Keeps the threads of a tree from being loaded or unloaded until it is dropped.
-pub(crate) type LoadGuard<'a> = tokio::sync::MutexGuard<'a, ()>;
 
 /// The parts that a server is put together from.
 pub(crate) struct Parts {
@@ -76,20 +66,29 @@ impl Core {
             max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
             max_depth: agents.max_depth,
         };
+        let hub = Hub::default();
+        let threads = Arc::new(Registry::default());
+        let locks = Arc::new(TreeLocks::new(threads.clone(), store.clone()));
+        let mcp = services.mcp.clone();
+        let (threads_, hub_, locks_) = (threads.clone(), hub.clone(), locks.clone());
+        let unloading = Unloading { threads: threads_, locks: locks_, hub: hub_, mcp: mcp.clone() };
+        let (threads_, store_, hub_, version_) = (threads.clone(), store.clone(), hub.clone(), version.clone());
+        let children = ChildThreads { threads: threads_, store: store_, hub: hub_, mcp, version: version_ };
         let core = Arc::new_cyclic(|this| Self {
             cwd,
             version,
-            hub: Hub::default(),
-            threads: Registry::default(),
+            questions: Questions::new(threads.clone(), hub.clone()),
+            unloading: Arc::new(unloading),
+            children,
+            locks,
+            hub,
+            threads,
             store,
             configuration,
             services,
             traces,
             scopes,
             runtime: OnceLock::new(),
-            next_question: AtomicI64::new(0),
-            asked: Mutex::default(),
-            loading: std::array::from_fn(|_| tokio::sync::Mutex::default()),
             is_draining: AtomicBool::new(false),
             tree_limits,
             this: Weak::clone(this),
@@ -130,34 +129,6 @@ impl Core {
         jiff::Timestamp::now().as_millisecond()
     }
 
-    /// Returns a thread that is loaded.
-    ///
-    /// # Errors
-    ///
-    /// The id is none, or no such thread is loaded.
-    pub(crate) fn loaded(&self, id: &str) -> Result<Arc<LoadedThread>, RpcError> {
-        let id = thread_id(id)?;
-        let thread = self.threads.get(&id).filter(|thread| !thread.state().is_closing());
-        thread.ok_or_else(|| RpcError::invalid_request(format!("thread not found: {id}")))
-    }
-
-    /// Takes a client's answer to a question. It counts only if this connection was asked.
-    pub(crate) fn answered(
-        &self,
-        connection: ConnectionId,
-        request: &RequestId,
-        answer: Result<&serde_json::value::RawValue, &RpcError>,
-    ) -> Heard {
-        let Some(number) = question_number(request) else { return Heard::Dropped };
-        let Some(thread) = self.asked().get(&number).cloned() else { return Heard::Dropped };
-        let Some(thread) = self.threads.get(&thread) else { return Heard::Dropped };
-        let heard = thread.answered(&self.hub, (connection, number), request, answer);
-        if heard == Heard::Counts {
-            self.asked().remove(&number);
-        }
-        heard
-    }
-
     /// Returns figures of what goes on.
     pub(crate) fn gauges(&self) -> Vec<Gauge> {
         let gauge = |name: &str, value: usize| Gauge { name: name.to_owned(), value: value as u64 };
@@ -168,7 +139,7 @@ impl Core {
             gauge("connections", self.hub.count()),
             gauge("threads.loaded", threads.len()),
             gauge("turns.running", running),
-            gauge("questions.open", self.asked().len()),
+            gauge("questions.open", self.questions.open()),
             gauge("terminals.running", terminals),
         ];
         for scope in self.scopes.gauges() {
@@ -207,57 +178,11 @@ impl Core {
     /// Ends all agents: what they run is stopped, what they recorded is complete.
     pub(crate) async fn shutdown(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
-        loop {
-            // An agent may have started another one meanwhile.
-            let threads = self.threads.all();
-            if threads.is_empty() {
-                break;
-            }
-            self.end(threads).await;
-        }
+        self.unloading.unload_everything().await;
         self.services.shutdown();
         self.services.mcp.shutdown().await;
         self.store.flush();
     }
-
-    async fn end(&self, mut threads: Vec<Arc<LoadedThread>>) {
-        // Trees stop as a whole: an agent that heard of the end of one below it could go on with that.
-        let roots = threads.iter().filter(|thread| thread.agent().depth() == 0);
-        join_all(roots.map(|thread| thread.agent().shutdown())).await;
-        // Those that share a bundle end before the agent that the bundle belongs to.
-        threads.sort_by_key(|thread| std::cmp::Reverse(thread.agent().depth()));
-        while let Some(depth) = threads.first().map(|thread| thread.agent().depth()) {
-            let rest = threads.iter().position(|thread| thread.agent().depth() < depth).unwrap_or(threads.len());
-            let ended = threads.drain(..rest).map(|thread| async move {
-                thread.close().await;
-                self.threads.remove(&thread);
-            });
-            join_all(ended).await;
-        }
-    }
-
-    /// Waits until nobody else loads threads of a tree, or lets them go.
-    pub(crate) async fn loading(&self, root: &ThreadId) -> LoadGuard<'_> {
-        let sum: usize = root.as_str().bytes().map(usize::from).sum();
-        self.loading[sum % LOADED_AT_ONCE].lock().await
-    }
-
-    fn asked(&self) -> MutexGuard<'_, HashMap<QuestionId, ThreadId>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Returns the id under which a question is put to clients: its number, and 128 random bits. Who was not asked cannot guess it.
-fn question_request(number: QuestionId) -> Result<RequestId, getrandom::Error> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)?;
-    Ok(RequestId::String(format!("{}-{:032x}", number.0, u128::from_ne_bytes(random))))
-}
-
-/// Returns the number in the id of a question. That the rest is the right one is for the question to say.
-fn question_number(request: &RequestId) -> Option<QuestionId> {
-    let RequestId::String(text) = request else { return None };
-    text.split_once('-')?.0.parse().ok().map(QuestionId)
 }
 
 /// Hears what agents tell, as long as there is a server.
@@ -280,29 +205,12 @@ impl Host for Listener {
 
     fn ask(&self, thread: &ThreadId, question: Question, reply: oneshot::Sender<Answer>) -> QuestionId {
         let Some(core) = self.0.upgrade() else { return QuestionId(-1) };
-        let number = QuestionId(core.next_question.fetch_add(1, Ordering::Relaxed));
-        if let Some(loaded) = core.threads.get(thread) {
-            let request = match question_request(number) {
-                Ok(request) => request,
-                Err(error) => {
-                    let _ = reply.send(Answer::Failed { message: format!("the question gets no id: {error}") });
-                    return number;
-                }
-            };
-            core.asked().insert(number, thread.clone());
-            if !loaded.ask(&core.hub, number, request, question, reply, core.now_ms()) {
-                core.asked().remove(&number);
-            }
-        }
-        number
+        core.questions.ask(thread, question, reply)
     }
 
     fn withdraw(&self, thread: &ThreadId, question: QuestionId) {
         let Some(core) = self.0.upgrade() else { return };
-        core.asked().remove(&question);
-        if let Some(thread) = core.threads.get(thread) {
-            thread.withdraw(&core.hub, question);
-        }
+        core.questions.withdraw(thread, question);
     }
 
     fn ready(&self, thread: &ThreadId) -> BoxFuture<'static, ()> {
@@ -318,89 +226,12 @@ impl Host for Listener {
 
     fn adopt(&self, child: Agent) {
         let Some(core) = self.0.upgrade() else { return };
-        core.adopt(child);
+        core.children.adopt(child);
     }
 
     fn release(&self, child: &Agent) {
         let Some(core) = self.0.upgrade() else { return };
-        core.released(child.id());
-    }
-}
-
-impl Core {
-    /// Takes over the thread of an agent that another agent started. Everybody hears of it.
-    fn adopt(&self, child: Agent) {
-        let Some(parent) = child.parent().cloned() else { return };
-        self.services.mcp.share(&parent, child.id());
-        let now_ms = self.now_ms();
-        let known = self.threads.get(&parent);
-        let settings = child.settings();
-        let source = crate::mapping::source_of_agent(&child);
-        let lineage = child.lineage().cloned();
-        let mut origin = Origin {
-            forked_from: None,
-            is_ephemeral: known.as_ref().is_some_and(|parent| parent.origin().is_ephemeral),
-            created_at: now_ms.div_euclid(1000),
-            path: None,
-            source,
-            thread_source: Some("subagent".to_owned()),
-            originator: known.as_ref().and_then(|parent| parent.origin().originator.clone()),
-            history_mode: known.as_ref().map_or(ThreadHistoryMode::Paginated, |parent| parent.origin().history_mode),
-            version: self.version.clone(),
-            agent_nickname: lineage.as_ref().and_then(|lineage| lineage.nickname.clone()),
-            agent_role: lineage.as_ref().and_then(|lineage| lineage.role.clone()),
-        };
-        let writer = if origin.is_ephemeral { None } else { self.store_agent(&child, &parent, &settings, &mut origin) };
-        if let Some(writer) = &writer {
-            let history = child.history();
-            if let Err(error) = writer.remember(&history) {
-                tracing::error!(thread = %child.id(), %error, "what an agent was given could not be stored");
-            }
-        }
-        let beginning = Beginning { updated_at: origin.created_at, writer, ..Beginning::default() };
-        let thread = Arc::new(LoadedThread::new(child, origin, beginning));
-        self.threads.insert(&thread);
-        let of_parent = known.map(|parent| parent.state().participants()).unwrap_or_default();
-        thread.state().subscribe_all(&self.hub.everybody(), &of_parent);
-    }
-
-    /// Gives an agent's thread a file. Without one the agent works all the same.
-    fn store_agent(
-        &self,
-        child: &Agent,
-        parent: &ThreadId,
-        settings: &trace_runtime::Settings,
-        origin: &mut Origin,
-    ) -> Option<crate::store::ThreadWriter> {
-        let made = self.store.create(NewThread {
-            id: child.id().clone(),
-            session: child.root().clone(),
-            created_at_ms: self.now_ms(),
-            settings: settings.clone(),
-            originator: origin.originator.clone(),
-            version: origin.version.clone(),
-            source: origin.source.clone(),
-            thread_source: origin.thread_source.clone(),
-            history_mode: origin.history_mode,
-            forked_from: None,
-            parent: Some(parent.clone()),
-            agent_nickname: origin.agent_nickname.clone(),
-            agent_role: origin.agent_role.clone(),
-            agent_path: Some(child.path().to_owned()),
-            dynamic_tools: child.dynamic_tools().to_vec(),
-            git: None,
-        });
-        let stored = made.and_then(|writer| {
-            origin.path = Some(writer.path());
-            writer.materialize()?;
-            self.store.spawn_edge(parent, child.id(), EdgeStatus::Open)?;
-            Ok(writer)
-        });
-        stored
-            .inspect_err(|error: &StoreError| {
-                tracing::error!(thread = %child.id(), %error, "the thread of an agent could not be stored");
-            })
-            .ok()
+        core.children.released(child.id());
     }
 }
 

@@ -17,7 +17,7 @@ use crate::connection::{Connection, ConnectionId, Prepared};
 const WOKEN_AT_ONCE: usize = 32;
 
 /// The connections of a server.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Hub(Arc<Everybody>);
 
 #[derive(Debug, Default)]

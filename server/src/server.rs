@@ -21,7 +21,7 @@ use crate::ingress::{Entrance, Responder, Service};
 use crate::scopes::ScopeQueues;
 use crate::services::{ServiceOptions, Services};
 use crate::store::{Store, StoreError};
-use crate::threads::Heard;
+use crate::threads::{Heard, Unloading};
 use crate::traces::Traces;
 
 /// Release of the protocol that the server implements. Clients see it as the version of the server.
@@ -85,7 +85,7 @@ impl Server {
         };
         let core = Core::new(parts, |host| Runtime::new(runtime, host));
         let entrance = Entrance::new(Arc::new(Front(Arc::clone(&core))), scopes);
-        unload_quiet_threads(Arc::downgrade(&core));
+        unload_quiet_threads(Arc::downgrade(&core.unloading));
         Ok(Self { core, entrance })
     }
 
@@ -104,13 +104,13 @@ impl Server {
 }
 
 /// Unloads idle threads, as long as the server exists.
-fn unload_quiet_threads(core: Weak<Core>) {
+fn unload_quiet_threads(unloading: Weak<Unloading>) {
     tokio::spawn(async move {
         let mut round = tokio::time::interval(UNLOADING_ROUND);
         loop {
             round.tick().await;
-            let Some(core) = core.upgrade() else { return };
-            core.unload_quiet(QUIET_BEFORE_UNLOADING).await;
+            let Some(unloading) = unloading.upgrade() else { return };
+            unloading.unload_quiet(QUIET_BEFORE_UNLOADING).await;
         }
     });
 }
@@ -169,7 +169,7 @@ impl Service for Front {
     }
 
     fn answered(&self, connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
-        if self.0.answered(connection.id(), &id, answer.as_deref()) == Heard::Counts {
+        if self.0.questions.answered(connection.id(), &id, answer.as_deref()) == Heard::Counts {
             return;
         }
         let id: String = id.to_string().chars().take(SHOWN_ID_CHARACTERS).collect();

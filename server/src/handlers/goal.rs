@@ -28,7 +28,7 @@ pub(crate) const MAX_OBJECTIVE_CHARACTERS: usize = 4_000;
 
 impl Core {
     pub(crate) fn goal_set(&self, params: ThreadGoalSetParams) -> Result<ThreadGoalSetResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         if thread.agent().parent().is_some() {
             return Err(RpcError::invalid_request("the thread belongs to another agent: it takes no goal"));
         }
@@ -186,11 +186,11 @@ impl Core {
     }
 
     pub(crate) fn goal_get(&self, params: &ThreadGoalGetParams) -> Result<ThreadGoalGetResponse, RpcError> {
-        Ok(ThreadGoalGetResponse { goal: self.loaded(&params.thread_id)?.goal() })
+        Ok(ThreadGoalGetResponse { goal: self.threads.loaded(&params.thread_id)?.goal() })
     }
 
     pub(crate) fn goal_clear(&self, params: ThreadGoalClearParams) -> Result<ThreadGoalClearResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let cleared = thread.change_goal(|goal| Ok(goal.take()))?.is_some();
         if cleared {
             self.hub.broadcast(ThreadGoalClearedNotification { thread_id: params.thread_id });

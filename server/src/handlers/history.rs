@@ -121,7 +121,7 @@ impl Core {
     }
 
     pub(crate) async fn thread_revert(&self, params: ThreadRevertParams) -> Result<ThreadRevertResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         if thread.origin().history_mode == ThreadHistoryMode::Legacy {
             let message = "thread/revert needs a paginated thread";
             return Err(RpcError::new(trace_protocol::error::METHOD_NOT_FOUND, message));
@@ -141,7 +141,7 @@ impl Core {
         &self,
         params: ThreadRollbackParams,
     ) -> Result<ThreadRollbackResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let count = usize::try_from(params.num_turns).unwrap_or(usize::MAX);
         if count == 0 {
             return Err(RpcError::invalid_request("numTurns must be at least 1"));
@@ -174,7 +174,7 @@ impl Core {
         &self,
         params: ThreadReadStateUpdateParams,
     ) -> Result<ThreadReadStateUpdateResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let mut state = thread.state();
         if state.read.revision != params.expected_revision {
             let message = format!("the read state has changed: its revision is {}", state.read.revision);

@@ -1,11 +1,9 @@
 //! The life of threads: started, resumed, copied, put away, taken back, removed.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use trace_protocol::notification::{
-    ThreadArchivedNotification, ThreadClosedNotification, ThreadDeletedNotification, ThreadStartedNotification,
-    ThreadStatusChangedNotification, ThreadUnarchivedNotification,
+    ThreadArchivedNotification, ThreadDeletedNotification, ThreadStartedNotification, ThreadUnarchivedNotification,
 };
 use trace_protocol::settings::MultiAgentMode;
 use trace_protocol::thread::{
@@ -28,7 +26,7 @@ use crate::git;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
-use crate::store::{EdgeStatus, NewThread, Resolution, Store, ThreadSummary};
+use crate::store::{NewThread, Resolution, Store, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
 impl Core {
@@ -172,7 +170,7 @@ impl Core {
     /// Puts a thread away, with the agents below it.
     async fn put_away(&self, params: &ThreadArchiveParams) -> Result<Vec<ThreadId>, RpcError> {
         let id = thread_id(&params.thread_id)?;
-        let _guard = self.hold_loads(&id).await?;
+        let _guard = self.locks.of_thread(&id).await?;
         let thread = self.threads.get(&id);
         let wanted = id.clone();
         blocking(&self.store, move |store| -> Result<(), RpcError> {
@@ -199,7 +197,7 @@ impl Core {
     pub(crate) async fn thread_unarchive(&self, params: ThreadUnarchiveParams, responder: Responder) {
         let taken_back = async {
             let id = thread_id(&params.thread_id)?;
-            let _guard = self.hold_loads(&id).await?;
+            let _guard = self.locks.of_thread(&id).await?;
             let unarchive = move |store: &Store| -> Result<_, RpcError> {
                 let summary = store.unarchive(&id)?;
                 // The agents below it were put away with it.
@@ -236,7 +234,7 @@ impl Core {
     /// Removes a thread with the agents below it, and tells which are gone even if one of them cannot be removed.
     async fn remove(&self, params: &ThreadDeleteParams, removed: &mut Vec<ThreadId>) -> Result<(), RpcError> {
         let id = thread_id(&params.thread_id)?;
-        let _guard = self.hold_loads(&id).await?;
+        let _guard = self.locks.of_thread(&id).await?;
         let (is_loaded, wanted) = (self.threads.get(&id).is_some(), id.clone());
         blocking(&self.store, move |store| {
             if !is_loaded && store.resolve(&wanted) == Resolution::Unknown {
@@ -260,7 +258,7 @@ impl Core {
 
     /// Lets a thread go with all agents below it, and returns them: it first, parents before their children.
     async fn unload_all(&self, id: ThreadId) -> Result<Vec<ThreadId>, RpcError> {
-        self.unload(&id).await;
+        self.unloading.unload(&id).await;
         // Only now it is known who is below: until it was stopped, it could start others.
         let ids = blocking(&self.store, move |store| {
             let below = store.descendants(&id);
@@ -269,97 +267,9 @@ impl Core {
         .await?;
         // Those that were loaded without it.
         for id in ids.iter().rev() {
-            self.unload(id).await;
+            self.unloading.unload(id).await;
         }
         Ok(ids)
-    }
-
-    /// Ends a thread's agent with those below it, and lets their threads go, if it is loaded. Tells everybody that they are not
-    /// loaded any more.
-    pub(crate) async fn unload(&self, id: &ThreadId) -> bool {
-        let Some(thread) = self.threads.get(id) else { return false };
-        // By their parents, not by their paths: once it is shut down, another agent may get its path.
-        let parent = |known: &Arc<LoadedThread>| known.agent().parent().and_then(|parent| self.threads.get(parent));
-        let below = || {
-            let mut threads: Vec<_> = self.threads.all();
-            // Files may name parents in a circle.
-            let most = threads.len();
-            threads.retain(|known| {
-                std::iter::successors(parent(known), &parent).take(most).any(|above| above.id() == thread.id())
-            });
-            threads.sort_by_key(|known| std::cmp::Reverse(known.agent().depth()));
-            threads
-        };
-        for thread in below().iter().chain([&thread]) {
-            thread.state().begin_closing();
-        }
-        // All of them stop at once. One after the other, those above would hear of the ends of those below, and could start
-        // others in their place.
-        thread.agent().shutdown().await;
-        // Asked again: until then the agents could start others.
-        for thread in below().into_iter().chain([Arc::clone(&thread)]) {
-            thread.state().begin_closing();
-            thread.close().await;
-            self.services.mcp.end(thread.id());
-            if self.threads.remove(&thread) {
-                let status = ThreadStatus::NotLoaded;
-                let thread_id = thread.id().to_string();
-                self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status });
-            }
-        }
-        true
-    }
-
-    /// Lets go of the thread of an agent that was shut down.
-    pub(crate) fn released(&self, id: &ThreadId) {
-        let Some(thread) = self.threads.get(id) else { return };
-        self.threads.remove(&thread);
-        // Its path is free for another one.
-        if let Some(parent) = thread.agent().parent()
-            && let Err(error) = self.store.spawn_edge(parent, id, EdgeStatus::Closed)
-        {
-            tracing::warn!(thread = %id, %error, "that an agent was let go is not stored");
-        }
-        thread.close_file();
-        let thread_id = id.to_string();
-        let status = ThreadStatus::NotLoaded;
-        self.hub.broadcast(ThreadStatusChangedNotification { thread_id: thread_id.clone(), status });
-        self.hub.broadcast(ThreadClosedNotification { thread_id });
-    }
-
-    /// Lets go of trees to which nobody listens and in which nothing happened for a while. A tree goes as a whole: its agents
-    /// count on each other.
-    pub(crate) async fn unload_quiet(&self, quiet: std::time::Duration) {
-        let mut trees: BTreeMap<ThreadId, Vec<Arc<LoadedThread>>> = BTreeMap::new();
-        for thread in self.threads.all() {
-            trees.entry(thread.agent().root().clone()).or_default().push(thread);
-        }
-        for root in trees.into_keys() {
-            let _guard = self.loading(&root).await;
-            // Looked at again: another one may have been waited for.
-            let tree: Vec<_> = self.threads.all().into_iter().filter(|known| *known.agent().root() == root).collect();
-            let is_quiet = |thread: &Arc<LoadedThread>| {
-                let state = thread.state();
-                state.subscribers().is_empty()
-                    && state.view.running().is_none()
-                    && state.open_questions() == 0
-                    && state.queue.is_empty()
-                    && state.quiet_since().elapsed() >= quiet
-                    && thread.agent().active_turn().is_none()
-                    && thread.agent().terminals().is_empty()
-            };
-            if !tree.iter().all(is_quiet) {
-                continue;
-            }
-            for thread in &tree {
-                thread.state().begin_closing();
-            }
-            for thread in tree {
-                let thread_id = thread.id().to_string();
-                self.unload(thread.id()).await;
-                self.hub.broadcast(ThreadClosedNotification { thread_id });
-            }
-        }
     }
 
     pub(crate) fn thread_unsubscribe(

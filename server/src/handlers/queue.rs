@@ -24,7 +24,7 @@ pub(crate) const MAX_QUEUED_PROMPTS: usize = 100;
 impl Core {
     pub(crate) fn queue_add(&self, params: ThreadQueueAddParams) -> Result<ThreadQueueAddResponse, RpcError> {
         check_input(&params.input)?;
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let queued = QueuedSubmission {
             id: Uuid::now_v7().to_string(),
             client_user_message_id: params.client_user_message_id,
@@ -47,7 +47,7 @@ impl Core {
     }
 
     pub(crate) fn queue_list(&self, params: &ThreadQueueListParams) -> Result<ThreadQueueListResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let state = thread.state();
         let (page, next_cursor) =
             paging::by_key(&state.queue, |queued| &queued.id, params.cursor.as_deref(), paging::limit(params.limit))?;
@@ -56,7 +56,7 @@ impl Core {
 
     pub(crate) fn queue_update(&self, params: ThreadQueueUpdateParams) -> Result<ThreadQueueUpdateResponse, RpcError> {
         check_input(&params.input)?;
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let queued_submission = self.change_queue(&thread, |queue| {
             let id = &params.queued_submission_id;
             let queued = queue.iter_mut().find(|queued| queued.id == *id).ok_or_else(|| not_queued(id))?;
@@ -70,7 +70,7 @@ impl Core {
     }
 
     pub(crate) fn queue_delete(&self, params: &ThreadQueueDeleteParams) -> Result<ThreadQueueDeleteResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let deleted = self.change_queue(&thread, |queue| {
             let before = queue.len();
             queue.retain(|queued| queued.id != params.queued_submission_id);
@@ -83,7 +83,7 @@ impl Core {
         &self,
         params: &ThreadQueueReorderParams,
     ) -> Result<ThreadQueueReorderResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         self.change_queue(&thread, |queue| {
             let mut known: Vec<&str> = queue.iter().map(|queued| queued.id.as_str()).collect();
             let mut given: Vec<&str> = params.queued_submission_ids.iter().map(String::as_str).collect();
@@ -101,7 +101,7 @@ impl Core {
 
     /// Starts a prompt now. One that comes while a turn runs joins it, as whatever else a user says.
     pub(crate) fn queue_start(&self, params: &ThreadQueueStartParams) -> Result<ThreadQueueStartResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let wanted = params.queued_submission_id.as_deref();
         let queued = claim(&thread, wanted).ok_or_else(|| match wanted {
             Some(id) => not_queued(id),

@@ -13,11 +13,11 @@ use super::history::{turns_page, turns_query};
 use super::life::{lineage, origin_of, start_response};
 use super::overrides::{Overrides, Place};
 use crate::blocking::blocking;
-use crate::core::{Core, LoadGuard};
+use crate::core::Core;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
-use crate::store::{Resolution, StoreError, StoredMail, page};
+use crate::store::{StoreError, StoredMail, page};
 use crate::threads::{Beginning, LoadedThread, State, Turns};
 
 impl Core {
@@ -60,7 +60,7 @@ impl Core {
             blocking(&self.store, move |store| store.adopt(&path)).await??;
         }
         // One tree is loaded or let go by one at a time, whichever of its agents a client asks for.
-        let _guard = self.hold_loads(&id).await?;
+        let _guard = self.locks.of_thread(&id).await?;
         if let Some(thread) = self.usable(&id)? {
             return Ok((thread, false));
         }
@@ -108,22 +108,6 @@ impl Core {
             }
             found => Ok(found),
         }
-    }
-
-    /// Keeps the tree of a thread as it is: nothing of it is loaded or let go meanwhile.
-    pub(super) async fn hold_loads(&self, id: &ThreadId) -> Result<LoadGuard<'_>, RpcError> {
-        let root = match self.threads.get(id) {
-            Some(thread) => thread.agent().root().clone(),
-            None => {
-                let wanted = id.clone();
-                let summary = blocking(&self.store, move |store| store.resolve(&wanted)).await?;
-                match summary {
-                    Resolution::Found(summary) | Resolution::Archived(summary) => summary.session,
-                    Resolution::Unknown => id.clone(),
-                }
-            }
-        };
-        Ok(self.loading(&root).await)
     }
 
     /// Loads a stored thread. Returns it with the mail that it has.

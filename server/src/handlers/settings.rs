@@ -90,7 +90,7 @@ impl Core {
         &self,
         params: &ThreadSettingsUpdateParams,
     ) -> Result<ThreadSettingsUpdateResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         if params.permissions.is_some() && params.sandbox_policy.is_some() {
             return Err(RpcError::invalid_request("`permissions` and `sandboxPolicy` say the same: give one of them"));
         }

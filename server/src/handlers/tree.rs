@@ -92,7 +92,7 @@ impl Core {
         let ends = match join(root, &thread, &mail, limits) {
             Ok(ends) => ends,
             Err(error) => {
-                self.unload(thread.id()).await;
+                self.unloading.unload(thread.id()).await;
                 return Err(error);
             }
         };

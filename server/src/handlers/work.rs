@@ -29,7 +29,7 @@ const USER_COMMAND_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 impl Core {
     pub(crate) fn turn_start(&self, params: TurnStartParams) -> Result<TurnStartResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let request = self.turn_request(&thread, params)?;
         let started = thread.agent().start_turn(request).map_err(refused)?;
         let joined = match started.how {
@@ -86,7 +86,7 @@ impl Core {
 
     pub(crate) fn turn_steer(&self, params: &TurnSteerParams) -> Result<TurnSteerResponse, RpcError> {
         check_input(&params.input)?;
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let input = mapping::input::from_wire(&params.input);
         let expected = TurnId::from(params.expected_turn_id.as_str());
         let turn =
@@ -100,7 +100,7 @@ impl Core {
     }
 
     pub(crate) fn turn_interrupt(&self, params: &TurnInterruptParams) -> Result<TurnInterruptResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let turn = TurnId::from(params.turn_id.as_str());
         let ended = thread.agent().interrupt(&turn).map_err(|refusal| match refusal {
             Refusal::NoActiveTurn => RpcError::invalid_request("no active turn to interrupt"),
@@ -114,7 +114,7 @@ impl Core {
         &self,
         params: &TurnSettingsUpdateParams,
     ) -> Result<TurnSettingsUpdateResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let change = mapping::settings::change_of_turn_settings(params);
         let status = match thread.agent().change_turn_settings(&TurnId::from(params.turn_id.as_str()), &change) {
             Ok(()) => TurnSettingsUpdateStatus::Applied,
@@ -129,7 +129,7 @@ impl Core {
         params: &ThreadCompactStartParams,
     ) -> Result<ThreadCompactStartResponse, RpcError> {
         self.takes_turns()?;
-        self.loaded(&params.thread_id)?.agent().compact().map_err(refused)?;
+        self.threads.loaded(&params.thread_id)?.agent().compact().map_err(refused)?;
         Ok(ThreadCompactStartResponse {})
     }
 
@@ -146,14 +146,14 @@ impl Core {
                 u64::try_from(milliseconds).map_err(|_| RpcError::invalid_request("timeoutMs must not be negative"))?,
             ),
         };
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         self.takes_turns()?;
         thread.agent().shell_command(params.command, Some(timeout)).map_err(refused)?;
         Ok(ThreadShellCommandResponse {})
     }
 
     pub(crate) fn review_start(&self, params: &ReviewStartParams) -> Result<ReviewStartResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let (instructions, shown) = review(&params.target)?;
         self.takes_turns()?;
         let turn = thread.agent().review(instructions, shown).map_err(refused)?;
@@ -161,7 +161,7 @@ impl Core {
     }
 
     pub(crate) fn inject_items(&self, params: ThreadInjectItemsParams) -> Result<ThreadInjectItemsResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let items = params.items.into_iter().map(Into::into).collect();
         thread.agent().inject(items).map_err(refused)?;
         Ok(ThreadInjectItemsResponse {})
@@ -171,7 +171,7 @@ impl Core {
         &self,
         params: &ThreadBackgroundTerminalsListParams,
     ) -> Result<ThreadBackgroundTerminalsListResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let terminals = thread.agent().terminals();
         let (page, next_cursor) = paging::by_key(
             &terminals,
@@ -196,7 +196,7 @@ impl Core {
         &self,
         params: &ThreadBackgroundTerminalsTerminateParams,
     ) -> Result<ThreadBackgroundTerminalsTerminateResponse, RpcError> {
-        let thread = self.loaded(&params.thread_id)?;
+        let thread = self.threads.loaded(&params.thread_id)?;
         let terminated = thread.agent().terminate(&params.process_id).await;
         Ok(ThreadBackgroundTerminalsTerminateResponse { terminated })
     }
@@ -205,7 +205,7 @@ impl Core {
         &self,
         params: &ThreadBackgroundTerminalsCleanParams,
     ) -> Result<ThreadBackgroundTerminalsCleanResponse, RpcError> {
-        self.loaded(&params.thread_id)?.agent().clean_terminals().await;
+        self.threads.loaded(&params.thread_id)?.agent().clean_terminals().await;
         Ok(ThreadBackgroundTerminalsCleanResponse {})
     }
 }

@@ -57,7 +57,7 @@ pub struct Services {
     /// Reads and changes files.
     pub fs: FsService,
     /// Starts MCP servers and lists them.
-    pub mcp: McpService,
+    pub mcp: Arc<McpService>,
     /// Lists models and providers.
     pub models: ModelService,
     /// Searches for files.
@@ -83,7 +83,7 @@ impl Services {
             config: ConfigService::new(Arc::clone(&configuration)),
             exec: ExecService::new(cwd.clone(), launcher, environment),
             fs: FsService::default(),
-            mcp: McpService::new(cwd.clone(), variables, configuration.home().to_owned(), folders),
+            mcp: Arc::new(McpService::new(cwd.clone(), variables, configuration.home().to_owned(), folders)),
             models: ModelService,
             search: SearchService::new(cwd),
             watch: WatchService::default(),

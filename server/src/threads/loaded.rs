@@ -5,7 +5,6 @@
 //! later. Nothing below the lock waits: queues of connections take a message or close.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -14,9 +13,7 @@ use tokio::sync::oneshot;
 use trace_protocol::goal::{ThreadGoal, ThreadGoalStatus};
 use trace_protocol::notification as wire;
 use trace_protocol::queue::QueuedSubmission;
-use trace_protocol::thread::{
-    GitInfo, SessionSource, Thread, ThreadHistoryMode, ThreadReadState, ThreadStatus, ThreadUnreadPosition,
-};
+use trace_protocol::thread::{GitInfo, Thread, ThreadReadState, ThreadStatus, ThreadUnreadPosition};
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_protocol::{RequestId, RpcError, ServerNotification};
 use trace_runtime::event::{Event, EventKind, Retry, ThreadUsage, TurnOutcome};
@@ -25,6 +22,7 @@ use trace_runtime::item::{Input, ItemKind, ModelItem};
 use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 use uuid::Uuid;
 
+use super::origin::{Beginning, Origin};
 use super::status::Facts;
 use super::view::View;
 use crate::connection::{Connection, ConnectionId, Delivery, PreparedRequest};
@@ -34,56 +32,6 @@ use crate::store::ThreadWriter;
 
 /// Characters of the first message that stand for a thread in lists.
 pub(crate) const PREVIEW_CHARACTERS: usize = 4_000;
-
-/// What does not change while a thread is loaded.
-#[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    /// Thread that this one was copied from.
-    pub(crate) forked_from: Option<String>,
-    /// The thread leaves no file.
-    pub(crate) is_ephemeral: bool,
-    /// When it was made, in seconds since 1970.
-    pub(crate) created_at: i64,
-    /// Its rollout file, unless it leaves none.
-    pub(crate) path: Option<PathBuf>,
-    /// Where it came from.
-    pub(crate) source: SessionSource,
-    /// What its client wants it for.
-    pub(crate) thread_source: Option<String>,
-    /// Name of the client that made it.
-    pub(crate) originator: Option<String>,
-    /// How its history is kept.
-    pub(crate) history_mode: ThreadHistoryMode,
-    /// Version of the server that made it.
-    pub(crate) version: String,
-    /// The agent's nickname.
-    pub(crate) agent_nickname: Option<String>,
-    /// The agent's role.
-    pub(crate) agent_role: Option<String>,
-}
-
-/// What a thread begins with when it is loaded.
-#[derive(Debug, Default)]
-pub(crate) struct Beginning {
-    /// Its turns so far.
-    pub(crate) turns: Vec<Turn>,
-    /// What was used up so far, and by which turn last.
-    pub(crate) usage: Option<(TurnId, ThreadUsage)>,
-    /// Its name.
-    pub(crate) name: Option<String>,
-    /// The first thing that was said.
-    pub(crate) preview: String,
-    /// The state of its repository.
-    pub(crate) git_info: Option<GitInfo>,
-    /// When it last changed, in seconds since 1970.
-    pub(crate) updated_at: i64,
-    /// What it is to reach.
-    pub(crate) goal: Option<ThreadGoal>,
-    /// Prompts that wait for it.
-    pub(crate) queue: Vec<QueuedSubmission>,
-    /// Writes its rollout file.
-    pub(crate) writer: Option<ThreadWriter>,
-}
 
 /// What is known of the turns that work towards a goal.
 #[derive(Debug, Default)]

@@ -1,9 +1,19 @@
 //! Threads that are loaded.
 
-pub(crate) mod loaded;
-pub(crate) mod registry;
-pub(crate) mod status;
-pub(crate) mod view;
+mod children;
+mod loaded;
+mod origin;
+mod questions;
+mod registry;
+mod status;
+mod tree_locks;
+mod unloading;
+mod view;
 
-pub(crate) use loaded::{Beginning, Heard, LoadedThread, Origin, State, Turns};
+pub(crate) use children::ChildThreads;
+pub(crate) use loaded::{Heard, LoadedThread, State, Turns};
+pub(crate) use origin::{Beginning, Origin};
+pub(crate) use questions::Questions;
 pub(crate) use registry::Registry;
+pub(crate) use tree_locks::TreeLocks;
+pub(crate) use unloading::Unloading;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use trace_protocol::RpcError;
 use trace_runtime::ThreadId;
 
 use super::loaded::LoadedThread;
+use crate::mapping::thread_id;
 
 /// The threads that are loaded, by id.
 #[derive(Debug, Default)]
@@ -17,6 +19,17 @@ impl Registry {
     /// Returns a thread.
     pub(crate) fn get(&self, id: &ThreadId) -> Option<Arc<LoadedThread>> {
         self.threads.read().unwrap_or_else(PoisonError::into_inner).get(id).map(Arc::clone)
+    }
+
+    /// Returns the thread that a client names.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the id is not a UUID, or if no such thread is loaded or it is being unloaded.
+    pub(crate) fn loaded(&self, id: &str) -> Result<Arc<LoadedThread>, RpcError> {
+        let id = thread_id(id)?;
+        let thread = self.get(&id).filter(|thread| !thread.state().is_closing());
+        thread.ok_or_else(|| RpcError::invalid_request(format!("thread not found: {id}")))
     }
 
     /// Adds a thread.
