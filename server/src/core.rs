@@ -1,20 +1,22 @@
-//! What the server is made of, and how its parts reach each other.
+//! Puts a server together, hands what agents tell to the parts that it concerns, and ends the server.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
-use trace_protocol::RpcError;
 use trace_runtime::event::{Event, EventKind};
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::runtime::Runtime;
 use trace_runtime::tree::TreeLimits;
 use trace_runtime::{Agent, ThreadId};
 
-use crate::config::{Config, ConfigStore};
+use crate::config::ConfigStore;
+use crate::handlers::{
+    ArchiveHandlers, GoalHandlers, HistoryHandlers, ListHandlers, QueueHandlers, ResumeHandlers, SettingsHandlers,
+    StartHandlers, TerminalHandlers, ThreadConfiguration, ThreadTools, TraceHandlers, TurnHandlers,
+};
 use crate::hub::Hub;
 use crate::scopes::ScopeQueues;
 use crate::services::{Gauge, Services};
@@ -22,31 +24,32 @@ use crate::store::Store;
 use crate::threads::{ChildThreads, Questions, Registry, TreeLocks, Unloading};
 use crate::traces::Traces;
 
-/// What the server is made of.
+/// The parts of a server.
 pub(crate) struct Core {
-    /// Folder against which relative folders of clients are taken.
-    pub(crate) cwd: PathBuf,
-    /// Version that clients are told.
-    pub(crate) version: String,
-    pub(crate) hub: Hub,
     pub(crate) threads: Arc<Registry>,
+    pub(crate) hub: Hub,
+    pub(crate) store: Store,
+    pub(crate) services: Services,
     pub(crate) questions: Questions,
-    pub(crate) locks: Arc<TreeLocks>,
     pub(crate) unloading: Arc<Unloading>,
     children: ChildThreads,
-    pub(crate) store: Store,
-    pub(crate) configuration: Arc<ConfigStore>,
-    pub(crate) services: Services,
-    pub(crate) traces: Arc<Traces>,
     scopes: ScopeQueues,
-    runtime: OnceLock<Arc<Runtime>>,
-    is_draining: AtomicBool,
-    /// As the configuration had them at the start, like those that the tools know with which agents start others.
-    tree_limits: TreeLimits,
-    this: Weak<Core>,
+
+    // What serves requests about threads.
+    pub(crate) starts: Arc<StartHandlers>,
+    pub(crate) resumes: ResumeHandlers,
+    pub(crate) archive: ArchiveHandlers,
+    pub(crate) settings: SettingsHandlers,
+    pub(crate) lists: ListHandlers,
+    pub(crate) history: HistoryHandlers,
+    pub(crate) turns: Arc<TurnHandlers>,
+    pub(crate) terminals: TerminalHandlers,
+    pub(crate) goals: Arc<GoalHandlers>,
+    pub(crate) queue: Arc<QueueHandlers>,
+    pub(crate) traces: TraceHandlers,
 }
 
-/// The parts that a server is put together from.
+/// What a server is put together from.
 pub(crate) struct Parts {
     pub(crate) cwd: PathBuf,
     pub(crate) version: String,
@@ -58,75 +61,75 @@ pub(crate) struct Parts {
 }
 
 impl Core {
-    /// Puts a server together. `runtime` makes the runtime, which tells the server what happens.
+    /// Puts a server together. `runtime` makes the runtime, whose agents report to the server.
     pub(crate) fn new(parts: Parts, runtime: impl FnOnce(Arc<dyn Host>) -> Arc<Runtime>) -> Arc<Self> {
+        // The runtime must not keep the server alive, which keeps the runtime.
+        Arc::new_cyclic(|core| Self::with(parts, runtime(Arc::new(Listener(Weak::clone(core))))))
+    }
+
+    fn with(parts: Parts, runtime: Arc<Runtime>) -> Self {
         let Parts { cwd, version, store, configuration, services, traces, scopes } = parts;
-        let agents = configuration.last_good().agents;
-        let tree_limits = TreeLimits {
-            max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
-            max_depth: agents.max_depth,
-        };
+        // The limits of now: the tools with which agents start others do not know of later changes either.
+        let agents = &configuration.last_good().agents;
+        let max_threads = usize::try_from(agents.max_threads).unwrap_or(usize::MAX);
+        let limits = TreeLimits { max_threads, max_depth: agents.max_depth };
         let hub = Hub::default();
         let threads = Arc::new(Registry::default());
         let locks = Arc::new(TreeLocks::new(threads.clone(), store.clone()));
-        let mcp = services.mcp.clone();
-        let (threads_, hub_, locks_) = (threads.clone(), hub.clone(), locks.clone());
-        let unloading = Unloading { threads: threads_, locks: locks_, hub: hub_, mcp: mcp.clone() };
-        let (threads_, store_, hub_, version_) = (threads.clone(), store.clone(), hub.clone(), version.clone());
-        let children = ChildThreads { threads: threads_, store: store_, hub: hub_, mcp, version: version_ };
-        let core = Arc::new_cyclic(|this| Self {
-            cwd,
-            version,
-            questions: Questions::new(threads.clone(), hub.clone()),
-            unloading: Arc::new(unloading),
-            children,
-            locks,
-            hub,
-            threads,
-            store,
-            configuration,
-            services,
-            traces,
-            scopes,
-            runtime: OnceLock::new(),
-            is_draining: AtomicBool::new(false),
-            tree_limits,
-            this: Weak::clone(this),
+        let mcp = &services.mcp;
+        let unloading = Arc::new(Unloading { threads: threads.clone(), locks, hub: hub.clone(), mcp: mcp.clone() });
+        let configuration = Arc::new(ThreadConfiguration { cwd, store: configuration, runtime: runtime.clone() });
+        let turns = Arc::new(TurnHandlers::new(threads.clone(), configuration.clone()));
+        let goals = Arc::new(GoalHandlers { threads: threads.clone(), hub: hub.clone(), turns: turns.clone() });
+        let queue = QueueHandlers { threads: threads.clone(), store: store.clone(), turns: turns.clone() };
+        let tools = Arc::new(ThreadTools {
+            threads: threads.clone(),
+            mcp: mcp.clone(),
+            configuration: configuration.clone(),
+            goals: goals.clone(),
+            pace: runtime.options().pace.clone(),
         });
-        // The runtime must not keep the server alive, which keeps the runtime.
-        let host: Arc<dyn Host> = Arc::new(Listener(Arc::downgrade(&core)));
-        let runtime = runtime(host);
-        core.runtime.get_or_init(|| runtime);
-        core
-    }
-
-    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
-        self.runtime.get().expect("the runtime is set when the server is made")
-    }
-
-    /// Returns the server itself, for what goes on after an answer.
-    pub(crate) fn this(&self) -> Option<Arc<Self>> {
-        self.this.upgrade()
-    }
-
-    pub(crate) fn config(&self) -> Arc<Config> {
-        match self.configuration.current() {
-            Ok(config) => config,
-            Err(error) => {
-                tracing::warn!(%error, "the configuration is broken; what was read last goes on");
-                self.configuration.last_good()
-            }
+        let starts = Arc::new(StartHandlers {
+            configuration: configuration.clone(),
+            tools,
+            runtime,
+            threads: threads.clone(),
+            store: store.clone(),
+            hub: hub.clone(),
+            version: version.clone(),
+        });
+        Self {
+            questions: Questions::new(threads.clone(), hub.clone()),
+            children: ChildThreads {
+                threads: threads.clone(),
+                store: store.clone(),
+                hub: hub.clone(),
+                mcp: mcp.clone(),
+                version,
+            },
+            resumes: ResumeHandlers::new(starts.clone(), unloading.clone(), limits),
+            starts,
+            archive: ArchiveHandlers::new(store.clone(), unloading.clone()),
+            settings: SettingsHandlers {
+                threads: threads.clone(),
+                store: store.clone(),
+                hub: hub.clone(),
+                configuration,
+            },
+            lists: ListHandlers { threads: threads.clone(), store: store.clone() },
+            history: HistoryHandlers { threads: threads.clone(), store: store.clone() },
+            turns,
+            terminals: TerminalHandlers { threads: threads.clone() },
+            goals,
+            queue: Arc::new(queue),
+            traces: TraceHandlers { threads: threads.clone(), traces },
+            threads,
+            hub,
+            store,
+            services,
+            unloading,
+            scopes,
         }
-    }
-
-    /// Returns how large trees of agents may become.
-    pub(crate) fn tree_limits(&self) -> TreeLimits {
-        self.tree_limits
-    }
-
-    /// Returns the time, in milliseconds since 1970.
-    pub(crate) fn now_ms(&self) -> i64 {
-        jiff::Timestamp::now().as_millisecond()
     }
 
     /// Returns figures of what goes on.
@@ -149,10 +152,10 @@ impl Core {
         gauges
     }
 
-    /// Takes no more turns of clients, and waits for those that run, however long they take; also for the agents that they
-    /// start meanwhile.
+    /// Refuses turns of clients from now on, and waits for those that run, however long they take, also for those of agents that
+    /// they start meanwhile.
     pub(crate) async fn drain(&self) {
-        self.is_draining.store(true, Ordering::Relaxed);
+        self.turns.refuse_turns();
         loop {
             let turns: Vec<_> =
                 self.threads.all().into_iter().filter_map(|thread| thread.agent().turn_ended()).collect();
@@ -163,21 +166,9 @@ impl Core {
         }
     }
 
-    /// Refuses what begins a turn, once the server is about to end.
-    ///
-    /// # Errors
-    ///
-    /// It is.
-    pub(crate) fn takes_turns(&self) -> Result<(), RpcError> {
-        match self.is_draining.load(Ordering::Relaxed) {
-            true => Err(RpcError::invalid_request("the server is ending: it takes no more turns")),
-            false => Ok(()),
-        }
-    }
-
     /// Ends all agents: what they run is stopped, what they recorded is complete.
     pub(crate) async fn shutdown(&self) {
-        self.is_draining.store(true, Ordering::Relaxed);
+        self.turns.refuse_turns();
         self.unloading.unload_everything().await;
         self.services.shutdown();
         self.services.mcp.shutdown().await;
@@ -194,10 +185,10 @@ impl Host for Listener {
         let Some(thread) = core.threads.get(thread) else { return };
         thread.event(&core.hub, &event);
         match &event.kind {
-            EventKind::TokensUsed { usage, .. } => core.goal_tokens(&thread, usage.last.total),
+            EventKind::TokensUsed { usage, .. } => core.goals.count_tokens(&thread, usage.last.total),
             EventKind::TurnEnded { turn, outcome } => {
-                core.start_queued_later(&thread);
-                core.goal_turn_ended(&thread, turn, outcome);
+                core.queue.start_queued_later(&thread);
+                core.goals.turn_ended(&thread, turn, outcome);
             }
             _ => {}
         }

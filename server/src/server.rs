@@ -133,7 +133,7 @@ impl Service for Front {
             user_agent: format!(
                 "{}/{} ({}; {}) trace ({}; {})",
                 client.name,
-                core.version,
+                PROTOCOL_RELEASE,
                 std::env::consts::OS,
                 std::env::consts::ARCH,
                 client.name,

@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trace_protocol::notification::ThreadStartedNotification;
-use trace_protocol::thread::{SessionSource, Thread, ThreadForkParams, ThreadForkResponse, ThreadHistoryMode};
+use jiff::Timestamp;
+use trace_protocol::thread::{Thread, ThreadForkParams, ThreadForkResponse, ThreadHistoryMode};
 use trace_protocol::{RpcError, methods::method};
 use trace_runtime::agent::NewAgent;
 use trace_runtime::tool::ToolFamily;
 use trace_runtime::{Settings, ThreadId, TurnId};
 
-use super::life::{recorded, start_response};
 use super::overrides::{Overrides, Place};
+use super::start::{StartHandlers, recorded, start_response};
 use crate::blocking::blocking;
 use crate::connection::Connection;
-use crate::core::Core;
-use crate::hub::tell;
 use crate::ingress::Responder;
 use crate::mapping::thread_id;
 use crate::store::{ForkPoint, NewThread, Store, StoreError, ThreadSummary};
@@ -35,26 +33,12 @@ struct Source {
     without: Vec<ToolFamily>,
 }
 
-impl Core {
-    pub(crate) async fn thread_fork(&self, params: ThreadForkParams, responder: Responder) {
-        let connection = Arc::clone(responder.connection());
-        match self.copied(&connection, &params).await {
+impl StartHandlers {
+    pub(crate) async fn fork(&self, params: ThreadForkParams, responder: Responder) {
+        match self.copied(responder.connection(), &params).await {
             Ok(thread) => {
-                let usage = thread.state().usage().cloned();
                 let turns = if params.exclude_turns { Turns::LeftOut } else { Turns::Full };
-                let settings = thread.agent().settings();
-                let mut state = thread.state();
-                self.threads.insert(&thread);
-                state.subscribe(&connection);
-                let shown = thread.show(&state, &settings, turns);
-                responder.respond::<method::ThreadFork>(&Ok(fork_response(shown, &settings)));
-                if let Some((turn, usage)) = usage {
-                    tell(&connection, crate::mapping::event::usage_updated(thread.id(), &turn, &usage));
-                }
-                let shown = thread.show(&state, &settings, Turns::LeftOut);
-                self.hub.broadcast(ThreadStartedNotification { thread: shown });
-                drop(state);
-                self.tell_of_servers(thread.id());
+                self.open::<method::ThreadFork>(&thread, turns, responder, fork_response);
             }
             Err(error) => responder.refuse(&error),
         }
@@ -76,23 +60,16 @@ impl Core {
             return Err(RpcError::invalid_request(message));
         }
         let source = summary.id.clone();
-        let settings = self.settings(&Overrides::from(params), Some(&stored_settings))?;
-        let mut without = self.without(params.config.as_ref(), Place::Folder)?;
+        let settings = self.configuration.settings(&Overrides::from(params), Some(&stored_settings))?;
+        let mut without = self.configuration.without(params.config.as_ref(), Place::Folder)?;
         without.extend(taken);
-        let now_ms = self.now_ms();
+        let now_ms = Timestamp::now().as_millisecond();
         let id = ThreadId::new();
         let mut origin = Origin {
             forked_from: Some(source.to_string()),
             is_ephemeral: params.ephemeral,
-            created_at: now_ms.div_euclid(1000),
-            path: None,
-            source: SessionSource::Vscode,
             thread_source: params.thread_source.clone(),
-            originator: connection.client().map(|client| client.info.name.clone()),
-            history_mode: summary.history_mode,
-            version: self.version.clone(),
-            agent_nickname: None,
-            agent_role: None,
+            ..self.origin(connection, summary.history_mode, now_ms)
         };
         let (writer, stored) = if params.ephemeral {
             let load = move |store: &Store| match from {
@@ -102,22 +79,9 @@ impl Core {
             (None, blocking(&self.store, load).await??)
         } else {
             let new = NewThread {
-                id: id.clone(),
-                session: id.clone(),
-                created_at_ms: now_ms,
-                settings: settings.clone(),
-                originator: origin.originator.clone(),
-                version: origin.version.clone(),
-                source: origin.source.clone(),
-                thread_source: origin.thread_source.clone(),
-                history_mode: origin.history_mode,
                 forked_from: Some(source),
-                parent: None,
-                agent_nickname: None,
-                agent_role: None,
-                agent_path: None,
-                dynamic_tools: Vec::new(),
                 git: summary.git.clone(),
+                ..origin.new_thread(&id, &settings, now_ms)
             };
             let copy = move |store: &Store| match from {
                 Original::Thread(id) => store.fork(&id, &point, new),
@@ -128,8 +92,8 @@ impl Core {
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
         let tools =
-            self.own_tools(&id, &Overrides::from(params), &settings, &without, None, &stored.dynamic_tools).await?;
-        let agent = self.runtime().start(NewAgent {
+            self.tools.own(&id, &Overrides::from(params), &settings, &without, None, &stored.dynamic_tools).await?;
+        let agent = self.runtime.start(NewAgent {
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),
             dynamic_tools: stored.dynamic_tools,
@@ -158,7 +122,7 @@ impl Core {
         if let Some(path) = params.path.as_ref().map(PathBuf::from) {
             let file = path.clone();
             let stored = blocking(&self.store, move |store| store.load_path(&file)).await??;
-            let settings = stored.settings.over(self.config().settings(&self.cwd));
+            let settings = stored.settings.over(self.configuration.defaults());
             return Ok(Source { from: Original::File(path), summary: stored.summary, settings, without: Vec::new() });
         }
         let id = thread_id(&params.thread_id)?;
@@ -172,7 +136,7 @@ impl Core {
         .await??;
         let settings = match (&loaded, stored) {
             (Some(loaded), _) => Settings::clone(&loaded.agent().settings()),
-            (None, stored) => stored.unwrap_or_default().over(self.config().settings(&self.cwd)),
+            (None, stored) => stored.unwrap_or_default().over(self.configuration.defaults()),
         };
         let without = loaded.map_or_else(Vec::new, |loaded| loaded.agent().without().to_vec());
         Ok(Source { from: Original::Thread(id), summary, settings, without })

@@ -20,11 +20,11 @@ use trace_runtime::control::Refusal;
 use trace_runtime::{ThreadId, TurnId};
 use uuid::Uuid;
 
+use super::turns::refused;
 use crate::blocking::blocking;
-use crate::core::Core;
 use crate::mapping::thread_id;
-use crate::store::{Page, Resolution, StoredThread, page};
-use crate::threads::{LoadedThread, Turns};
+use crate::store::{Page, Resolution, Store, StoredThread, page};
+use crate::threads::{LoadedThread, Registry, Turns};
 
 /// A thread's turns, wherever they are.
 struct History {
@@ -33,8 +33,14 @@ struct History {
     turns: Vec<Arc<Turn>>,
 }
 
-impl Core {
-    pub(crate) async fn thread_read(&self, params: ThreadReadParams) -> Result<ThreadReadResponse, RpcError> {
+/// Serves the methods that read and revert the history of a thread.
+pub(crate) struct HistoryHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) store: Store,
+}
+
+impl HistoryHandlers {
+    pub(crate) async fn read(&self, params: ThreadReadParams) -> Result<ThreadReadResponse, RpcError> {
         let id = thread_id(&params.thread_id)?;
         let turns = if params.include_turns { Turns::Full } else { Turns::LeftOut };
         if let Some(thread) = self.threads.get(&id) {
@@ -62,7 +68,7 @@ impl Core {
         Ok(ThreadReadResponse { thread, read_state: None })
     }
 
-    pub(crate) async fn turns_list(&self, params: ThreadTurnsListParams) -> Result<ThreadTurnsListResponse, RpcError> {
+    pub(crate) async fn list_turns(&self, params: ThreadTurnsListParams) -> Result<ThreadTurnsListResponse, RpcError> {
         let history = self.history(&params.thread_id).await?;
         let query = turns_query(params.cursor, params.limit, params.sort_direction, params.items_view);
         let page = page::turns_page(&history.id, &history.turns, &query)?;
@@ -73,7 +79,7 @@ impl Core {
         })
     }
 
-    pub(crate) async fn items_list(&self, params: ThreadItemsListParams) -> Result<ThreadItemsListResponse, RpcError> {
+    pub(crate) async fn list_items(&self, params: ThreadItemsListParams) -> Result<ThreadItemsListResponse, RpcError> {
         let history = self.history(&params.thread_id).await?;
         history.check_paginated("thread/items/list")?;
         let query = page::ItemsQuery {
@@ -90,14 +96,14 @@ impl Core {
         })
     }
 
-    pub(crate) async fn items_read(&self, params: ThreadItemsReadParams) -> Result<ThreadItemsReadResponse, RpcError> {
+    pub(crate) async fn read_items(&self, params: ThreadItemsReadParams) -> Result<ThreadItemsReadResponse, RpcError> {
         let history = self.history(&params.thread_id).await?;
         history.check_paginated("thread/items/read")?;
         let data = page::items_of(&history.turns, &params.turn_id, &params.item_ids)?;
         Ok(ThreadItemsReadResponse { data })
     }
 
-    pub(crate) async fn search_occurrences(
+    pub(crate) async fn search(
         &self,
         params: ThreadSearchOccurrencesParams,
     ) -> Result<ThreadSearchOccurrencesResponse, RpcError> {
@@ -120,13 +126,13 @@ impl Core {
         Ok(ThreadSearchOccurrencesResponse { data, next_cursor: page.next_cursor })
     }
 
-    pub(crate) async fn thread_revert(&self, params: ThreadRevertParams) -> Result<ThreadRevertResponse, RpcError> {
+    pub(crate) async fn revert(&self, params: ThreadRevertParams) -> Result<ThreadRevertResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         if thread.origin().history_mode == ThreadHistoryMode::Legacy {
             let message = "thread/revert needs a paginated thread";
             return Err(RpcError::new(trace_protocol::error::METHOD_NOT_FOUND, message));
         }
-        self.revert(&thread, &params.before_turn_id).await?;
+        self.drop_turns(&thread, &params.before_turn_id).await?;
         let settings = thread.agent().settings();
         let state = thread.state();
         let turns = state.view.snapshot();
@@ -137,10 +143,7 @@ impl Core {
     }
 
     /// Serves the older name, which counts turns from the end.
-    pub(crate) async fn thread_rollback(
-        &self,
-        params: ThreadRollbackParams,
-    ) -> Result<ThreadRollbackResponse, RpcError> {
+    pub(crate) async fn rollback(&self, params: ThreadRollbackParams) -> Result<ThreadRollbackResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let count = usize::try_from(params.num_turns).unwrap_or(usize::MAX);
         if count == 0 {
@@ -149,7 +152,7 @@ impl Core {
         let turns = thread.state().view.snapshot();
         let first = turns.len().saturating_sub(count);
         if let Some(turn) = turns.get(first) {
-            self.revert(&thread, &turn.id).await?;
+            self.drop_turns(&thread, &turn.id).await?;
         }
         let settings = thread.agent().settings();
         let state = thread.state();
@@ -158,10 +161,10 @@ impl Core {
     }
 
     /// Drops a turn and all after it from what is stored, shown, and seen by the model.
-    async fn revert(&self, thread: &Arc<LoadedThread>, before: &str) -> Result<(), RpcError> {
+    async fn drop_turns(&self, thread: &Arc<LoadedThread>, before: &str) -> Result<(), RpcError> {
         let hold = thread.agent().hold().map_err(|refusal| match refusal {
             Refusal::Busy(_) => RpcError::invalid_request("a turn is running: interrupt it, or wait for its end"),
-            other => super::work::refused(other),
+            other => refused(other),
         })?;
         let turn = TurnId::from(before);
         let history = blocking(thread, move |thread| thread.revert_stored(&turn)).await??;
@@ -170,7 +173,7 @@ impl Core {
         Ok(())
     }
 
-    pub(crate) fn read_state_update(
+    pub(crate) fn update_read_state(
         &self,
         params: ThreadReadStateUpdateParams,
     ) -> Result<ThreadReadStateUpdateResponse, RpcError> {

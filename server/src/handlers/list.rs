@@ -1,6 +1,7 @@
 //! Which threads there are.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use trace_protocol::RpcError;
 use trace_protocol::history::{ThreadSearchParams, ThreadSearchResponse, ThreadSearchResult, ThreadSearchSortKey};
@@ -10,13 +11,18 @@ use trace_protocol::thread::{
 };
 
 use crate::blocking::blocking;
-use crate::core::Core;
 use crate::paging;
-use crate::store::{SearchQuery, ThreadListQuery, ThreadSummary};
-use crate::threads::Turns;
+use crate::store::{SearchQuery, Store, ThreadListQuery, ThreadSummary};
+use crate::threads::{Registry, Turns};
 
-impl Core {
-    pub(crate) async fn thread_list(&self, params: &ThreadListParams) -> Result<ThreadListResponse, RpcError> {
+/// Serves the lists of threads and the search in them.
+pub(crate) struct ListHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) store: Store,
+}
+
+impl ListHandlers {
+    pub(crate) async fn list(&self, params: &ThreadListParams) -> Result<ThreadListResponse, RpcError> {
         if params.originators.as_ref().is_some_and(|originators| !originators.is_empty()) {
             return Err(RpcError::invalid_request("threads cannot be listed by originator here"));
         }
@@ -44,7 +50,7 @@ impl Core {
         })
     }
 
-    pub(crate) fn loaded_list(&self, params: &ThreadLoadedListParams) -> Result<ThreadLoadedListResponse, RpcError> {
+    pub(crate) fn loaded(&self, params: &ThreadLoadedListParams) -> Result<ThreadLoadedListResponse, RpcError> {
         let ids = self.threads.ids();
         // Who does not ask for pages gets all: ids are short, and clients look for one among them.
         let limit = params.limit.map_or(ids.len(), |limit| paging::limit(Some(limit)));
@@ -52,7 +58,7 @@ impl Core {
         Ok(ThreadLoadedListResponse { data: page.iter().map(ToString::to_string).collect(), next_cursor })
     }
 
-    pub(crate) async fn thread_search(&self, params: ThreadSearchParams) -> Result<ThreadSearchResponse, RpcError> {
+    pub(crate) async fn search(&self, params: ThreadSearchParams) -> Result<ThreadSearchResponse, RpcError> {
         if params.search_term.trim().is_empty() {
             return Err(RpcError::invalid_request("the search term is empty"));
         }

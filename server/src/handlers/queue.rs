@@ -13,16 +13,23 @@ use trace_protocol::turn::TurnStartParams;
 use trace_runtime::control::Refusal;
 use uuid::Uuid;
 
-use super::work::{check_input, refused};
-use crate::core::Core;
+use super::turns::{TurnHandlers, check_input, refused};
 use crate::paging;
-use crate::threads::LoadedThread;
+use crate::store::Store;
+use crate::threads::{LoadedThread, Registry};
 
 /// Most prompts that wait for one thread.
 pub(crate) const MAX_QUEUED_PROMPTS: usize = 100;
 
-impl Core {
-    pub(crate) fn queue_add(&self, params: ThreadQueueAddParams) -> Result<ThreadQueueAddResponse, RpcError> {
+/// Serves `thread/queue/*`, and starts the prompts that wait.
+pub(crate) struct QueueHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) store: Store,
+    pub(crate) turns: Arc<TurnHandlers>,
+}
+
+impl QueueHandlers {
+    pub(crate) fn add(self: &Arc<Self>, params: ThreadQueueAddParams) -> Result<ThreadQueueAddResponse, RpcError> {
         check_input(&params.input)?;
         let thread = self.threads.loaded(&params.thread_id)?;
         let queued = QueuedSubmission {
@@ -46,7 +53,7 @@ impl Core {
         Ok(ThreadQueueAddResponse { queued_submission: queued })
     }
 
-    pub(crate) fn queue_list(&self, params: &ThreadQueueListParams) -> Result<ThreadQueueListResponse, RpcError> {
+    pub(crate) fn list(&self, params: &ThreadQueueListParams) -> Result<ThreadQueueListResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let state = thread.state();
         let (page, next_cursor) =
@@ -54,7 +61,7 @@ impl Core {
         Ok(ThreadQueueListResponse { data: page.to_vec(), next_cursor })
     }
 
-    pub(crate) fn queue_update(&self, params: ThreadQueueUpdateParams) -> Result<ThreadQueueUpdateResponse, RpcError> {
+    pub(crate) fn update(&self, params: ThreadQueueUpdateParams) -> Result<ThreadQueueUpdateResponse, RpcError> {
         check_input(&params.input)?;
         let thread = self.threads.loaded(&params.thread_id)?;
         let queued_submission = self.change_queue(&thread, |queue| {
@@ -69,7 +76,7 @@ impl Core {
         Ok(ThreadQueueUpdateResponse { queued_submission })
     }
 
-    pub(crate) fn queue_delete(&self, params: &ThreadQueueDeleteParams) -> Result<ThreadQueueDeleteResponse, RpcError> {
+    pub(crate) fn delete(&self, params: &ThreadQueueDeleteParams) -> Result<ThreadQueueDeleteResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let deleted = self.change_queue(&thread, |queue| {
             let before = queue.len();
@@ -79,10 +86,7 @@ impl Core {
         Ok(ThreadQueueDeleteResponse { deleted })
     }
 
-    pub(crate) fn queue_reorder(
-        &self,
-        params: &ThreadQueueReorderParams,
-    ) -> Result<ThreadQueueReorderResponse, RpcError> {
+    pub(crate) fn reorder(&self, params: &ThreadQueueReorderParams) -> Result<ThreadQueueReorderResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         self.change_queue(&thread, |queue| {
             let mut known: Vec<&str> = queue.iter().map(|queued| queued.id.as_str()).collect();
@@ -100,40 +104,39 @@ impl Core {
     }
 
     /// Starts a prompt now. One that comes while a turn runs joins it, as whatever else a user says.
-    pub(crate) fn queue_start(&self, params: &ThreadQueueStartParams) -> Result<ThreadQueueStartResponse, RpcError> {
+    pub(crate) fn start(&self, params: &ThreadQueueStartParams) -> Result<ThreadQueueStartResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let wanted = params.queued_submission_id.as_deref();
         let queued = claim(&thread, wanted).ok_or_else(|| match wanted {
             Some(id) => not_queued(id),
             None => RpcError::invalid_request("no prompt waits"),
         })?;
-        let started = self.turn_start(prompt(&thread, &queued));
+        let started = self.turns.start(prompt(&thread, &queued));
         self.settle(&thread, &queued.id, started.is_ok());
         Ok(ThreadQueueStartResponse { turn: started?.turn })
     }
 
     /// Starts the next prompt that waits when the thread has nothing to do.
-    pub(crate) fn start_queued_later(&self, thread: &Arc<LoadedThread>) {
-        let Some(core) = self.this() else { return };
+    pub(crate) fn start_queued_later(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         let mut state = thread.state();
         state.draining.asked += 1;
         if state.queue.is_empty() || std::mem::replace(&mut state.draining.is_tried, true) {
             return;
         }
         drop(state);
-        let thread = Arc::clone(thread);
-        tokio::spawn(async move { core.start_queued(&thread) });
+        let (queue, thread) = (Arc::clone(self), Arc::clone(thread));
+        tokio::spawn(async move { queue.start_queued(&thread) });
     }
 
     /// Starts the next prompt that waits, unless the thread has something to do: then the end of that asks again.
-    fn start_queued(&self, thread: &Arc<LoadedThread>) {
+    fn start_queued(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         loop {
             let asked = thread.state().draining.asked;
             let Some(queued) = claim(thread, None) else {
                 thread.state().draining.is_tried = false;
                 return;
             };
-            let request = self.turn_request(thread, prompt(thread, &queued));
+            let request = self.turns.request(thread, prompt(thread, &queued));
             let started = request.and_then(|request| match thread.agent().start_turn_if_idle(request) {
                 Ok(_) => Ok(Tried::Started),
                 Err(Refusal::Busy(_)) => Ok(Tried::Busy),
@@ -158,11 +161,11 @@ impl Core {
     }
 
     /// Asks again when the history of a thread is not being changed any more, whose end asks nobody.
-    fn try_again_when_released(&self, thread: &Arc<LoadedThread>) {
-        let (Some(core), thread) = (self.this(), Arc::clone(thread)) else { return };
+    fn try_again_when_released(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
+        let (queue, thread) = (Arc::clone(self), Arc::clone(thread));
         tokio::spawn(async move {
             thread.agent().released().await;
-            core.start_queued_later(&thread);
+            queue.start_queued_later(&thread);
         });
     }
 

@@ -1,27 +1,58 @@
-//! Stored threads that are loaded, and clients that join threads.
+//! Clients that join threads, which are loaded for that, and leave them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use trace_protocol::notification::ThreadStatusChangedNotification;
-use trace_protocol::thread::{ThreadResumeParams, ThreadResumeResponse, ThreadStatus};
+use trace_protocol::thread::{
+    ThreadResumeParams, ThreadResumeResponse, ThreadStatus, ThreadUnsubscribeParams, ThreadUnsubscribeResponse,
+    ThreadUnsubscribeStatus,
+};
 use trace_protocol::{RpcError, methods::method};
-use trace_runtime::agent::{NewAgent, Recorded};
-use trace_runtime::{Settings, ThreadId, TurnId};
+use trace_runtime::tree::TreeLimits;
+use trace_runtime::{Settings, ThreadId};
 
 use super::history::{turns_page, turns_query};
-use super::life::{lineage, origin_of, start_response};
-use super::overrides::{Overrides, Place};
+use super::overrides::Overrides;
+use super::start::{StartHandlers, start_response};
+use super::tools::ThreadTools;
 use crate::blocking::blocking;
-use crate::core::Core;
+use crate::connection::ConnectionId;
+use crate::hub::Hub;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
-use crate::store::{StoreError, StoredMail, page};
-use crate::threads::{Beginning, LoadedThread, State, Turns};
+use crate::store::{Store, page};
+use crate::threads::{LoadedThread, Registry, State, TreeLocks, Turns, Unloading};
 
-impl Core {
-    pub(crate) async fn thread_resume(&self, params: ThreadResumeParams, responder: Responder) {
+/// Serves the methods with which clients join threads and leave them. [`super::tree`] loads the agents below a thread.
+pub(crate) struct ResumeHandlers {
+    pub(super) starts: Arc<StartHandlers>,
+    pub(super) threads: Arc<Registry>,
+    pub(super) store: Store,
+    pub(super) hub: Hub,
+    pub(super) unloading: Arc<Unloading>,
+    /// How large trees may become.
+    pub(super) limits: TreeLimits,
+    tools: Arc<ThreadTools>,
+    locks: Arc<TreeLocks>,
+}
+
+impl ResumeHandlers {
+    pub(crate) fn new(starts: Arc<StartHandlers>, unloading: Arc<Unloading>, limits: TreeLimits) -> Self {
+        Self {
+            threads: starts.threads.clone(),
+            store: starts.store.clone(),
+            hub: starts.hub.clone(),
+            tools: starts.tools.clone(),
+            locks: unloading.locks.clone(),
+            starts,
+            unloading,
+            limits,
+        }
+    }
+
+    pub(crate) async fn resume(&self, params: ThreadResumeParams, responder: Responder) {
         match self.resumable(&params).await {
             Ok((thread, is_new)) => {
                 if is_new {
@@ -37,7 +68,7 @@ impl Core {
                     responder.respond::<method::ThreadResume>(&context.response(state));
                 });
                 if is_new {
-                    self.tell_of_servers(thread.id());
+                    self.tools.tell_of_servers(thread.id());
                 }
             }
             Err(error) => responder.refuse(&error),
@@ -59,7 +90,7 @@ impl Core {
         {
             blocking(&self.store, move |store| store.adopt(&path)).await??;
         }
-        // One tree is loaded or let go by one at a time, whichever of its agents a client asks for.
+        // No two requests load or unload threads of one tree at the same time, whichever of its agents they name.
         let _guard = self.locks.of_thread(&id).await?;
         if let Some(thread) = self.usable(&id)? {
             return Ok((thread, false));
@@ -68,39 +99,39 @@ impl Core {
         let summary = blocking(&self.store, move |store| store.find(&wanted)).await??;
         let overrides = Overrides::from(params);
         if summary.parent.is_none() || summary.session == id {
-            let (thread, mail) = self.load_thread(&id, &overrides).await?;
-            self.load_tree(&thread, &mail, None).await?;
+            let (thread, mail) = self.starts.load(&id, &overrides).await?;
+            self.load_below(&thread, &mail, None).await?;
             return Ok((thread, true));
         }
         let (root, is_new) = match self.usable(&summary.session)? {
             Some(root) => (root, false),
-            None => match self.load_thread(&summary.session, &Overrides::default()).await {
+            None => match self.starts.load(&summary.session, &Overrides::default()).await {
                 Ok((root, mail)) => {
-                    self.load_tree(&root, &mail, Some((&id, &overrides))).await?;
+                    self.load_below(&root, &mail, Some((&id, &overrides))).await?;
                     (root, true)
                 }
                 Err(error) => {
                     tracing::warn!(thread = %id, error = error.message, "an agent is loaded without its root");
-                    return Ok((self.load_thread(&id, &overrides).await?.0, true));
+                    return Ok((self.starts.load(&id, &overrides).await?.0, true));
                 }
             },
         };
         if is_new {
             let thread_id = root.id().to_string();
             self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
-            self.tell_of_servers(root.id());
+            self.tools.tell_of_servers(root.id());
         }
         if let Some(thread) = self.usable(&id)? {
             return Ok((thread, false));
         }
-        self.load_into_tree(&root, &summary, &overrides).await.map(|thread| (thread, false))
+        self.load_into(&root, &summary, &overrides).await.map(|thread| (thread, false))
     }
 
-    /// Returns a thread that is loaded and stays so.
+    /// Returns a thread if it is loaded.
     ///
     /// # Errors
     ///
-    /// It is about to be let go.
+    /// Returns an error if the thread is being unloaded.
     fn usable(&self, id: &ThreadId) -> Result<Option<Arc<LoadedThread>>, RpcError> {
         match self.threads.get(id) {
             Some(thread) if thread.state().is_closing() => {
@@ -110,60 +141,18 @@ impl Core {
         }
     }
 
-    /// Loads a stored thread. Returns it with the mail that it has.
-    pub(crate) async fn load_thread(
+    pub(crate) fn unsubscribe(
         &self,
-        id: &ThreadId,
-        overrides: &Overrides,
-    ) -> Result<(Arc<LoadedThread>, StoredMail), RpcError> {
-        let wanted = id.clone();
-        let (summary, stored, queue, writer) = blocking(&self.store, move |store| -> Result<_, StoreError> {
-            let summary = store.find(&wanted)?;
-            // The writer comes first: while it is open nobody else adds to what is read.
-            let writer = store.open_writer(&wanted)?;
-            Ok((summary, store.load(&wanted)?, store.queue(&wanted), writer))
-        })
-        .await??;
-        let mut without = self.without(overrides.config.as_ref(), Place::Folder)?;
-        let base = mapping::folder(&self.cwd, "");
-        let configured = self.config().settings(&base);
-        let settings = self.settings(overrides, Some(&stored.settings.over(configured)))?;
-        let origin = origin_of(&summary);
-        let lineage = lineage(&summary);
-        // What was taken from an agent is taken from those that it started.
-        let parent = lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent));
-        without.extend(parent.iter().flat_map(|parent| parent.agent().without()).copied());
-        let tools = self.own_tools(id, overrides, &settings, &without, lineage.as_ref(), &stored.dynamic_tools).await?;
-        let agent = self.runtime().start(NewAgent {
-            tools,
-            history: stored.history,
-            mail: stored.mail.open.clone(),
-            usage: stored.usage.unwrap_or_default(),
-            dynamic_tools: stored.dynamic_tools,
-            without,
-            recorded: match lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent)) {
-                Some(parent) => Recorded::With(parent.agent().clone()),
-                None => Recorded::Apart,
-            },
-            source: Some("vscode".to_owned()),
-            lineage,
-            ..NewAgent::new(id.clone(), settings)
-        });
-        let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
-        let beginning = Beginning {
-            turns: stored.turns,
-            usage: last_turn.zip(stored.usage),
-            name: summary.name,
-            preview: summary.preview,
-            git_info: summary.git,
-            updated_at: summary.updated_at_ms.div_euclid(1000),
-            goal: stored.goal,
-            queue,
-            writer: Some(writer),
+        connection: ConnectionId,
+        params: &ThreadUnsubscribeParams,
+    ) -> Result<ThreadUnsubscribeResponse, RpcError> {
+        let id = thread_id(&params.thread_id)?;
+        let status = match self.threads.get(&id) {
+            None => ThreadUnsubscribeStatus::NotLoaded,
+            Some(thread) if thread.leave(connection) => ThreadUnsubscribeStatus::Unsubscribed,
+            Some(_) => ThreadUnsubscribeStatus::NotSubscribed,
         };
-        let thread = Arc::new(LoadedThread::new(agent, origin, beginning));
-        self.threads.insert(&thread);
-        Ok((thread, stored.mail))
+        Ok(ThreadUnsubscribeResponse { status })
     }
 }
 

@@ -1,22 +1,34 @@
 //! Names, settings and what is known of a thread's repository.
 
+use std::sync::Arc;
+
 use trace_protocol::RpcError;
+use trace_protocol::methods::method;
 use trace_protocol::notification::ThreadNameUpdatedNotification;
 use trace_protocol::thread::{
     ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse, ThreadSetNameParams, ThreadSetNameResponse,
     ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
 };
 
+use super::configuration::ThreadConfiguration;
 use crate::blocking::blocking;
-use crate::core::Core;
+use crate::hub::Hub;
 use crate::ingress::Responder;
 use crate::mapping;
 use crate::mapping::thread_id;
-use crate::store::{GitChange, Resolution};
-use crate::threads::Turns;
+use crate::store::{GitChange, Resolution, Store};
+use crate::threads::{Registry, Turns};
 
-impl Core {
-    pub(crate) async fn name_set(&self, params: ThreadSetNameParams, responder: Responder) {
+/// Serves the methods that change what is known of a thread beside its history.
+pub(crate) struct SettingsHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) store: Store,
+    pub(crate) hub: Hub,
+    pub(crate) configuration: Arc<ThreadConfiguration>,
+}
+
+impl SettingsHandlers {
+    pub(crate) async fn set_name(&self, params: ThreadSetNameParams, responder: Responder) {
         let named = async {
             let id = thread_id(&params.thread_id)?;
             let name = params.name.trim().to_owned();
@@ -36,7 +48,7 @@ impl Core {
         };
         match named.await {
             Ok(name) => {
-                responder.respond::<trace_protocol::methods::method::ThreadNameSet>(&Ok(ThreadSetNameResponse {}));
+                responder.respond::<method::ThreadNameSet>(&Ok(ThreadSetNameResponse {}));
                 let thread_id = params.thread_id;
                 self.hub.broadcast(ThreadNameUpdatedNotification { thread_id, thread_name: Some(name) });
             }
@@ -44,7 +56,7 @@ impl Core {
         }
     }
 
-    pub(crate) async fn metadata_update(
+    pub(crate) async fn update_metadata(
         &self,
         params: ThreadMetadataUpdateParams,
     ) -> Result<ThreadMetadataUpdateResponse, RpcError> {
@@ -86,19 +98,10 @@ impl Core {
         Ok(ThreadMetadataUpdateResponse { thread })
     }
 
-    pub(crate) fn settings_update(
-        &self,
-        params: &ThreadSettingsUpdateParams,
-    ) -> Result<ThreadSettingsUpdateResponse, RpcError> {
+    pub(crate) fn update(&self, params: &ThreadSettingsUpdateParams) -> Result<ThreadSettingsUpdateResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
-        if params.permissions.is_some() && params.sandbox_policy.is_some() {
-            return Err(RpcError::invalid_request("`permissions` and `sandboxPolicy` say the same: give one of them"));
-        }
-        let mut change = mapping::settings::change_of_update(params, &self.cwd);
-        if let Some(profile) = &params.permissions {
-            change.sandbox = Some(self.profile(profile)?);
-        }
-        let change = self.runtime().options().folders.resolved_change(change, &thread.agent().settings());
+        let change = mapping::settings::change_of_update(params, &self.configuration.cwd);
+        let change = self.configuration.change(change, params.permissions.as_deref(), &thread.agent().settings())?;
         thread.agent().change_settings(&change);
         Ok(ThreadSettingsUpdateResponse {})
     }

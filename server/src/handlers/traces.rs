@@ -12,14 +12,25 @@ use trace_protocol::trace::{
 
 use crate::blocking::blocking;
 use crate::connection::ConnectionId;
-use crate::core::Core;
 use crate::ingress::Responder;
 use crate::mapping::thread_id;
 use crate::paging;
-use crate::traces::{self, TracesError};
+use crate::threads::Registry;
+use crate::traces::{self, Traces, TracesError};
 
-impl Core {
-    pub(crate) async fn trace_list(&self, params: TraceListParams) -> Result<TraceListResponse, RpcError> {
+/// Serves `trace/*`.
+pub(crate) struct TraceHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) traces: Arc<Traces>,
+}
+
+impl TraceHandlers {
+    /// Ends the subscriptions of a connection.
+    pub(crate) fn closed(&self, connection: ConnectionId) {
+        self.traces.closed(connection);
+    }
+
+    pub(crate) async fn list(&self, params: TraceListParams) -> Result<TraceListResponse, RpcError> {
         let mut traces = blocking(&self.traces, |traces| traces.list()).await?.map_err(refused)?;
         if let Some(status) = params.status {
             traces.retain(|trace| trace.status == status);
@@ -33,7 +44,7 @@ impl Core {
         Ok(TraceListResponse { data: page.to_vec(), next_cursor })
     }
 
-    pub(crate) async fn trace_read(&self, params: TraceReadParams) -> Result<TraceReadResponse, RpcError> {
+    pub(crate) async fn read(&self, params: TraceReadParams) -> Result<TraceReadResponse, RpcError> {
         let path = match (params.thread_id, params.trace_path) {
             (Some(thread), None) => self.bundle_of(thread).await?,
             (None, Some(path)) => {
@@ -51,7 +62,7 @@ impl Core {
     }
 
     /// Subscribes a connection to a bundle. The first change is told after the answer.
-    pub(crate) async fn trace_subscribe(&self, params: TraceSubscribeParams, responder: Responder) {
+    pub(crate) async fn subscribe(&self, params: TraceSubscribeParams, responder: Responder) {
         let connection = Arc::clone(responder.connection());
         let subscribed = async {
             let path = self.recorded_in(params.thread_id).await?;
@@ -76,7 +87,7 @@ impl Core {
         self.bundle_of(thread).await
     }
 
-    pub(crate) fn trace_unsubscribe(
+    pub(crate) fn unsubscribe(
         &self,
         connection: ConnectionId,
         params: &TraceUnsubscribeParams,

@@ -17,22 +17,22 @@ use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
 use super::overrides::Overrides;
+use super::resume::ResumeHandlers;
 use crate::blocking::blocking;
-use crate::core::Core;
 use crate::store::{Store, StoredMail, ThreadSummary};
 use crate::threads::LoadedThread;
 
-impl Core {
+impl ResumeHandlers {
     /// Loads the agents below a root that was loaded, whose mail is given. An agent that cannot be loaded is left out, with
     /// those below it. A client may want one of them other than stored.
-    pub(super) async fn load_tree(
+    pub(super) async fn load_below(
         &self,
         root: &Arc<LoadedThread>,
         mail: &StoredMail,
         wanted: Option<(&ThreadId, &Overrides)>,
     ) -> Result<(), RpcError> {
         let id = root.id().clone();
-        let limits = self.tree_limits();
+        let limits = self.limits;
         let below = blocking(&self.store, move |store| open_agents(store, &id, limits.kept())).await?;
         let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
         for summary in below {
@@ -54,7 +54,7 @@ impl Core {
     }
 
     /// Loads one agent into a tree that is there.
-    pub(super) async fn load_into_tree(
+    pub(super) async fn load_into(
         &self,
         root: &Arc<LoadedThread>,
         summary: &ThreadSummary,
@@ -76,20 +76,19 @@ impl Core {
         told: &BTreeSet<String>,
         overrides: &Overrides,
     ) -> Result<StoredMail, RpcError> {
-        let limits = self.tree_limits();
         if let Some(thread) = self.threads.get(&summary.id) {
             // It was loaded when its root could not be.
             let id = summary.id.clone();
             let mail = blocking(&self.store, move |store| store.load(&id)).await??.mail;
-            let ends = join(root, &thread, &mail, limits)?;
+            let ends = join(root, &thread, &mail, self.limits)?;
             // One that works tells itself how that ends.
             if thread.agent().active_turn().is_none_or(|(_, kind)| kind != TurnKind::Regular) {
                 tell(root, &thread, &mail, told, ends);
             }
             return Ok(mail);
         }
-        let (thread, mail) = self.load_thread(&summary.id, overrides).await?;
-        let ends = match join(root, &thread, &mail, limits) {
+        let (thread, mail) = self.starts.load(&summary.id, overrides).await?;
+        let ends = match join(root, &thread, &mail, self.limits) {
             Ok(ends) => ends,
             Err(error) => {
                 self.unloading.unload(thread.id()).await;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use trace_protocol::goal::{
@@ -19,15 +20,22 @@ use trace_runtime::event::{ErrorKind, TurnOutcome};
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
 use trace_runtime::{Settings, ThreadId, TurnId};
 
-use super::work::refused;
-use crate::core::Core;
-use crate::threads::LoadedThread;
+use super::turns::{TurnHandlers, refused};
+use crate::hub::Hub;
+use crate::threads::{LoadedThread, Registry};
 
 /// Most characters of an objective.
 pub(crate) const MAX_OBJECTIVE_CHARACTERS: usize = 4_000;
 
-impl Core {
-    pub(crate) fn goal_set(&self, params: ThreadGoalSetParams) -> Result<ThreadGoalSetResponse, RpcError> {
+/// Serves `thread/goal/*`, and has agents go on until their goal is reached.
+pub(crate) struct GoalHandlers {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) hub: Hub,
+    pub(crate) turns: Arc<TurnHandlers>,
+}
+
+impl GoalHandlers {
+    pub(crate) fn set(&self, params: ThreadGoalSetParams) -> Result<ThreadGoalSetResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         if thread.agent().parent().is_some() {
             return Err(RpcError::invalid_request("the thread belongs to another agent: it takes no goal"));
@@ -43,7 +51,7 @@ impl Core {
         if matches!(params.token_budget, Nullable::Value(budget) if budget <= 0) {
             return Err(RpcError::invalid_request("a token budget must be positive"));
         }
-        let now = self.now_ms().div_euclid(1000);
+        let now = Timestamp::now().as_second();
         let goal = thread.change_goal(|goal| {
             let known = goal.clone();
             let objective = objective
@@ -77,7 +85,7 @@ impl Core {
     }
 
     /// Counts what an answer of the model used up.
-    pub(crate) fn goal_tokens(&self, thread: &LoadedThread, tokens: u64) {
+    pub(crate) fn count_tokens(&self, thread: &LoadedThread, tokens: u64) {
         let mut state = thread.state();
         if let Some(goal) = state.goal.as_mut().filter(|goal| goal.status == ThreadGoalStatus::Active) {
             goal.tokens_used = goal.tokens_used.saturating_add(i64::try_from(tokens).unwrap_or(i64::MAX));
@@ -85,11 +93,11 @@ impl Core {
     }
 
     /// Brings a goal up to date when a turn has ended, and goes on towards it if that is what follows.
-    pub(crate) fn goal_turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
+    pub(crate) fn turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
         let (duration, goes_on, objective) = {
             let state = thread.state();
             let Some((_, objective)) = state.pursuit.told.as_ref().filter(|(told, _)| told == turn) else { return };
-            if state.is_closing() || self.takes_turns().is_err() {
+            if state.is_closing() || self.turns.takes_turns().is_err() {
                 // The end of the server is no reason to give up.
                 return;
             }
@@ -98,7 +106,7 @@ impl Core {
             let goes_on = state.pursuit.started.as_ref() != Some(turn) || last.is_some_and(has_worked);
             (last.and_then(|last| last.duration_ms).unwrap_or(0), goes_on, objective.clone())
         };
-        let now = self.now_ms().div_euclid(1000);
+        let now = Timestamp::now().as_second();
         let changed = thread.change_goal(|goal| {
             if let Some(goal) = goal.as_mut().filter(|goal| goal.objective == objective) {
                 goal.time_used_seconds = goal.time_used_seconds.saturating_add((duration + 500).div_euclid(1000));
@@ -125,9 +133,9 @@ impl Core {
     }
 
     /// Notes that the agent says that its goal is reached, or out of reach.
-    fn goal_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
+    fn agent_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
         let thread = self.threads.get(id).ok_or("the thread is gone")?;
-        let now = self.now_ms().div_euclid(1000);
+        let now = Timestamp::now().as_second();
         let told = thread.state().pursuit.told.clone().filter(|(told, _)| told == turn).map(|(_, objective)| objective);
         let goal = thread
             .change_goal(|goal| {
@@ -148,7 +156,7 @@ impl Core {
 
     /// Starts a turn towards an active goal, if the thread has nothing else to do.
     fn pursue_later(&self, thread: &Arc<LoadedThread>) {
-        let (Some(core), thread) = (self.this(), Arc::clone(thread)) else { return };
+        let (turns, thread) = (Arc::clone(&self.turns), Arc::clone(thread));
         tokio::spawn(async move {
             thread.agent().released().await;
             let objective = {
@@ -169,27 +177,26 @@ impl Core {
                 input: vec![UserInput::Text { text, text_elements: Vec::new() }],
                 ..TurnStartParams::default()
             };
-            let started = core.turn_request(&thread, params).and_then(|request| {
-                match thread.agent().start_turn_if_idle(request) {
+            let started =
+                turns.request(&thread, params).and_then(|request| match thread.agent().start_turn_if_idle(request) {
                     Ok(turn) => {
                         thread.state().pursuit.started = Some(turn);
                         Ok(())
                     }
                     Err(Refusal::Busy(_) | Refusal::Held) => Ok(()),
                     Err(refusal) => Err(refused(refusal)),
-                }
-            });
+                });
             if let Err(error) = started {
                 tracing::warn!(thread = %thread.id(), error = error.message, "a turn towards a goal could not be started");
             }
         });
     }
 
-    pub(crate) fn goal_get(&self, params: &ThreadGoalGetParams) -> Result<ThreadGoalGetResponse, RpcError> {
+    pub(crate) fn get(&self, params: &ThreadGoalGetParams) -> Result<ThreadGoalGetResponse, RpcError> {
         Ok(ThreadGoalGetResponse { goal: self.threads.loaded(&params.thread_id)?.goal() })
     }
 
-    pub(crate) fn goal_clear(&self, params: ThreadGoalClearParams) -> Result<ThreadGoalClearResponse, RpcError> {
+    pub(crate) fn clear(&self, params: ThreadGoalClearParams) -> Result<ThreadGoalClearResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let cleared = thread.change_goal(|goal| Ok(goal.take()))?.is_some();
         if cleared {
@@ -229,7 +236,7 @@ fn has_worked(turn: &Turn) -> bool {
 
 /// Lets the agent of a thread say what became of its goal. Offered while a goal is active.
 pub(crate) struct UpdateGoal {
-    pub(crate) core: Weak<Core>,
+    pub(crate) goals: Weak<GoalHandlers>,
     pub(crate) thread: ThreadId,
 }
 
@@ -257,7 +264,7 @@ impl Tool for UpdateGoal {
     }
 
     fn specification(&self, _settings: &Settings) -> Option<Value> {
-        let thread = self.core.upgrade()?.threads.get(&self.thread)?;
+        let thread = self.goals.upgrade()?.threads.get(&self.thread)?;
         thread.goal().filter(|goal| goal.status == ThreadGoalStatus::Active)?;
         Some(json!({
             "type": "function",
@@ -286,7 +293,7 @@ impl Tool for UpdateGoal {
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
-        let (core, thread) = (self.core.clone(), self.thread.clone());
+        let (goals, thread) = (Weak::clone(&self.goals), self.thread.clone());
         async move {
             let (ToolInput::Arguments(text) | ToolInput::Text(text)) = &call.input;
             let said = serde_json::from_str::<Said>(text).map_err(|error| error.to_string());
@@ -295,8 +302,8 @@ impl Tool for UpdateGoal {
                     SaidStatus::Complete => ThreadGoalStatus::Complete,
                     SaidStatus::Blocked => ThreadGoalStatus::Blocked,
                 };
-                let core = core.upgrade().ok_or("the server is ending")?;
-                core.goal_said(&thread, &context.turn, status)
+                let goals = goals.upgrade().ok_or("the server is ending")?;
+                goals.agent_said(&thread, &context.turn, status)
             });
             let success = noted.is_ok();
             let output =

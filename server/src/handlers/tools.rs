@@ -1,17 +1,49 @@
-//! The servers of tools that a thread's agents have.
+//! The tools that not all agents have: those of a thread's servers of tools, and the one that updates its goal.
 
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
 use trace_runtime::agent::Lineage;
+use trace_runtime::pace::Pace;
 use trace_runtime::tool::{Tool, ToolFamily};
 use trace_runtime::{Settings, ThreadId};
 
+use super::configuration::ThreadConfiguration;
+use super::goals::{GoalHandlers, UpdateGoal};
 use super::overrides::Overrides;
-use crate::core::Core;
 use crate::mapping;
+use crate::services::McpService;
+use crate::threads::Registry;
 
-impl Core {
+/// What tools of threads are made with.
+pub(crate) struct ThreadTools {
+    pub(crate) threads: Arc<Registry>,
+    pub(crate) mcp: Arc<McpService>,
+    pub(crate) configuration: Arc<ThreadConfiguration>,
+    pub(crate) goals: Arc<GoalHandlers>,
+    pub(crate) pace: Option<Arc<dyn Pace>>,
+}
+
+impl ThreadTools {
+    /// Returns the tools that not all agents have: those of its servers, and what only the agent of this thread has.
+    pub(crate) async fn own(
+        &self,
+        thread: &ThreadId,
+        overrides: &Overrides,
+        settings: &Settings,
+        without: &[ToolFamily],
+        lineage: Option<&Lineage>,
+        dynamic: &[serde_json::Value],
+    ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
+        let mut tools = self.of_servers(thread, overrides, settings, without, lineage).await?;
+        tools.retain(|tool| tool.family() != ToolFamily::Own);
+        // A client's tool of that name is the client's business.
+        if dynamic.iter().all(|tool| tool.get("name").is_none_or(|name| name != UpdateGoal::NAME)) {
+            tools.push(Arc::new(UpdateGoal { goals: Arc::downgrade(&self.goals), thread: thread.clone() }));
+        }
+        Ok(tools)
+    }
+
     /// Returns the tools of servers for the agent of a thread: those of its parent's servers, if it has a parent that is
     /// loaded, and else those of servers that are started for it. An agent that has no place to work in has
     /// none, and so has one whose calls are answered out of a recording.
@@ -19,7 +51,7 @@ impl Core {
     /// # Errors
     ///
     /// A server did not start without which no thread starts, or the client's configuration makes no sense.
-    pub(crate) async fn server_tools(
+    async fn of_servers(
         &self,
         thread: &ThreadId,
         overrides: &Overrides,
@@ -27,20 +59,20 @@ impl Core {
         without: &[ToolFamily],
         lineage: Option<&Lineage>,
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
-        let pace = self.runtime().options().pace.as_ref();
+        let pace = self.pace.as_ref();
         if without.contains(&ToolFamily::Files) || pace.is_some_and(|pace| !pace.runs_tools()) {
             return Ok(Vec::new());
         }
         if let Some(parent) = lineage.and_then(|lineage| self.threads.get(&lineage.parent)) {
-            self.services.mcp.share(parent.agent().id(), thread);
+            self.mcp.share(parent.agent().id(), thread);
             return Ok(parent.agent().own_tools().to_vec());
         }
-        let configured = self.config();
+        let configured = self.configuration.current();
         let config = match &overrides.config {
             Some(map) => Arc::new(configured.with(map).map_err(|error| RpcError::invalid_request(&error))?),
             None => configured,
         };
-        let Some(servers) = self.services.mcp.start(thread, &config, settings) else { return Ok(Vec::new()) };
+        let Some(servers) = self.mcp.start(thread, &config, settings) else { return Ok(Vec::new()) };
         let missing = servers.missing().await;
         if missing.is_empty() {
             return Ok(servers.tools());
@@ -52,10 +84,10 @@ impl Core {
 
     /// Tells those who listen to a thread how far its servers of tools are, from now on.
     pub(crate) fn tell_of_servers(&self, thread: &ThreadId) {
-        let (Some(servers), Some(core)) = (self.services.mcp.of_thread(thread), self.this()) else { return };
-        let (core, thread) = (Arc::downgrade(&core), thread.clone());
+        let Some(servers) = self.mcp.of_thread(thread) else { return };
+        let (threads, thread) = (Arc::downgrade(&self.threads), thread.clone());
         servers.listen(Arc::new(move |name, startup| {
-            let Some(loaded) = core.upgrade().and_then(|core| core.threads.get(&thread)) else { return };
+            let Some(loaded) = threads.upgrade().and_then(|threads| threads.get(&thread)) else { return };
             loaded.state().tell(mapping::elicitation::startup(&thread, name, startup));
         }));
     }

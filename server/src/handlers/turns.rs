@@ -1,14 +1,13 @@
 //! Turns: started, steered, interrupted; and what else makes a turn.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 use trace_protocol::thread::{
-    ThreadBackgroundTerminal, ThreadBackgroundTerminalsCleanParams, ThreadBackgroundTerminalsCleanResponse,
-    ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse,
-    ThreadBackgroundTerminalsTerminateParams, ThreadBackgroundTerminalsTerminateResponse, ThreadCompactStartParams,
-    ThreadCompactStartResponse, ThreadInjectItemsParams, ThreadInjectItemsResponse, ThreadShellCommandParams,
-    ThreadShellCommandResponse,
+    ThreadCompactStartParams, ThreadCompactStartResponse, ThreadInjectItemsParams, ThreadInjectItemsResponse,
+    ThreadShellCommandParams, ThreadShellCommandResponse,
 };
 use trace_protocol::turn::{
     ReviewStartParams, ReviewStartResponse, ReviewTarget, Turn, TurnInterruptParams, TurnInterruptResponse,
@@ -20,17 +19,45 @@ use trace_runtime::TurnId;
 use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
 use trace_runtime::event::TurnKind;
 
-use crate::core::Core;
-use crate::threads::LoadedThread;
-use crate::{mapping, paging};
+use super::configuration::ThreadConfiguration;
+use crate::mapping;
+use crate::threads::{LoadedThread, Registry};
 
 /// Longest time that a user's command may take, unless the client names another one.
 const USER_COMMAND_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-impl Core {
-    pub(crate) fn turn_start(&self, params: TurnStartParams) -> Result<TurnStartResponse, RpcError> {
+/// Serves the methods that make an agent work.
+pub(crate) struct TurnHandlers {
+    threads: Arc<Registry>,
+    configuration: Arc<ThreadConfiguration>,
+    is_draining: AtomicBool,
+}
+
+impl TurnHandlers {
+    pub(crate) fn new(threads: Arc<Registry>, configuration: Arc<ThreadConfiguration>) -> Self {
+        Self { threads, configuration, is_draining: AtomicBool::new(false) }
+    }
+
+    /// Refuses turns of clients from now on, because the server is about to end.
+    pub(crate) fn refuse_turns(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Checks whether a turn may begin.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is about to end.
+    pub(crate) fn takes_turns(&self) -> Result<(), RpcError> {
+        match self.is_draining.load(Ordering::Relaxed) {
+            true => Err(RpcError::invalid_request("the server is ending: it takes no more turns")),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn start(&self, params: TurnStartParams) -> Result<TurnStartResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
-        let request = self.turn_request(&thread, params)?;
+        let request = self.request(&thread, params)?;
         let started = thread.agent().start_turn(request).map_err(refused)?;
         let joined = match started.how {
             Start::New => None,
@@ -39,24 +66,18 @@ impl Core {
         Ok(TurnStartResponse { turn: joined.unwrap_or_else(|| accepted(&started.turn)) })
     }
 
-    /// Returns what an agent is asked for.
+    /// Returns the request for an agent that params of `turn/start` stand for.
     ///
     /// # Errors
     ///
-    /// What the client wants makes no sense, or cannot be had here.
-    pub(crate) fn turn_request(&self, thread: &LoadedThread, params: TurnStartParams) -> Result<TurnRequest, RpcError> {
+    /// Returns an error if the server is about to end, if the input is too long, or if the params are contradictory or name a
+    /// provider or profile that does not exist.
+    pub(crate) fn request(&self, thread: &LoadedThread, params: TurnStartParams) -> Result<TurnRequest, RpcError> {
         self.takes_turns()?;
         check_input(&params.input)?;
         self.check_provider_of(thread, &params)?;
-        let mut change = mapping::settings::change_of_turn(&params, &self.cwd);
-        if let Some(profile) = &params.permissions {
-            if params.sandbox_policy.is_some() {
-                let message = "`permissions` and `sandboxPolicy` say the same: give one of them";
-                return Err(RpcError::invalid_request(message));
-            }
-            change.sandbox = Some(self.profile(profile)?);
-        }
-        let change = self.runtime().options().folders.resolved_change(change, &thread.agent().settings());
+        let change = mapping::settings::change_of_turn(&params, &self.configuration.cwd);
+        let change = self.configuration.change(change, params.permissions.as_deref(), &thread.agent().settings())?;
         Ok(TurnRequest {
             tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
                 name: told.name.clone(),
@@ -72,19 +93,19 @@ impl Core {
         })
     }
 
-    /// Refuses a turn whose provider nobody has set up.
+    /// Refuses a turn if the thread's provider is not set up.
     fn check_provider_of(&self, thread: &LoadedThread, params: &TurnStartParams) -> Result<(), RpcError> {
         let settings = thread.agent().settings();
-        match self.runtime().provider(&settings.provider) {
-            Some(_) => Ok(()),
-            None => Err(RpcError::invalid_request(format!(
-                "thread {}: there is no model provider `{}`; name one of the configuration",
-                params.thread_id, settings.provider
-            ))),
+        if self.configuration.has_provider(&settings.provider) {
+            return Ok(());
         }
+        Err(RpcError::invalid_request(format!(
+            "thread {}: there is no model provider `{}`; name one of the configuration",
+            params.thread_id, settings.provider
+        )))
     }
 
-    pub(crate) fn turn_steer(&self, params: &TurnSteerParams) -> Result<TurnSteerResponse, RpcError> {
+    pub(crate) fn steer(&self, params: &TurnSteerParams) -> Result<TurnSteerResponse, RpcError> {
         check_input(&params.input)?;
         let thread = self.threads.loaded(&params.thread_id)?;
         let input = mapping::input::from_wire(&params.input);
@@ -99,7 +120,7 @@ impl Core {
         Ok(TurnSteerResponse { turn_id: turn.to_string() })
     }
 
-    pub(crate) fn turn_interrupt(&self, params: &TurnInterruptParams) -> Result<TurnInterruptResponse, RpcError> {
+    pub(crate) fn interrupt(&self, params: &TurnInterruptParams) -> Result<TurnInterruptResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let turn = TurnId::from(params.turn_id.as_str());
         let ended = thread.agent().interrupt(&turn).map_err(|refusal| match refusal {
@@ -110,7 +131,7 @@ impl Core {
         Ok(TurnInterruptResponse {})
     }
 
-    pub(crate) fn turn_settings_update(
+    pub(crate) fn update_settings(
         &self,
         params: &TurnSettingsUpdateParams,
     ) -> Result<TurnSettingsUpdateResponse, RpcError> {
@@ -124,10 +145,7 @@ impl Core {
         Ok(TurnSettingsUpdateResponse { status })
     }
 
-    pub(crate) fn compact_start(
-        &self,
-        params: &ThreadCompactStartParams,
-    ) -> Result<ThreadCompactStartResponse, RpcError> {
+    pub(crate) fn compact(&self, params: &ThreadCompactStartParams) -> Result<ThreadCompactStartResponse, RpcError> {
         self.takes_turns()?;
         self.threads.loaded(&params.thread_id)?.agent().compact().map_err(refused)?;
         Ok(ThreadCompactStartResponse {})
@@ -152,7 +170,7 @@ impl Core {
         Ok(ThreadShellCommandResponse {})
     }
 
-    pub(crate) fn review_start(&self, params: &ReviewStartParams) -> Result<ReviewStartResponse, RpcError> {
+    pub(crate) fn review(&self, params: &ReviewStartParams) -> Result<ReviewStartResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let (instructions, shown) = review(&params.target)?;
         self.takes_turns()?;
@@ -166,55 +184,13 @@ impl Core {
         thread.agent().inject(items).map_err(refused)?;
         Ok(ThreadInjectItemsResponse {})
     }
-
-    pub(crate) fn terminals_list(
-        &self,
-        params: &ThreadBackgroundTerminalsListParams,
-    ) -> Result<ThreadBackgroundTerminalsListResponse, RpcError> {
-        let thread = self.threads.loaded(&params.thread_id)?;
-        let terminals = thread.agent().terminals();
-        let (page, next_cursor) = paging::by_key(
-            &terminals,
-            |terminal| &terminal.process_id,
-            params.cursor.as_deref(),
-            paging::limit(params.limit),
-        )?;
-        let data = page
-            .iter()
-            .map(|terminal| ThreadBackgroundTerminal {
-                item_id: terminal.item.to_string(),
-                command: terminal.command.clone(),
-                cwd: terminal.cwd.to_string_lossy().into_owned(),
-                process_id: terminal.process_id.clone(),
-                ..ThreadBackgroundTerminal::default()
-            })
-            .collect();
-        Ok(ThreadBackgroundTerminalsListResponse { data, next_cursor })
-    }
-
-    pub(crate) async fn terminals_terminate(
-        &self,
-        params: &ThreadBackgroundTerminalsTerminateParams,
-    ) -> Result<ThreadBackgroundTerminalsTerminateResponse, RpcError> {
-        let thread = self.threads.loaded(&params.thread_id)?;
-        let terminated = thread.agent().terminate(&params.process_id).await;
-        Ok(ThreadBackgroundTerminalsTerminateResponse { terminated })
-    }
-
-    pub(crate) async fn terminals_clean(
-        &self,
-        params: &ThreadBackgroundTerminalsCleanParams,
-    ) -> Result<ThreadBackgroundTerminalsCleanResponse, RpcError> {
-        self.threads.loaded(&params.thread_id)?.agent().clean_terminals().await;
-        Ok(ThreadBackgroundTerminalsCleanResponse {})
-    }
 }
 
 /// Refuses input with more text than a turn takes.
 ///
 /// # Errors
 ///
-/// There is too much.
+/// Returns an error if the input is longer than [`mapping::input::MAX_INPUT_CHARACTERS`].
 pub(crate) fn check_input(input: &[UserInput]) -> Result<(), RpcError> {
     let max = mapping::input::MAX_INPUT_CHARACTERS;
     let actual = mapping::input::characters(input);
@@ -244,7 +220,7 @@ pub(crate) fn refused(refusal: Refusal) -> RpcError {
     error.with_data(json!({ "codexErrorInfo": { "activeTurnNotSteerable": { "turnKind": kind.name() } } }))
 }
 
-/// Returns what a reviewer is told, and what people are.
+/// Returns the reviewer's prompt, and the title that users see.
 fn review(target: &ReviewTarget) -> Result<(String, String), RpcError> {
     Ok(match target {
         ReviewTarget::UncommittedChanges => (
