@@ -2,122 +2,94 @@
 
 use std::sync::Arc;
 
-use trace_protocol::ClientRequest;
 use trace_protocol::methods::method;
+use trace_protocol::{ClientRequest, RpcError};
 
 use crate::core::Core;
 use crate::ingress::Responder;
-
-/// Answers with what a handler returns, whose type is the method's.
-macro_rules! answer {
-    ($responder:ident, $method:ident, $result:expr) => {{
-        let result = $result;
-        $responder.respond::<method::$method>(&result)
-    }};
-}
+use crate::requests::{Request, ThreadRequest};
 
 impl Core {
     /// Serves a request.
     pub(crate) async fn dispatch(self: Arc<Self>, request: ClientRequest, responder: Responder) {
-        let core = &*self;
+        match Request::from(request) {
+            Request::Thread(request) => self.serve(request, responder).await,
+            Request::Service(request) => self.services.serve(request, responder, || self.gauges()).await,
+        }
+    }
+
+    async fn serve(&self, request: ThreadRequest, responder: Responder) {
+        use ThreadRequest as R;
+        /// Answers with what a handler returns, whose type is the method's.
+        macro_rules! answer {
+            ($method:ident, $result:expr) => {{
+                let result = $result;
+                responder.respond::<method::$method>(&result)
+            }};
+        }
         let id = responder.connection().id();
         match request {
             // The entrance answers it; a second one is refused there too.
-            ClientRequest::Initialize(_) => responder.refuse(&trace_protocol::RpcError::already_initialized()),
+            R::Initialize(_) => responder.refuse(&RpcError::already_initialized()),
 
-            ClientRequest::ThreadStart(params) => core.starts.start(*params, responder).await,
-            ClientRequest::ThreadResume(params) => core.resumes.resume(*params, responder).await,
-            ClientRequest::ThreadFork(params) => core.starts.fork(*params, responder).await,
-            ClientRequest::ThreadArchive(params) => core.archive.archive(*params, responder).await,
-            ClientRequest::ThreadUnarchive(params) => core.archive.unarchive(*params, responder).await,
-            ClientRequest::ThreadDelete(params) => core.archive.delete(*params, responder).await,
-            ClientRequest::ThreadNameSet(params) => core.settings.set_name(*params, responder).await,
-            ClientRequest::ThreadUnsubscribe(params) => {
-                answer!(responder, ThreadUnsubscribe, core.resumes.unsubscribe(id, &params));
+            R::ThreadStart(params) => self.starts.start(*params, responder).await,
+            R::ThreadResume(params) => self.resumes.resume(*params, responder).await,
+            R::ThreadFork(params) => self.starts.fork(*params, responder).await,
+            R::ThreadArchive(params) => self.archive.archive(*params, responder).await,
+            R::ThreadUnarchive(params) => self.archive.unarchive(*params, responder).await,
+            R::ThreadDelete(params) => self.archive.delete(*params, responder).await,
+            R::ThreadNameSet(params) => self.settings.set_name(*params, responder).await,
+            R::ThreadUnsubscribe(params) => answer!(ThreadUnsubscribe, self.resumes.unsubscribe(id, &params)),
+            R::ThreadMetadataUpdate(params) => {
+                answer!(ThreadMetadataUpdate, self.settings.update_metadata(*params).await);
             }
-            ClientRequest::ThreadMetadataUpdate(params) => {
-                answer!(responder, ThreadMetadataUpdate, core.settings.update_metadata(*params).await);
-            }
-            ClientRequest::ThreadSettingsUpdate(params) => {
-                answer!(responder, ThreadSettingsUpdate, core.settings.update(&params));
-            }
+            R::ThreadSettingsUpdate(params) => answer!(ThreadSettingsUpdate, self.settings.update(&params)),
 
-            ClientRequest::ThreadList(params) => answer!(responder, ThreadList, core.lists.list(&params).await),
-            ClientRequest::ThreadLoadedList(params) => answer!(responder, ThreadLoadedList, core.lists.loaded(&params)),
-            ClientRequest::ThreadSearch(params) => answer!(responder, ThreadSearch, core.lists.search(*params).await),
+            R::ThreadList(params) => answer!(ThreadList, self.lists.list(&params).await),
+            R::ThreadLoadedList(params) => answer!(ThreadLoadedList, self.lists.loaded(&params)),
+            R::ThreadSearch(params) => answer!(ThreadSearch, self.lists.search(*params).await),
 
-            ClientRequest::ThreadRead(params) => answer!(responder, ThreadRead, core.history.read(*params).await),
-            ClientRequest::ThreadTurnsList(params) => {
-                answer!(responder, ThreadTurnsList, core.history.list_turns(*params).await);
-            }
-            ClientRequest::ThreadItemsList(params) => {
-                answer!(responder, ThreadItemsList, core.history.list_items(*params).await);
-            }
-            ClientRequest::ThreadItemsRead(params) => {
-                answer!(responder, ThreadItemsRead, core.history.read_items(*params).await);
-            }
-            ClientRequest::ThreadSearchOccurrences(params) => {
-                answer!(responder, ThreadSearchOccurrences, core.history.search(*params).await);
-            }
-            ClientRequest::ThreadRevert(params) => answer!(responder, ThreadRevert, core.history.revert(*params).await),
-            ClientRequest::ThreadRollback(params) => {
-                answer!(responder, ThreadRollback, core.history.rollback(*params).await);
-            }
-            ClientRequest::ThreadReadStateUpdate(params) => {
-                answer!(responder, ThreadReadStateUpdate, core.history.update_read_state(*params));
-            }
-            ClientRequest::ThreadInjectItems(params) => {
-                answer!(responder, ThreadInjectItems, core.turns.inject_items(*params));
-            }
+            R::ThreadRead(params) => answer!(ThreadRead, self.history.read(*params).await),
+            R::ThreadTurnsList(params) => answer!(ThreadTurnsList, self.history.list_turns(*params).await),
+            R::ThreadItemsList(params) => answer!(ThreadItemsList, self.history.list_items(*params).await),
+            R::ThreadItemsRead(params) => answer!(ThreadItemsRead, self.history.read_items(*params).await),
+            R::ThreadSearchOccurrences(params) => answer!(ThreadSearchOccurrences, self.history.search(*params).await),
+            R::ThreadRevert(params) => answer!(ThreadRevert, self.history.revert(*params).await),
+            R::ThreadRollback(params) => answer!(ThreadRollback, self.history.rollback(*params).await),
+            R::ThreadReadStateUpdate(params) => answer!(ThreadReadStateUpdate, self.history.update_read_state(*params)),
+            R::ThreadInjectItems(params) => answer!(ThreadInjectItems, self.turns.inject_items(*params)),
 
-            ClientRequest::TurnStart(params) => answer!(responder, TurnStart, core.turns.start(*params)),
-            ClientRequest::TurnSteer(params) => answer!(responder, TurnSteer, core.turns.steer(&params)),
-            ClientRequest::TurnInterrupt(params) => answer!(responder, TurnInterrupt, core.turns.interrupt(&params)),
-            ClientRequest::TurnSettingsUpdate(params) => {
-                answer!(responder, TurnSettingsUpdate, core.turns.update_settings(&params));
+            R::TurnStart(params) => answer!(TurnStart, self.turns.start(*params)),
+            R::TurnSteer(params) => answer!(TurnSteer, self.turns.steer(&params)),
+            R::TurnInterrupt(params) => answer!(TurnInterrupt, self.turns.interrupt(&params)),
+            R::TurnSettingsUpdate(params) => answer!(TurnSettingsUpdate, self.turns.update_settings(&params)),
+            R::ThreadCompactStart(params) => answer!(ThreadCompactStart, self.turns.compact(&params)),
+            R::ThreadShellCommand(params) => answer!(ThreadShellCommand, self.turns.shell_command(*params)),
+            R::ReviewStart(params) => answer!(ReviewStart, self.turns.review(&params)),
+            R::ThreadBackgroundTerminalsList(params) => {
+                answer!(ThreadBackgroundTerminalsList, self.terminals.list(&params));
             }
-            ClientRequest::ThreadCompactStart(params) => {
-                answer!(responder, ThreadCompactStart, core.turns.compact(&params));
+            R::ThreadBackgroundTerminalsTerminate(params) => {
+                answer!(ThreadBackgroundTerminalsTerminate, self.terminals.terminate(&params).await);
             }
-            ClientRequest::ThreadShellCommand(params) => {
-                answer!(responder, ThreadShellCommand, core.turns.shell_command(*params));
-            }
-            ClientRequest::ReviewStart(params) => answer!(responder, ReviewStart, core.turns.review(&params)),
-            ClientRequest::ThreadBackgroundTerminalsList(params) => {
-                answer!(responder, ThreadBackgroundTerminalsList, core.terminals.list(&params));
-            }
-            ClientRequest::ThreadBackgroundTerminalsTerminate(params) => {
-                answer!(responder, ThreadBackgroundTerminalsTerminate, core.terminals.terminate(&params).await);
-            }
-            ClientRequest::ThreadBackgroundTerminalsClean(params) => {
-                answer!(responder, ThreadBackgroundTerminalsClean, core.terminals.clean(&params).await);
+            R::ThreadBackgroundTerminalsClean(params) => {
+                answer!(ThreadBackgroundTerminalsClean, self.terminals.clean(&params).await);
             }
 
-            ClientRequest::ThreadGoalSet(params) => answer!(responder, ThreadGoalSet, core.goals.set(*params)),
-            ClientRequest::ThreadGoalGet(params) => answer!(responder, ThreadGoalGet, core.goals.get(&params)),
-            ClientRequest::ThreadGoalClear(params) => answer!(responder, ThreadGoalClear, core.goals.clear(*params)),
-            ClientRequest::ThreadQueueAdd(params) => answer!(responder, ThreadQueueAdd, core.queue.add(*params)),
-            ClientRequest::ThreadQueueList(params) => answer!(responder, ThreadQueueList, core.queue.list(&params)),
-            ClientRequest::ThreadQueueUpdate(params) => {
-                answer!(responder, ThreadQueueUpdate, core.queue.update(*params));
-            }
-            ClientRequest::ThreadQueueDelete(params) => {
-                answer!(responder, ThreadQueueDelete, core.queue.delete(&params));
-            }
-            ClientRequest::ThreadQueueReorder(params) => {
-                answer!(responder, ThreadQueueReorder, core.queue.reorder(&params));
-            }
-            ClientRequest::ThreadQueueStart(params) => answer!(responder, ThreadQueueStart, core.queue.start(&params)),
+            R::ThreadGoalSet(params) => answer!(ThreadGoalSet, self.goals.set(*params)),
+            R::ThreadGoalGet(params) => answer!(ThreadGoalGet, self.goals.get(&params)),
+            R::ThreadGoalClear(params) => answer!(ThreadGoalClear, self.goals.clear(*params)),
+            R::ThreadQueueAdd(params) => answer!(ThreadQueueAdd, self.queue.add(*params)),
+            R::ThreadQueueList(params) => answer!(ThreadQueueList, self.queue.list(&params)),
+            R::ThreadQueueUpdate(params) => answer!(ThreadQueueUpdate, self.queue.update(*params)),
+            R::ThreadQueueDelete(params) => answer!(ThreadQueueDelete, self.queue.delete(&params)),
+            R::ThreadQueueReorder(params) => answer!(ThreadQueueReorder, self.queue.reorder(&params)),
+            R::ThreadQueueStart(params) => answer!(ThreadQueueStart, self.queue.start(&params)),
 
-            ClientRequest::TraceList(params) => answer!(responder, TraceList, core.traces.list(*params).await),
-            ClientRequest::TraceRead(params) => answer!(responder, TraceRead, core.traces.read(*params).await),
-            ClientRequest::TraceSubscribe(params) => {
-                core.traces.subscribe(*params, responder).await;
-            }
-            ClientRequest::TraceUnsubscribe(params) => {
-                answer!(responder, TraceUnsubscribe, core.traces.unsubscribe(id, &params));
-            }
-            other => core.services.serve(other, responder, || core.gauges()).await,
+            R::TraceList(params) => answer!(TraceList, self.traces.list(*params).await),
+            R::TraceRead(params) => answer!(TraceRead, self.traces.read(*params).await),
+            R::TraceSubscribe(params) => self.traces.subscribe(*params, responder).await,
+            R::TraceUnsubscribe(params) => answer!(TraceUnsubscribe, self.traces.unsubscribe(id, &params)),
         }
     }
 }

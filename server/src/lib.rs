@@ -17,6 +17,7 @@ mod mapping;
 pub mod outbound;
 mod paging;
 mod private;
+pub mod requests;
 pub mod scopes;
 mod server;
 pub mod services;

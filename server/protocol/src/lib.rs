@@ -24,7 +24,8 @@
 //! 1. Write the types of its params and result in the module of its topic, with the same derives as their neighbours.
 //! 2. Add one line to `client_methods!` in `methods`: name, types, tier, stability, scope and, for a stable method, the
 //!    fields that only experimental connections may set.
-//! 3. Serve it: the compiler reports the `match` in the server that lacks the new variant of [`ClientRequest`].
+//! 3. Serve it: the compiler reports that the lists of the server's `requests.rs` lack the new variant of
+//!    [`ClientRequest`], and then the `match` that lacks the variant of its list.
 //! 4. Run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`, which regenerates `docs/protocol/`.
 //!
 //! A notification is a line of `server_notifications!`, a request to clients is a line of `server_requests!`.

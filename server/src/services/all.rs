@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trace_mcp::Variables;
+use trace_protocol::RpcError;
 use trace_protocol::methods::method;
-use trace_protocol::{ClientRequest, RpcError};
 use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::sandbox::OpenFolders;
 
@@ -24,6 +24,7 @@ use super::watch::WatchService;
 use crate::config::ConfigStore;
 use crate::connection::{Connection, ConnectionId};
 use crate::ingress::Responder;
+use crate::requests::ServiceRequest;
 
 /// What the services need from the server.
 pub struct ServiceOptions {
@@ -113,10 +114,11 @@ impl Services {
     /// not wait for that.
     pub async fn serve(
         &self,
-        request: ClientRequest,
+        request: ServiceRequest,
         responder: Responder,
         gauges: impl FnOnce() -> Vec<Gauge> + Send,
     ) {
+        use ServiceRequest as R;
         macro_rules! answer {
             ($method:ident, $result:expr) => {{
                 let answer: Result<_, RpcError> = $result;
@@ -127,67 +129,55 @@ impl Services {
         let id = connection.id();
         let notifier: Notifier = connection;
         match request {
-            ClientRequest::AccountRead(params) => answer!(AccountRead, Ok(self.account.read(&params))),
-            ClientRequest::AccountBedrockCheckGovCloudRequirements(_) => {
+            R::AccountRead(params) => answer!(AccountRead, Ok(self.account.read(&params))),
+            R::AccountBedrockCheckGovCloudRequirements(_) => {
                 answer!(AccountBedrockCheckGovCloudRequirements, Ok(account::check_gov_cloud()));
             }
-            ClientRequest::ModelList(params) => {
+            R::ModelList(params) => {
                 let config = self.config.current().await;
                 answer!(ModelList, self.models.list(&config, &params));
             }
-            ClientRequest::ModelProviderList(_) => {
+            R::ModelProviderList(_) => {
                 let config = self.config.current().await;
                 answer!(ModelProviderList, Ok(self.models.providers(&config)));
             }
-            ClientRequest::ModelProviderCapabilitiesRead(_) => {
+            R::ModelProviderCapabilitiesRead(_) => {
                 answer!(ModelProviderCapabilitiesRead, Ok(self.models.capabilities()));
             }
-            ClientRequest::SkillsList(params) => answer!(SkillsList, Ok(self.catalogs.skills(*params))),
-            ClientRequest::HooksList(params) => answer!(HooksList, Ok(self.catalogs.hooks(*params))),
-            ClientRequest::PluginInstalled(_) => answer!(PluginInstalled, Ok(self.catalogs.plugins())),
-            ClientRequest::CollaborationModeList(_) => {
+            R::SkillsList(params) => answer!(SkillsList, Ok(self.catalogs.skills(*params))),
+            R::HooksList(params) => answer!(HooksList, Ok(self.catalogs.hooks(*params))),
+            R::PluginInstalled(_) => answer!(PluginInstalled, Ok(self.catalogs.plugins())),
+            R::CollaborationModeList(_) => {
                 let config = self.config.current().await;
                 answer!(CollaborationModeList, Ok(self.catalogs.collaboration_modes(&config)));
             }
-            ClientRequest::PermissionProfileList(params) => {
+            R::PermissionProfileList(params) => {
                 answer!(PermissionProfileList, self.catalogs.permission_profiles(&params));
             }
-            ClientRequest::ExperimentalFeatureList(params) => {
-                answer!(ExperimentalFeatureList, self.catalogs.features(&params));
-            }
-            ClientRequest::McpServerStatusList(params) => {
+            R::ExperimentalFeatureList(params) => answer!(ExperimentalFeatureList, self.catalogs.features(&params)),
+            R::McpServerStatusList(params) => {
                 let config = self.config.current().await;
                 answer!(McpServerStatusList, self.mcp.list(&config, &params).await);
             }
-            ClientRequest::ConfigRead(params) => answer!(ConfigRead, self.config.read(&params).await),
-            ClientRequest::ConfigValueWrite(params) => {
-                answer!(ConfigValueWrite, self.config.write_value(*params).await);
-            }
-            ClientRequest::ConfigBatchWrite(params) => {
-                answer!(ConfigBatchWrite, self.config.write_batch(*params).await);
-            }
-            ClientRequest::ConfigRequirementsRead(_) => {
-                answer!(ConfigRequirementsRead, Ok(account::configuration_requirements()));
-            }
-            ClientRequest::FsReadFile(params) => {
+            R::ConfigRead(params) => answer!(ConfigRead, self.config.read(&params).await),
+            R::ConfigValueWrite(params) => answer!(ConfigValueWrite, self.config.write_value(*params).await),
+            R::ConfigBatchWrite(params) => answer!(ConfigBatchWrite, self.config.write_batch(*params).await),
+            R::ConfigRequirementsRead(_) => answer!(ConfigRequirementsRead, Ok(account::configuration_requirements())),
+            R::FsReadFile(params) => {
                 // Keep the guard until the response is in the queue: no other large file of this connection is read
                 // before.
                 let (_turn, result) = self.fs.read_file_in_turn(id, *params, &notifier).await;
                 answer!(FsReadFile, result);
             }
-            ClientRequest::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(id, *params).await),
-            ClientRequest::FsCreateDirectory(params) => {
-                answer!(FsCreateDirectory, self.fs.create_directory(id, *params).await);
-            }
-            ClientRequest::FsGetMetadata(params) => answer!(FsGetMetadata, self.fs.get_metadata(id, *params).await),
-            ClientRequest::FsReadDirectory(params) => {
-                answer!(FsReadDirectory, self.fs.read_directory(id, *params).await);
-            }
-            ClientRequest::FsRemove(params) => answer!(FsRemove, self.fs.remove(id, *params).await),
-            ClientRequest::FsCopy(params) => answer!(FsCopy, self.fs.copy(id, *params).await),
-            ClientRequest::FsWatch(params) => answer!(FsWatch, self.watch.watch(id, *params, notifier).await),
-            ClientRequest::FsUnwatch(params) => answer!(FsUnwatch, Ok(self.watch.unwatch(id, *params))),
-            ClientRequest::CommandExec(params) => {
+            R::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(id, *params).await),
+            R::FsCreateDirectory(params) => answer!(FsCreateDirectory, self.fs.create_directory(id, *params).await),
+            R::FsGetMetadata(params) => answer!(FsGetMetadata, self.fs.get_metadata(id, *params).await),
+            R::FsReadDirectory(params) => answer!(FsReadDirectory, self.fs.read_directory(id, *params).await),
+            R::FsRemove(params) => answer!(FsRemove, self.fs.remove(id, *params).await),
+            R::FsCopy(params) => answer!(FsCopy, self.fs.copy(id, *params).await),
+            R::FsWatch(params) => answer!(FsWatch, self.watch.watch(id, *params, notifier).await),
+            R::FsUnwatch(params) => answer!(FsUnwatch, Ok(self.watch.unwatch(id, *params))),
+            R::CommandExec(params) => {
                 let config = self.config.current().await;
                 match self.exec.command_exec(id, *params, &notifier, &config).await {
                     Ok(finish) => {
@@ -196,41 +186,30 @@ impl Services {
                     Err(error) => responder.refuse(&error),
                 }
             }
-            ClientRequest::CommandExecWrite(params) => answer!(CommandExecWrite, self.exec.command_write(id, *params)),
-            ClientRequest::CommandExecTerminate(params) => {
-                answer!(CommandExecTerminate, self.exec.command_terminate(id, *params));
-            }
-            ClientRequest::CommandExecResize(params) => {
-                answer!(CommandExecResize, self.exec.command_resize(id, *params));
-            }
-            ClientRequest::ProcessSpawn(params) => match self.exec.process_spawn(id, *params, &notifier).await {
+            R::CommandExecWrite(params) => answer!(CommandExecWrite, self.exec.command_write(id, *params)),
+            R::CommandExecTerminate(params) => answer!(CommandExecTerminate, self.exec.command_terminate(id, *params)),
+            R::CommandExecResize(params) => answer!(CommandExecResize, self.exec.command_resize(id, *params)),
+            R::ProcessSpawn(params) => match self.exec.process_spawn(id, *params, &notifier).await {
                 Ok(life) => {
                     answer!(ProcessSpawn, Ok(trace_protocol::process::ProcessSpawnResponse {}));
                     tokio::spawn(life);
                 }
                 Err(error) => responder.refuse(&error),
             },
-            ClientRequest::ProcessWriteStdin(params) => {
-                answer!(ProcessWriteStdin, self.exec.process_write(id, *params));
-            }
-            ClientRequest::ProcessKill(params) => answer!(ProcessKill, self.exec.process_kill(id, *params)),
-            ClientRequest::ProcessResizePty(params) => {
-                answer!(ProcessResizePty, self.exec.process_resize(id, *params));
-            }
-            ClientRequest::FuzzyFileSearch(params) => {
-                answer!(FuzzyFileSearch, self.search.search(id, *params).await);
-            }
-            ClientRequest::FuzzyFileSearchSessionStart(params) => {
+            R::ProcessWriteStdin(params) => answer!(ProcessWriteStdin, self.exec.process_write(id, *params)),
+            R::ProcessKill(params) => answer!(ProcessKill, self.exec.process_kill(id, *params)),
+            R::ProcessResizePty(params) => answer!(ProcessResizePty, self.exec.process_resize(id, *params)),
+            R::FuzzyFileSearch(params) => answer!(FuzzyFileSearch, self.search.search(id, *params).await),
+            R::FuzzyFileSearchSessionStart(params) => {
                 answer!(FuzzyFileSearchSessionStart, self.search.session_start(id, *params, notifier));
             }
-            ClientRequest::FuzzyFileSearchSessionUpdate(params) => {
+            R::FuzzyFileSearchSessionUpdate(params) => {
                 answer!(FuzzyFileSearchSessionUpdate, self.search.session_update(id, *params));
             }
-            ClientRequest::FuzzyFileSearchSessionStop(params) => {
+            R::FuzzyFileSearchSessionStop(params) => {
                 answer!(FuzzyFileSearchSessionStop, Ok(self.search.session_stop(id, *params)));
             }
-            ClientRequest::ServerDiagnostics(_) => answer!(ServerDiagnostics, Ok(diagnostics(gauges()))),
-            other => responder.refuse(&RpcError::method_not_available(other.method())),
+            R::ServerDiagnostics(_) => answer!(ServerDiagnostics, Ok(diagnostics(gauges()))),
         }
     }
 }

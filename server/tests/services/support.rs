@@ -18,6 +18,7 @@ use trace_server::config::{CONFIG_FILE_NAME, ConfigStore, Override};
 use trace_server::connection::{Connection, TransportKind};
 use trace_server::ingress::{Entrance, Ingress, Responder, Service};
 use trace_server::outbound::{OutboundPolicy, OutboundReader};
+use trace_server::requests::Request;
 use trace_server::scopes::ScopeQueues;
 use trace_server::services::{Gauge, Launcher, ServiceOptions, Services, Variables};
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
@@ -189,7 +190,10 @@ impl Service for Only {
         let services = Arc::clone(&self.0);
         Box::pin(async move {
             let gauges = || vec![Gauge { name: "test.gauge".into(), value: 7 }];
-            services.serve(request, responder, gauges).await;
+            match Request::from(request) {
+                Request::Service(request) => services.serve(request, responder, gauges).await,
+                Request::Thread(_) => responder.refuse(&RpcError::invalid_request("there are no threads here")),
+            }
         })
     }
 
