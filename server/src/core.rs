@@ -1,4 +1,4 @@
-//! Puts a server together, hands what agents tell to the parts that it concerns, and ends the server.
+//! Builds a server from its parts, passes the events of agents to the parts that handle them, and shuts the server down.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     children: ChildThreads,
     scopes: ScopeQueues,
 
-    // What serves requests about threads.
+    // The handlers of requests about threads.
     pub(crate) starts: Arc<StartHandlers>,
     pub(crate) resumes: ResumeHandlers,
     pub(crate) archive: ArchiveHandlers,
@@ -49,7 +49,7 @@ pub(crate) struct Core {
     pub(crate) traces: TraceHandlers,
 }
 
-/// What a server is put together from.
+/// What a server is built from.
 pub(crate) struct Parts {
     pub(crate) cwd: PathBuf,
     pub(crate) version: String,
@@ -61,15 +61,15 @@ pub(crate) struct Parts {
 }
 
 impl Core {
-    /// Puts a server together. `runtime` makes the runtime, whose agents report to the server.
+    /// Builds a server. `runtime` makes the runtime, whose agents report to the server.
     pub(crate) fn new(parts: Parts, runtime: impl FnOnce(Arc<dyn Host>) -> Arc<Runtime>) -> Arc<Self> {
-        // The runtime must not keep the server alive, which keeps the runtime.
+        // The server holds the runtime, so the runtime's reference to the server must be weak.
         Arc::new_cyclic(|core| Self::with(parts, runtime(Arc::new(Listener(Weak::clone(core))))))
     }
 
     fn with(parts: Parts, runtime: Arc<Runtime>) -> Self {
         let Parts { cwd, version, store, configuration, services, traces, scopes } = parts;
-        // The limits of now: the tools with which agents start others do not know of later changes either.
+        // The limits stay as they are at the start, because the tools that start agents keep theirs too.
         let agents = &configuration.last_good().agents;
         let max_threads = usize::try_from(agents.max_threads).unwrap_or(usize::MAX);
         let limits = TreeLimits { max_threads, max_depth: agents.max_depth };
@@ -132,7 +132,7 @@ impl Core {
         }
     }
 
-    /// Returns figures of what goes on.
+    /// Returns the figures for `server/diagnostics`.
     pub(crate) fn gauges(&self) -> Vec<Gauge> {
         let gauge = |name: &str, value: usize| Gauge { name: name.to_owned(), value: value as u64 };
         let threads = self.threads.all();
@@ -152,8 +152,8 @@ impl Core {
         gauges
     }
 
-    /// Refuses turns of clients from now on, and waits for those that run, however long they take, also for those of agents that
-    /// they start meanwhile.
+    /// Refuses new turns of clients and waits without a time limit for the running ones, including those of agents that are
+    /// started meanwhile.
     pub(crate) async fn drain(&self) {
         self.turns.refuse_turns();
         loop {
@@ -166,7 +166,7 @@ impl Core {
         }
     }
 
-    /// Ends all agents: what they run is stopped, what they recorded is complete.
+    /// Shuts down all agents. Afterwards their commands are stopped and their recordings are complete.
     pub(crate) async fn shutdown(&self) {
         self.turns.refuse_turns();
         self.unloading.unload_everything().await;
@@ -176,7 +176,7 @@ impl Core {
     }
 }
 
-/// Hears what agents tell, as long as there is a server.
+/// The host of all agents. Its methods do nothing once the server is dropped.
 struct Listener(Weak<Core>);
 
 impl Host for Listener {

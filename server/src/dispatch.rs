@@ -1,4 +1,4 @@
-//! Which handler serves which method.
+//! Maps each request to the handler that serves it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Core {
 
     async fn serve(&self, request: ThreadRequest, responder: Responder) {
         use ThreadRequest as R;
-        /// Answers with what a handler returns, whose type is the method's.
+        /// Sends the result of a handler, which must have the result type of the method.
         macro_rules! answer {
             ($method:ident, $result:expr) => {{
                 let result = $result;
@@ -29,7 +29,7 @@ impl Core {
         }
         let id = responder.connection().id();
         match request {
-            // The entrance answers it; a second one is refused there too.
+            // The entrance handles `initialize`, also a second one, so none should get here.
             R::Initialize(_) => responder.refuse(&RpcError::already_initialized()),
 
             R::ThreadStart(params) => self.starts.start(*params, responder).await,

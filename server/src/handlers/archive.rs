@@ -1,4 +1,4 @@
-//! Threads that are archived, taken back and deleted, each with the agents below it.
+//! Archives, unarchives and deletes threads, each with the agents below it.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl ArchiveHandlers {
         }
     }
 
-    /// Puts a thread away, with the agents below it.
+    /// Archives a thread with the agents below it, and returns those that were archived.
     async fn put_away(&self, params: &ThreadArchiveParams) -> Result<Vec<ThreadId>, RpcError> {
         let id = thread_id(&params.thread_id)?;
         let _guard = self.locks.of_thread(&id).await?;
@@ -61,7 +61,7 @@ impl ArchiveHandlers {
         .await??;
         let ids = self.unload_all(id).await?;
         let mut archived = Vec::with_capacity(ids.len());
-        // What is above is put away first, for readers of lists.
+        // Parents first, so that a list of archived threads never has a child without its parent.
         for id in ids {
             let wanted = id.clone();
             match blocking(&self.store, move |store| store.archive(&wanted)).await? {
@@ -79,7 +79,7 @@ impl ArchiveHandlers {
             let _guard = self.locks.of_thread(&id).await?;
             let unarchive = move |store: &Store| -> Result<_, RpcError> {
                 let summary = store.unarchive(&id)?;
-                // The agents below it were put away with it.
+                // The agents below it were archived with it.
                 let below = store.descendants(&id);
                 let back = below.into_iter().filter(|below| store.unarchive(below).is_ok()).collect::<Vec<_>>();
                 Ok((summary, back))
@@ -110,7 +110,7 @@ impl ArchiveHandlers {
         }
     }
 
-    /// Removes a thread with the agents below it, and tells which are gone even if one of them cannot be removed.
+    /// Deletes a thread with the agents below it. `removed` gets those that were deleted, also if a later one cannot be deleted.
     async fn remove(&self, params: &ThreadDeleteParams, removed: &mut Vec<ThreadId>) -> Result<(), RpcError> {
         let id = thread_id(&params.thread_id)?;
         let _guard = self.locks.of_thread(&id).await?;
@@ -122,7 +122,7 @@ impl ArchiveHandlers {
             Ok(())
         })
         .await??;
-        // Whoever is above goes last: without it nobody would find those below.
+        // Children first: the threads below are found through their parents, so that a failed deletion can be repeated.
         for id in self.unload_all(id).await?.into_iter().rev() {
             let wanted = id.clone();
             blocking(&self.store, move |store| match store.resolve(&wanted) {
@@ -135,16 +135,16 @@ impl ArchiveHandlers {
         Ok(())
     }
 
-    /// Lets a thread go with all agents below it, and returns them: it first, parents before their children.
+    /// Unloads a thread with all agents below it. Returns their ids, parents before their children.
     async fn unload_all(&self, id: ThreadId) -> Result<Vec<ThreadId>, RpcError> {
         self.unloading.unload(&id).await;
-        // Only now it is known who is below: until it was stopped, it could start others.
+        // Listed after the agent has stopped, because until then it can start others.
         let ids = blocking(&self.store, move |store| {
             let below = store.descendants(&id);
             std::iter::once(id).chain(below).collect::<Vec<_>>()
         })
         .await?;
-        // Those that were loaded without it.
+        // `unload` does not find an agent below whose parent is not loaded.
         for id in ids.iter().rev() {
             self.unloading.unload(id).await;
         }

@@ -1,4 +1,4 @@
-//! How the settings of a thread follow from the configuration, from what is stored, and from what a client wants.
+//! Works out the settings of a thread from the configuration, the stored settings and the overrides of a client.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::overrides::{Overrides, Place};
 use crate::config::{self, Config, ConfigStore};
 use crate::mapping::settings as mapping;
 
-/// What settings are made with: the configuration, and the providers and folders of the runtime.
+/// The configuration as threads use it, with the providers and writable folders of the runtime.
 pub(crate) struct ThreadConfiguration {
-    /// Folder against which relative folders of clients are taken.
+    /// Folder against which relative paths of clients are resolved.
     pub(crate) cwd: PathBuf,
     pub(crate) store: Arc<ConfigStore>,
     pub(crate) runtime: Arc<Runtime>,
 }
 
 impl ThreadConfiguration {
-    /// Returns the configuration in force: the file as it is, or what was read last if it is broken now.
+    /// Returns the configuration in force: that of the file, or the last valid one if the file is invalid now.
     pub(crate) fn current(&self) -> Arc<Config> {
         match self.store.current() {
             Ok(config) => config,
@@ -35,18 +35,18 @@ impl ThreadConfiguration {
         }
     }
 
-    /// Returns the settings of a thread for which neither a client nor a file says anything.
+    /// Returns the settings of a thread without stored settings and overrides.
     pub(crate) fn defaults(&self) -> Settings {
         self.current().settings(&self.cwd)
     }
 
-    /// Tells whether a model provider of this name is set up.
+    /// Returns whether a model provider of this name is set up.
     pub(crate) fn has_provider(&self, name: &str) -> bool {
         self.runtime.provider(name).is_some()
     }
 
-    /// Completes a client's change of settings: with the sandbox policy of the permission profile that it names, and with
-    /// symlinks in folders resolved.
+    /// Completes a client's change of settings: adds the sandbox policy of the permission profile that the client names, and
+    /// resolves symlinks in folders.
     ///
     /// # Errors
     ///
@@ -103,9 +103,9 @@ impl ThreadConfiguration {
         Ok(without)
     }
 
-    /// Returns the settings of a thread: configured, with those that were stored, with what the client wants. Links to folders
-    /// are resolved, but for those that were stored and that the client does not name: commands of the thread may have put one
-    /// there since.
+    /// Returns the settings of a thread: those of the configuration, replaced by stored ones, replaced by overrides. Symlinks in
+    /// the paths of folders are resolved, except in stored paths that the client does not name again, because commands of the
+    /// thread may have created a symlink there since.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl ThreadConfiguration {
         };
         let mut settings = match stored {
             Some(stored) => {
-                // What the client configures for this thread replaces what was stored; the rest of the configuration does not.
+                // The configuration that the client gives for this thread replaces stored settings; that of the file does not.
                 let change = difference(&own.settings(&cwd), &configured.settings(&cwd));
                 Settings { cwd, ..stored.changed(&change) }
             }
@@ -134,7 +134,7 @@ impl ThreadConfiguration {
         };
         if let Some(model) = &overrides.model {
             settings.model.clone_from(model);
-            // A model of the catalogue brings its provider and how much it usually reasons.
+            // A model of the catalogue determines its provider and its default reasoning effort.
             if let Some(known) = configured.models.iter().find(|known| known.id == *model) {
                 settings.provider = known.provider.clone().unwrap_or(settings.provider);
                 settings.effort = known.default_effort.clone().or(settings.effort);
@@ -156,14 +156,7 @@ impl ThreadConfiguration {
         if let Some(reviewer) = overrides.reviewer {
             settings.approvals_reviewer = Some(mapping::reviewer_from_wire(reviewer));
         }
-        let sandbox = match (overrides.sandbox, &overrides.permissions) {
-            (Some(SandboxMode::ReadOnly), _) => Some(config::SandboxMode::ReadOnly),
-            (Some(SandboxMode::WorkspaceWrite), _) => Some(config::SandboxMode::WorkspaceWrite),
-            (Some(SandboxMode::DangerFullAccess), _) => Some(config::SandboxMode::DangerFullAccess),
-            (None, Some(profile)) => Some(profile_mode(profile)?),
-            (None, None) => None,
-        };
-        if let Some(mode) = sandbox {
+        if let Some(mode) = sandbox_mode(overrides)? {
             settings.sandbox = configured.sandbox(mode);
         }
         if let Some(instructions) = &overrides.base_instructions {
@@ -180,13 +173,24 @@ impl ThreadConfiguration {
     }
 }
 
+/// Returns the sandbox mode that a client wants.
+fn sandbox_mode(overrides: &Overrides) -> Result<Option<config::SandboxMode>, RpcError> {
+    Ok(match (overrides.sandbox, &overrides.permissions) {
+        (Some(SandboxMode::ReadOnly), _) => Some(config::SandboxMode::ReadOnly),
+        (Some(SandboxMode::WorkspaceWrite), _) => Some(config::SandboxMode::WorkspaceWrite),
+        (Some(SandboxMode::DangerFullAccess), _) => Some(config::SandboxMode::DangerFullAccess),
+        (None, Some(profile)) => Some(profile_mode(profile)?),
+        (None, None) => None,
+    })
+}
+
 /// Returns the sandbox mode of a permission profile.
 fn profile_mode(profile: &str) -> Result<config::SandboxMode, RpcError> {
     let mode = Config::permission_profile(profile);
     mode.ok_or_else(|| RpcError::invalid_request(format!("there is no profile `{profile}`")))
 }
 
-/// Returns what has to change in some settings to make them others, as far as a configuration can.
+/// Returns the change that turns `from` into `to`, for the settings that a configuration contains.
 fn difference(from: &Settings, to: &Settings) -> SettingsChange {
     fn changed<T: PartialEq + Clone>(from: &T, to: &T) -> Option<T> {
         (from != to).then(|| to.clone())

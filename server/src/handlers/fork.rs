@@ -1,4 +1,4 @@
-//! Threads that begin as a copy of another.
+//! Copies threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::mapping::thread_id;
 use crate::store::{ForkPoint, NewThread, Store, StoreError, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
-/// Where a copy is made from.
+/// The thread that is copied: one of the store, or a rollout file.
 enum Original {
     Thread(ThreadId),
     File(PathBuf),
 }
 
-/// What a copy is made of.
+/// What a copy takes from the original.
 struct Source {
     from: Original,
     summary: ThreadSummary,
@@ -44,16 +44,9 @@ impl StartHandlers {
         }
     }
 
-    /// Makes a thread that begins as a copy of another.
+    /// Makes the copy. It is not in the registry yet.
     async fn copied(&self, connection: &Connection, params: &ThreadForkParams) -> Result<Arc<LoadedThread>, RpcError> {
-        let point = match (&params.last_turn_id, &params.before_turn_id) {
-            (Some(_), Some(_)) => {
-                return Err(RpcError::invalid_request("`lastTurnId` and `beforeTurnId` exclude each other"));
-            }
-            (Some(turn), None) => ForkPoint::Through(TurnId::from(turn.as_str())),
-            (None, Some(turn)) => ForkPoint::Before(TurnId::from(turn.as_str())),
-            (None, None) => ForkPoint::End,
-        };
+        let point = fork_point(params)?;
         let Source { from, summary, settings: stored_settings, without: taken } = self.source(params).await?;
         if params.ephemeral && !params.exclude_turns && summary.history_mode == ThreadHistoryMode::Paginated {
             let message = "an ephemeral copy of a paginated thread needs excludeTurns: true";
@@ -117,7 +110,7 @@ impl StartHandlers {
         Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
     }
 
-    /// Finds what a client wants copied.
+    /// Finds the thread or file that a client names.
     async fn source(&self, params: &ThreadForkParams) -> Result<Source, RpcError> {
         if let Some(path) = params.path.as_ref().map(PathBuf::from) {
             let file = path.clone();
@@ -140,6 +133,16 @@ impl StartHandlers {
         };
         let without = loaded.map_or_else(Vec::new, |loaded| loaded.agent().without().to_vec());
         Ok(Source { from: Original::Thread(id), summary, settings, without })
+    }
+}
+
+/// Returns the turn up to which a client wants a thread copied.
+fn fork_point(params: &ThreadForkParams) -> Result<ForkPoint, RpcError> {
+    match (&params.last_turn_id, &params.before_turn_id) {
+        (Some(_), Some(_)) => Err(RpcError::invalid_request("`lastTurnId` and `beforeTurnId` exclude each other")),
+        (Some(turn), None) => Ok(ForkPoint::Through(TurnId::from(turn.as_str()))),
+        (None, Some(turn)) => Ok(ForkPoint::Before(TurnId::from(turn.as_str()))),
+        (None, None) => Ok(ForkPoint::End),
     }
 }
 

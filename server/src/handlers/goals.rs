@@ -1,4 +1,4 @@
-//! What a thread is to reach.
+//! Goals of threads: what a client sets, and the turns that pursue it.
 
 use std::sync::{Arc, Weak};
 
@@ -27,7 +27,7 @@ use crate::threads::{LoadedThread, Registry};
 /// Most characters of an objective.
 pub(crate) const MAX_OBJECTIVE_CHARACTERS: usize = 4_000;
 
-/// Serves `thread/goal/*`, and has agents go on until their goal is reached.
+/// Serves `thread/goal/*`, and starts turns until a goal is reached.
 pub(crate) struct GoalHandlers {
     pub(crate) threads: Arc<Registry>,
     pub(crate) hub: Hub,
@@ -84,7 +84,7 @@ impl GoalHandlers {
         Ok(ThreadGoalSetResponse { goal })
     }
 
-    /// Counts what an answer of the model used up.
+    /// Adds the tokens of an inference call to an active goal.
     pub(crate) fn count_tokens(&self, thread: &LoadedThread, tokens: u64) {
         let mut state = thread.state();
         if let Some(goal) = state.goal.as_mut().filter(|goal| goal.status == ThreadGoalStatus::Active) {
@@ -92,17 +92,17 @@ impl GoalHandlers {
         }
     }
 
-    /// Brings a goal up to date when a turn has ended, and goes on towards it if that is what follows.
+    /// Updates a goal when a turn has ended, and starts the next turn if the goal is still active.
     pub(crate) fn turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
         let (duration, goes_on, objective) = {
             let state = thread.state();
             let Some((_, objective)) = state.pursuit.told.as_ref().filter(|(told, _)| told == turn) else { return };
             if state.is_closing() || self.turns.takes_turns().is_err() {
-                // The end of the server is no reason to give up.
+                // The turn was ended by a shutdown, which says nothing about the goal.
                 return;
             }
             let last = state.view.last().filter(|last| last.id == turn.as_str());
-            // Only turns for the goal that did nothing stop it: what the user asks in between does not.
+            // Only an idle turn that was started for the goal stops the pursuit, not an idle turn of the user.
             let goes_on = state.pursuit.started.as_ref() != Some(turn) || last.is_some_and(has_worked);
             (last.and_then(|last| last.duration_ms).unwrap_or(0), goes_on, objective.clone())
         };
@@ -132,7 +132,7 @@ impl GoalHandlers {
         }
     }
 
-    /// Notes that the agent says that its goal is reached, or out of reach.
+    /// Sets the status that the agent reports for its goal.
     fn agent_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
         let thread = self.threads.get(id).ok_or("the thread is gone")?;
         let now = Timestamp::now().as_second();
@@ -161,7 +161,7 @@ impl GoalHandlers {
             thread.agent().released().await;
             let objective = {
                 let state = thread.state();
-                // What the user wants next comes first; the end of that asks again.
+                // Queued prompts come first. The end of their turns calls this function again.
                 let goal = state.goal.as_ref().filter(|goal| goal.status == ThreadGoalStatus::Active);
                 match goal {
                     Some(goal) if state.queue.is_empty() && !state.is_closing() => goal.objective.clone(),
@@ -206,7 +206,7 @@ impl GoalHandlers {
     }
 }
 
-/// Returns how far a goal is after a turn that was begun while it was active.
+/// Returns the status of a goal after a turn that began while the goal was active.
 fn status_after(goal: &ThreadGoal, outcome: &TurnOutcome) -> ThreadGoalStatus {
     match outcome {
         TurnOutcome::Interrupted => ThreadGoalStatus::Paused,
@@ -219,8 +219,8 @@ fn status_after(goal: &ThreadGoal, outcome: &TurnOutcome) -> ThreadGoalStatus {
     }
 }
 
-/// Tells whether a turn did more than talk. One that only talked waits for somebody to say something: another turn would
-/// say the same again.
+/// Returns whether a turn did more than produce messages. An agent whose turn did not waits for the user, and would repeat itself
+/// in another turn.
 fn has_worked(turn: &Turn) -> bool {
     let is_talk = |item: &ThreadItem| {
         matches!(
@@ -234,7 +234,7 @@ fn has_worked(turn: &Turn) -> bool {
     turn.items.iter().any(|item| !is_talk(item))
 }
 
-/// Lets the agent of a thread say what became of its goal. Offered while a goal is active.
+/// The tool with which an agent reports the status of its goal. It is offered while a goal is active.
 pub(crate) struct UpdateGoal {
     pub(crate) goals: Weak<GoalHandlers>,
     pub(crate) thread: ThreadId,
@@ -254,7 +254,7 @@ enum SaidStatus {
 }
 
 impl UpdateGoal {
-    /// The name by which models call it.
+    /// Name that models call.
     pub(crate) const NAME: &str = "update_goal";
 }
 

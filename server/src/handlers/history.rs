@@ -1,4 +1,4 @@
-//! What was said and done in a thread: read whole, in pages, searched, taken back.
+//! The history of a thread: read completely or in pages, searched, and reverted.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::mapping::thread_id;
 use crate::store::{Page, Resolution, Store, StoredThread, page};
 use crate::threads::{LoadedThread, Registry, Turns};
 
-/// A thread's turns, wherever they are.
+/// The turns of a thread, loaded or stored.
 struct History {
     id: ThreadId,
     mode: ThreadHistoryMode,
@@ -142,7 +142,7 @@ impl HistoryHandlers {
         Ok(ThreadRevertResponse { thread, items_backwards_cursor, turns_backwards_cursor })
     }
 
-    /// Serves the older name, which counts turns from the end.
+    /// Serves the older form of `thread/revert`, which counts turns from the end.
     pub(crate) async fn rollback(&self, params: ThreadRollbackParams) -> Result<ThreadRollbackResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let count = usize::try_from(params.num_turns).unwrap_or(usize::MAX);
@@ -160,7 +160,7 @@ impl HistoryHandlers {
         Ok(ThreadRollbackResponse { thread: thread.show(&state, &settings, Turns::Full) })
     }
 
-    /// Drops a turn and all after it from what is stored, shown, and seen by the model.
+    /// Drops a turn and all later ones from the file, from the view and from the history of the agent.
     async fn drop_turns(&self, thread: &Arc<LoadedThread>, before: &str) -> Result<(), RpcError> {
         let hold = thread.agent().hold().map_err(|refusal| match refusal {
             Refusal::Busy(_) => RpcError::invalid_request("a turn is running: interrupt it, or wait for its end"),
@@ -198,7 +198,11 @@ impl HistoryHandlers {
         Ok(ThreadReadStateUpdateResponse { read_state: state.read.clone() })
     }
 
-    /// Returns the turns of a thread that has any.
+    /// Returns the turns of a thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the thread is unknown or ephemeral, or if it is loaded and has no turns yet.
     async fn history(&self, id: &str) -> Result<History, RpcError> {
         let id = thread_id(id)?;
         if let Some(thread) = self.threads.get(&id) {
@@ -234,7 +238,7 @@ impl History {
     }
 }
 
-/// Returns what a page of turns is asked with.
+/// Returns a query with the defaults for what the params leave out.
 pub(crate) fn turns_query(
     cursor: Option<String>,
     limit: Option<u32>,
@@ -249,7 +253,7 @@ pub(crate) fn turns_query(
     }
 }
 
-/// Says a page of turns to clients.
+/// Returns a page of turns in the form of the protocol.
 pub(crate) fn turns_page(page: Page<Turn>) -> TurnsPage {
     TurnsPage { data: page.data, next_cursor: page.next_cursor, backwards_cursor: page.backwards_cursor }
 }

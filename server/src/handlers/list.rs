@@ -1,4 +1,4 @@
-//! Which threads there are.
+//! Lists of threads, and searches in them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::paging;
 use crate::store::{SearchQuery, Store, ThreadListQuery, ThreadSummary};
 use crate::threads::{Registry, Turns};
 
-/// Serves the lists of threads and the search in them.
+/// Serves `thread/list`, `thread/loaded/list` and `thread/search`.
 pub(crate) struct ListHandlers {
     pub(crate) threads: Arc<Registry>,
     pub(crate) store: Store,
@@ -52,7 +52,7 @@ impl ListHandlers {
 
     pub(crate) fn loaded(&self, params: &ThreadLoadedListParams) -> Result<ThreadLoadedListResponse, RpcError> {
         let ids = self.threads.ids();
-        // Who does not ask for pages gets all: ids are short, and clients look for one among them.
+        // Without a limit all ids are returned: they are short, and clients look for one among them.
         let limit = params.limit.map_or(ids.len(), |limit| paging::limit(Some(limit)));
         let (page, next_cursor) = paging::by_key(&ids, |id| id.as_str(), params.cursor.as_deref(), limit)?;
         Ok(ThreadLoadedListResponse { data: page.iter().map(ToString::to_string).collect(), next_cursor })
@@ -85,7 +85,7 @@ impl ListHandlers {
         Ok(ThreadSearchResponse { data, backwards_cursor: page.backwards_cursor, next_cursor: page.next_cursor })
     }
 
-    /// Shows a thread as a row of a list: as it is loaded, or as it is stored.
+    /// Returns a thread for a list: in its loaded state if it is loaded, otherwise as it is stored.
     fn row(&self, summary: &ThreadSummary) -> Thread {
         match self.threads.get(&summary.id) {
             Some(thread) => {

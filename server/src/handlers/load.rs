@@ -1,4 +1,4 @@
-//! Stored threads that are loaded.
+//! Loads stored threads.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::store::{StoreError, StoredMail, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin};
 
 impl StartHandlers {
-    /// Loads a stored thread. Returns it with the mail that it has.
+    /// Loads a stored thread. Returns it with its mailbox.
     pub(crate) async fn load(
         &self,
         id: &ThreadId,
@@ -23,7 +23,7 @@ impl StartHandlers {
         let wanted = id.clone();
         let (summary, stored, queue, writer) = blocking(&self.store, move |store| -> Result<_, StoreError> {
             let summary = store.find(&wanted)?;
-            // The writer comes first: while it is open nobody else adds to what is read.
+            // The writer is opened first, because it keeps other processes from appending to what is read.
             let writer = store.open_writer(&wanted)?;
             Ok((summary, store.load(&wanted)?, store.queue(&wanted), writer))
         })
@@ -33,7 +33,7 @@ impl StartHandlers {
         let settings = self.configuration.settings(overrides, Some(&stored_settings))?;
         let origin = origin_of(&summary);
         let lineage = lineage(&summary);
-        // What was taken from an agent is taken from those that it started.
+        // An agent may not use tools that its parent may not use.
         let parent = lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent));
         without.extend(parent.iter().flat_map(|parent| parent.agent().without()).copied());
         let tools = self.tools.own(id, overrides, &settings, &without, lineage.as_ref(), &stored.dynamic_tools).await?;
@@ -86,7 +86,7 @@ fn origin_of(summary: &ThreadSummary) -> Origin {
     }
 }
 
-/// Returns where a stored agent stands in its tree.
+/// Returns the place of a stored agent in its tree, or `None` for a root agent.
 fn lineage(summary: &ThreadSummary) -> Option<Lineage> {
     let parent = summary.parent.clone()?;
     let depth = match &summary.source {

@@ -1,8 +1,8 @@
-//! What the methods of the protocol do, one file per family.
+//! Handlers of the requests about threads, one struct for each family of methods.
 //!
-//! The methods of a family are those of a struct that has the parts of the server that they need, and the state that only they
-//! change. A handler takes decoded params and returns the result; the few whose answer has to stand at a certain point of a
-//! thread's history answer by themselves.
+//! Each struct has the parts of the server that its methods need, and the state that only they change. A handler takes decoded
+//! params and returns the result. A handler whose response must have a defined place among the notifications of a thread takes
+//! the responder instead and responds itself.
 
 mod archive;
 mod configuration;

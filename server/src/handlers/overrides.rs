@@ -1,10 +1,10 @@
-//! What a client wants other than configured when it starts, resumes or copies a thread.
+//! Settings that a client gives when it starts, resumes or copies a thread.
 
 use trace_protocol::common::JsonObject;
 use trace_protocol::settings::{ApprovalsReviewer, AskForApproval, Personality, SandboxMode};
 use trace_protocol::thread::{ThreadForkParams, ThreadResumeParams, ThreadStartParams};
 
-/// What a client wants other than configured.
+/// Settings of a client that replace those of the configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Overrides {
     pub(crate) model: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Overrides {
     pub(crate) personality: Option<Personality>,
 }
 
-/// Takes the members that the params of these methods share.
+/// Takes the fields that the params of the three methods share.
 macro_rules! shared {
     ($params:expr, $personality:expr) => {
         Overrides {
@@ -59,7 +59,7 @@ impl From<&ThreadForkParams> for Overrides {
     }
 }
 
-/// Whether an agent has a place to work in.
+/// Whether an agent has a folder to work in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Folder,

@@ -1,4 +1,4 @@
-//! Prompts that wait until a thread has nothing to do.
+//! Queued prompts, which are started when the thread is idle.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::paging;
 use crate::store::Store;
 use crate::threads::{LoadedThread, Registry};
 
-/// Most prompts that wait for one thread.
+/// Most queued prompts of a thread.
 pub(crate) const MAX_QUEUED_PROMPTS: usize = 100;
 
-/// Serves `thread/queue/*`, and starts the prompts that wait.
+/// Serves `thread/queue/*`, and starts queued prompts.
 pub(crate) struct QueueHandlers {
     pub(crate) threads: Arc<Registry>,
     pub(crate) store: Store,
@@ -103,7 +103,7 @@ impl QueueHandlers {
         Ok(ThreadQueueReorderResponse {})
     }
 
-    /// Starts a prompt now. One that comes while a turn runs joins it, as whatever else a user says.
+    /// Starts a queued prompt now. While a turn runs, the prompt joins that turn, like other input of users.
     pub(crate) fn start(&self, params: &ThreadQueueStartParams) -> Result<ThreadQueueStartResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
         let wanted = params.queued_submission_id.as_deref();
@@ -116,7 +116,7 @@ impl QueueHandlers {
         Ok(ThreadQueueStartResponse { turn: started?.turn })
     }
 
-    /// Starts the next prompt that waits when the thread has nothing to do.
+    /// Starts the next queued prompt in a task of its own, unless such a task exists already.
     pub(crate) fn start_queued_later(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         let mut state = thread.state();
         state.draining.asked += 1;
@@ -128,7 +128,7 @@ impl QueueHandlers {
         tokio::spawn(async move { queue.start_queued(&thread) });
     }
 
-    /// Starts the next prompt that waits, unless the thread has something to do: then the end of that asks again.
+    /// Starts the next queued prompt if the thread is idle. If it is busy, the end of its turn tries again.
     fn start_queued(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         loop {
             let asked = thread.state().draining.asked;
@@ -152,7 +152,7 @@ impl QueueHandlers {
                 }
             }
             let mut state = thread.state();
-            // Whoever asked meanwhile relied on this one to try.
+            // Calls of `start_queued_later` that came meanwhile rely on this loop to try again.
             if state.draining.asked == asked {
                 state.draining.is_tried = false;
                 return;
@@ -160,7 +160,7 @@ impl QueueHandlers {
         }
     }
 
-    /// Asks again when the history of a thread is not being changed any more, whose end asks nobody.
+    /// Tries again once the agent is no longer held: unlike the end of a turn, the end of a hold is not an event.
     fn try_again_when_released(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         let (queue, thread) = (Arc::clone(self), Arc::clone(thread));
         tokio::spawn(async move {
@@ -169,7 +169,7 @@ impl QueueHandlers {
         });
     }
 
-    /// Lets go of a prompt that was claimed: it is started, or waits on.
+    /// Releases a claimed prompt, and removes it from the queue if it was started.
     fn settle(&self, thread: &LoadedThread, id: &str, is_started: bool) {
         thread.state().draining.claimed = None;
         if !is_started {
@@ -184,14 +184,14 @@ impl QueueHandlers {
         }
     }
 
-    /// Changes what waits for a thread, stores it, and tells of it if it is something else now.
+    /// Changes the queue of a thread, stores it, and notifies the subscribers if it differs.
     fn change_queue<T>(
         &self,
         thread: &LoadedThread,
         change: impl FnOnce(&mut Vec<QueuedSubmission>) -> Result<T, RpcError>,
     ) -> Result<T, RpcError> {
         let mut state = thread.state();
-        // What is being started is not there for anybody else.
+        // The claimed prompt is about to start, so no change may see it.
         let claimed = state.draining.claimed.clone();
         let is_claimed = |queued: &QueuedSubmission| Some(&queued.id) == claimed.as_ref();
         let (held, mut queue): (Vec<_>, Vec<_>) = state.queue.iter().cloned().partition(is_claimed);
@@ -204,7 +204,7 @@ impl QueueHandlers {
             true => Ok(()),
             false => self.store.set_queue(thread.id(), &queue).map_err(RpcError::from),
         };
-        // What was started does not wait any more, whatever the disk says; a prompt that is not kept is refused.
+        // A removal counts even if it cannot be stored; an addition that cannot be stored is refused.
         if stored.is_ok() || queue.len() < state.queue.len() {
             state.queue = queue;
             state.tell(ThreadQueueChangedNotification { thread_id: thread.id().to_string() });
@@ -213,14 +213,15 @@ impl QueueHandlers {
     }
 }
 
-/// What came of an attempt to start a prompt.
+/// The outcome of an attempt to start a prompt.
 enum Tried {
     Started,
     Busy,
     Held,
 }
 
-/// Takes a prompt to start it: a certain one, or the first. Nobody else gets or changes it meanwhile; there is one at a time.
+/// Claims a prompt in order to start it: the one with an id, or the first. Only one prompt of a thread is claimed at a time, and it
+/// cannot be changed until it is settled.
 fn claim(thread: &LoadedThread, id: Option<&str>) -> Option<QueuedSubmission> {
     let mut state = thread.state();
     if state.draining.claimed.is_some() {

@@ -1,4 +1,4 @@
-//! Clients that join threads, which are loaded for that, and leave them.
+//! Clients that join threads, which are loaded first if necessary, and leave them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use crate::mapping::thread_id;
 use crate::store::{Store, page};
 use crate::threads::{LoadedThread, Registry, State, TreeLocks, Turns, Unloading};
 
-/// Serves the methods with which clients join threads and leave them. [`super::tree`] loads the agents below a thread.
+/// Serves `thread/resume` and `thread/unsubscribe`. [`super::tree`] loads the agents below a thread.
 pub(crate) struct ResumeHandlers {
     pub(super) starts: Arc<StartHandlers>,
     pub(super) threads: Arc<Registry>,
     pub(super) store: Store,
     pub(super) hub: Hub,
     pub(super) unloading: Arc<Unloading>,
-    /// How large trees may become.
+    /// How large a tree may become.
     pub(super) limits: TreeLimits,
     tools: Arc<ThreadTools>,
     locks: Arc<TreeLocks>,
@@ -156,7 +156,7 @@ impl ResumeHandlers {
     }
 }
 
-/// What the answer to a resume is made of.
+/// What the response to `thread/resume` is made from.
 struct ResumeContext<'a> {
     thread: &'a LoadedThread,
     settings: &'a Settings,

@@ -1,4 +1,4 @@
-//! Names, settings and what is known of a thread's repository.
+//! Names and settings of threads, and what is known of their repositories.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::mapping::thread_id;
 use crate::store::{GitChange, Resolution, Store};
 use crate::threads::{Registry, Turns};
 
-/// Serves the methods that change what is known of a thread beside its history.
+/// Serves `thread/name/set`, `thread/metadata/update` and `thread/settings/update`.
 pub(crate) struct SettingsHandlers {
     pub(crate) threads: Arc<Registry>,
     pub(crate) store: Store,

@@ -1,4 +1,4 @@
-//! Threads that are started.
+//! Starts threads.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::mapping::settings as mapping;
 use crate::store::{NewThread, Store};
 use crate::threads::{Beginning, LoadedThread, Origin, Registry, Turns};
 
-/// Makes threads: new ones here, copies in [`super::fork`], and those of stored threads in [`super::load`].
+/// Makes loaded threads: new ones here, copies in [`super::fork`], and those of stored threads in [`super::load`].
 pub(crate) struct StartHandlers {
     pub(crate) configuration: Arc<ThreadConfiguration>,
     pub(crate) tools: Arc<ThreadTools>,
@@ -32,7 +32,7 @@ pub(crate) struct StartHandlers {
     pub(crate) store: Store,
     pub(crate) threads: Arc<Registry>,
     pub(crate) hub: Hub,
-    /// Version that stored threads name.
+    /// Version of the server that is written to rollout files.
     pub(crate) version: String,
 }
 
@@ -47,7 +47,7 @@ impl StartHandlers {
         }
     }
 
-    /// Makes a thread. Nothing of it is on disk before something happens in it.
+    /// Makes a thread. Nothing of it is written to disk until something happens in it.
     async fn new_thread(
         &self,
         connection: &Connection,
@@ -119,7 +119,7 @@ impl StartHandlers {
         }
     }
 
-    /// Loads a new thread: its client is subscribed and answered, and then all clients hear of it.
+    /// Adds a new thread to the registry, subscribes its client, responds to it, and then notifies all clients.
     pub(super) fn open<M: ClientMethod>(
         &self,
         thread: &Arc<LoadedThread>,
@@ -162,7 +162,7 @@ pub(super) fn start_response(thread: Thread, settings: &Settings) -> ThreadStart
     }
 }
 
-/// An ephemeral thread leaves nothing behind, so nothing of it is recorded either.
+/// Returns where a thread is recorded. An ephemeral thread is not stored, so it is not recorded either.
 pub(super) fn recorded(origin: &Origin) -> Recorded {
     if origin.is_ephemeral { Recorded::Nowhere } else { Recorded::Apart }
 }

@@ -1,4 +1,4 @@
-//! Commands of agents that go on in the background.
+//! Commands of agents that run in the background.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The tools that not all agents have: those of a thread's servers of tools, and the one that updates its goal.
+//! Tools that belong to one thread: those of its servers of tools, and the one that updates its goal.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::mapping;
 use crate::services::McpService;
 use crate::threads::Registry;
 
-/// What tools of threads are made with.
+/// Makes the tools that belong to one thread.
 pub(crate) struct ThreadTools {
     pub(crate) threads: Arc<Registry>,
     pub(crate) mcp: Arc<McpService>,
@@ -25,7 +25,7 @@ pub(crate) struct ThreadTools {
 }
 
 impl ThreadTools {
-    /// Returns the tools that not all agents have: those of its servers, and what only the agent of this thread has.
+    /// Returns the tools of a thread's servers, and the tool that updates its goal.
     pub(crate) async fn own(
         &self,
         thread: &ThreadId,
@@ -37,20 +37,19 @@ impl ThreadTools {
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
         let mut tools = self.of_servers(thread, overrides, settings, without, lineage).await?;
         tools.retain(|tool| tool.family() != ToolFamily::Own);
-        // A client's tool of that name is the client's business.
+        // A dynamic tool of a client with the same name takes precedence.
         if dynamic.iter().all(|tool| tool.get("name").is_none_or(|name| name != UpdateGoal::NAME)) {
             tools.push(Arc::new(UpdateGoal { goals: Arc::downgrade(&self.goals), thread: thread.clone() }));
         }
         Ok(tools)
     }
 
-    /// Returns the tools of servers for the agent of a thread: those of its parent's servers, if it has a parent that is
-    /// loaded, and else those of servers that are started for it. An agent that has no place to work in has
-    /// none, and so has one whose calls are answered out of a recording.
+    /// Returns the tools of servers for a thread. A thread whose parent is loaded shares the parent's servers; for others, servers
+    /// are started. There are none for an agent without a folder to work in, and in a replay that does not run tools.
     ///
     /// # Errors
     ///
-    /// A server did not start without which no thread starts, or the client's configuration makes no sense.
+    /// Returns an error if a required server did not start, or if the client's configuration is invalid.
     async fn of_servers(
         &self,
         thread: &ThreadId,
@@ -82,7 +81,7 @@ impl ThreadTools {
         Err(RpcError::internal(format!("required MCP servers did not start: {}", missing.join("; "))))
     }
 
-    /// Tells those who listen to a thread how far its servers of tools are, from now on.
+    /// Notifies the subscribers of a thread of the startup of its servers of tools, from now on.
     pub(crate) fn tell_of_servers(&self, thread: &ThreadId) {
         let Some(servers) = self.mcp.of_thread(thread) else { return };
         let (threads, thread) = (Arc::downgrade(&self.threads), thread.clone());

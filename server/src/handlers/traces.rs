@@ -1,4 +1,4 @@
-//! Recorded sessions for clients.
+//! Recorded sessions: listed, reduced, and followed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl TraceHandlers {
         Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
     }
 
-    /// Subscribes a connection to a bundle. The first change is told after the answer.
+    /// Subscribes a connection to a bundle. The first notification follows the response.
     pub(crate) async fn subscribe(&self, params: TraceSubscribeParams, responder: Responder) {
         let connection = Arc::clone(responder.connection());
         let subscribed = async {
@@ -78,7 +78,7 @@ impl TraceHandlers {
         }
     }
 
-    /// Returns the bundle that a thread is recorded in. A loaded thread in which nothing happened yet gets its bundle now.
+    /// Returns the bundle of a thread. For a loaded thread that has none yet, the bundle is created.
     async fn recorded_in(&self, thread: String) -> Result<PathBuf, RpcError> {
         let loaded = self.threads.get(&thread_id(&thread)?);
         if let Some(path) = async { loaded?.agent().begin_recording().await }.await {
@@ -100,7 +100,7 @@ impl TraceHandlers {
         }
     }
 
-    /// Returns the bundle that a thread is recorded in: the one that is written, or else the newest.
+    /// Returns the bundle of a thread: the one that is being written, otherwise the newest.
     async fn bundle_of(&self, thread: String) -> Result<PathBuf, RpcError> {
         let id = thread_id(&thread)?;
         if let Some(path) = self.threads.get(&id).and_then(|thread| thread.agent().bundle_path()) {

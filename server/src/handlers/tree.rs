@@ -1,8 +1,7 @@
-//! Trees of agents that are loaded again, when a client resumes their root.
+//! Loads the agents below a thread that a client resumes.
 //!
-//! The agents below come back with it: they are reached under their paths, share its bundle, and have the mail that they
-//! had not read. None of them goes on by itself. What a parent was not told before, it is told now: how the last turn of
-//! an agent ended, or that it was cut off.
+//! The agents have the same paths as before, share the bundle of the root, and keep their unread mail. None of them continues
+//! by itself. A parent that was not told how the last turn of a child ended, or that it was cut off, is told now.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -23,8 +22,8 @@ use crate::store::{Store, StoredMail, ThreadSummary};
 use crate::threads::LoadedThread;
 
 impl ResumeHandlers {
-    /// Loads the agents below a root that was loaded, whose mail is given. An agent that cannot be loaded is left out, with
-    /// those below it. A client may want one of them other than stored.
+    /// Loads the agents below a loaded root, whose mailbox is given. An agent that cannot be loaded is left out, with those below
+    /// it. `wanted` names an agent that a client resumes, with the client's overrides.
     pub(super) async fn load_below(
         &self,
         root: &Arc<LoadedThread>,
@@ -53,7 +52,7 @@ impl ResumeHandlers {
         Ok(())
     }
 
-    /// Loads one agent into a tree that is there.
+    /// Loads one agent into a loaded tree.
     pub(super) async fn load_into(
         &self,
         root: &Arc<LoadedThread>,
@@ -77,11 +76,11 @@ impl ResumeHandlers {
         overrides: &Overrides,
     ) -> Result<StoredMail, RpcError> {
         if let Some(thread) = self.threads.get(&summary.id) {
-            // It was loaded when its root could not be.
+            // The agent was loaded by itself when its root could not be loaded.
             let id = summary.id.clone();
             let mail = blocking(&self.store, move |store| store.load(&id)).await??.mail;
             let ends = join(root, &thread, &mail, self.limits)?;
-            // One that works tells itself how that ends.
+            // An agent that works reports the end of its turn itself.
             if thread.agent().active_turn().is_none_or(|(_, kind)| kind != TurnKind::Regular) {
                 tell(root, &thread, &mail, told, ends);
             }
@@ -104,7 +103,7 @@ impl ResumeHandlers {
     }
 }
 
-/// Ends of turns of which a parent has to know.
+/// Ends of turns that a parent must be told.
 type Ends = Vec<(TurnId, TurnOutcome)>;
 
 /// Joins an agent to its tree.
@@ -115,9 +114,9 @@ fn join(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, limits: T
     Ok(ends)
 }
 
-/// Tells an agent's parent what it was not told before.
+/// Reports to an agent's parent the ends of turns that it does not know of.
 fn tell(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, told: &BTreeSet<String>, ends: Ends) {
-    // A thread that knows of no mail was recorded by a program that stores none: what it told is not known either.
+    // Without any stored mail, the thread comes from a program that does not store mail, so it is unknown what was reported.
     if !mail.known.is_empty() {
         for (turn, outcome) in ends {
             tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
@@ -125,7 +124,8 @@ fn tell(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, told: &BT
     }
 }
 
-/// Returns the agents below a root that belong to it still, parents first; of too many, those that worked last.
+/// Returns the agents below a root whose edges are open, parents first. If there are more than `most`, those that worked last are
+/// returned, with their parents.
 fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary> {
     let mut found: Vec<ThreadSummary> = store
         .open_descendants(root)
@@ -134,7 +134,7 @@ fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary
         .filter(|summary| summary.agent_path.is_some())
         .collect();
     found.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at_ms));
-    // Of two with one path the one that worked last is it.
+    // Of agents with equal paths, the one that worked last is kept.
     let mut paths = HashSet::new();
     found.retain(|summary| paths.insert(summary.agent_path.clone()));
     if found.len() > most {
@@ -142,7 +142,7 @@ fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary
             found.iter().map(|summary| (summary.id.clone(), summary.parent.clone())).collect();
         let mut kept = HashSet::new();
         for summary in found.iter().take(most) {
-            // Whoever is above comes too: nobody reaches an agent without them.
+            // The agents above are kept too, because an agent is reached through them.
             let above = std::iter::successors(Some(summary.id.clone()), |id| parents.get(id).cloned().flatten());
             for id in above.take(parents.len()) {
                 kept.insert(id);
@@ -150,7 +150,7 @@ fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary
         }
         found.retain(|summary| kept.contains(&summary.id));
     }
-    // Parents first; among siblings those that worked last are the last to make room.
+    // Among siblings, those that worked last come last, because earlier ones are the first to be shut down for others.
     found.sort_by_key(|summary| {
         let depth = summary.agent_path.as_ref().map_or(0, |path| path.matches('/').count());
         (depth, summary.updated_at_ms)
@@ -158,7 +158,7 @@ fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary
     found
 }
 
-/// Returns the newest turn in which an agent worked, and how it ended.
+/// Returns the last turn in which an agent worked, with its outcome.
 fn last_work(thread: &LoadedThread, mail: &StoredMail) -> Option<(TurnId, TurnOutcome)> {
     let id = mail.last_work.as_ref()?;
     let state = thread.state();

@@ -1,4 +1,4 @@
-//! Turns: started, steered, interrupted; and what else makes a turn.
+//! Starts, steers and interrupts turns, those of reviews, compactions and commands of users included.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,10 +23,10 @@ use super::configuration::ThreadConfiguration;
 use crate::mapping;
 use crate::threads::{LoadedThread, Registry};
 
-/// Longest time that a user's command may take, unless the client names another one.
+/// Time after which a user's command is stopped, unless the client gives another one.
 const USER_COMMAND_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// Serves the methods that make an agent work.
+/// Serves `turn/*` and the other methods that make an agent work.
 pub(crate) struct TurnHandlers {
     threads: Arc<Registry>,
     configuration: Arc<ThreadConfiguration>,
@@ -212,7 +212,7 @@ fn accepted(turn: &TurnId) -> Turn {
     }
 }
 
-/// Says to a client why an agent does not do what it was asked for.
+/// Returns the error for a client whose request an agent refused.
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 pub(crate) fn refused(refusal: Refusal) -> RpcError {
     let error = RpcError::invalid_request(&refusal);

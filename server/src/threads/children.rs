@@ -1,4 +1,4 @@
-//! Threads of agents that other agents start.
+//! Threads of agents that other agents spawn.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::mapping::source_of_agent;
 use crate::services::McpService;
 use crate::store::{EdgeStatus, NewThread, Store, StoreError, ThreadWriter};
 
-/// Gives the agents that others start threads, and takes them back.
+/// Gives spawned agents their threads, and removes the threads when the agents are shut down.
 #[derive(Debug)]
 pub(crate) struct ChildThreads {
     pub(crate) threads: Arc<Registry>,
     pub(crate) store: Store,
     pub(crate) hub: Hub,
     pub(crate) mcp: Arc<McpService>,
-    /// Version that stored threads name.
+    /// Version of the server that is written to rollout files.
     pub(crate) version: String,
 }
 
 impl ChildThreads {
-    /// Takes over the thread of an agent that another agent started. Everybody hears of it.
+    /// Makes a loaded thread for an agent that another agent spawned, and subscribes all clients to it.
     pub(crate) fn adopt(&self, child: Agent) {
         let Some(parent) = child.parent().cloned() else { return };
         self.mcp.share(&parent, child.id());
@@ -60,7 +60,7 @@ impl ChildThreads {
         thread.state().subscribe_all(&self.hub.everybody(), &of_parent);
     }
 
-    /// Gives an agent's thread a file. Without one the agent works all the same.
+    /// Creates the rollout file of an agent's thread. If that fails, the agent works without a file.
     fn store_agent(&self, child: &Agent, parent: &ThreadId, origin: &mut Origin) -> Option<ThreadWriter> {
         let made = self.store.create(NewThread {
             session: child.root().clone(),
@@ -82,11 +82,11 @@ impl ChildThreads {
             .ok()
     }
 
-    /// Lets go of the thread of an agent that was shut down.
+    /// Removes the thread of an agent that was shut down.
     pub(crate) fn released(&self, id: &ThreadId) {
         let Some(thread) = self.threads.get(id) else { return };
         self.threads.remove(&thread);
-        // Its path is free for another one.
+        // Its path may be given to another agent.
         if let Some(parent) = thread.agent().parent()
             && let Err(error) = self.store.spawn_edge(parent, id, EdgeStatus::Closed)
         {

@@ -1,8 +1,8 @@
-//! A thread that is loaded: what its agent tells becomes history, files and notifications, in one order.
+//! A loaded thread: turns the events of its agent into history, files and notifications, in one order.
 //!
-//! Everything of a thread that clients can see changes under one lock, and whatever follows from a change is queued for
-//! its receivers under the same lock. So whoever joins at one point gets a snapshot, and after it exactly what came
-//! later. Nothing below the lock waits: queues of connections take a message or close.
+//! Everything of a thread that clients can see changes under one lock, and the notifications of a change are queued under the
+//! same lock. So a client that joins gets a snapshot, and after it exactly the later changes. No code that holds the lock waits:
+//! the queue of a connection takes a message or closes the connection.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,26 +30,26 @@ use crate::hub::{Hub, prepared, tell};
 use crate::mapping;
 use crate::store::ThreadWriter;
 
-/// Characters of the first message that stand for a thread in lists.
+/// Most characters of the first message that lists show of a thread.
 pub(crate) const PREVIEW_CHARACTERS: usize = 4_000;
 
-/// What is known of the turns that work towards a goal.
+/// The turns that work towards a goal.
 #[derive(Debug, Default)]
 pub(crate) struct Pursuit {
-    /// The turn that was started for the goal last.
+    /// Last turn that was started for the goal.
     pub(crate) started: Option<TurnId>,
-    /// The turn that runs or ran last, and the objective that its agent knows.
+    /// The running turn or the last one, if a goal was active when it began, with the objective of then.
     pub(crate) told: Option<(TurnId, String)>,
 }
 
-/// Whether somebody starts the next prompt that waits.
+/// State of starting queued prompts.
 #[derive(Debug, Default)]
 pub(crate) struct Draining {
-    /// Somebody tries to.
+    /// Whether a task tries to start the next prompt.
     pub(crate) is_tried: bool,
-    /// How often it was asked for.
+    /// Number of requests to try, so that the task notices those that come while it tries.
     pub(crate) asked: u64,
-    /// The prompt that is being started, which cannot be changed any more.
+    /// Id of the prompt that is being started, which clients cannot change any more.
     pub(crate) claimed: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct LoadedThread {
     state: Mutex<State>,
 }
 
-/// What changes, and is seen by clients.
+/// The state that clients see.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) view: View,
@@ -79,7 +79,7 @@ pub(crate) struct State {
     usage: Option<(TurnId, ThreadUsage)>,
     questions: BTreeMap<QuestionId, OpenQuestion>,
     subscribers: Vec<Arc<Connection>>,
-    /// Subscribers that did not ask for this thread or the one above it: they hear what happens, and are asked nothing.
+    /// Subscribers that joined neither this thread nor its parent: they get notifications and no questions.
     hearers: Vec<ConnectionId>,
     announced: ThreadStatus,
     has_failed: bool,
@@ -89,18 +89,18 @@ pub(crate) struct State {
     quiet_since: Instant,
 }
 
-/// A question that nobody has answered.
+/// A question without an answer.
 #[derive(Debug)]
 struct OpenQuestion {
     question: Question,
     request: PreparedRequest,
     reply: oneshot::Sender<Answer>,
-    /// Who was asked. Nobody else may answer.
+    /// The connections that were asked. Answers of others do not count.
     asked: Vec<ConnectionId>,
 }
 
 impl OpenQuestion {
-    /// Puts the question to a connection, if it may be asked.
+    /// Sends the question to a connection, and notes it if it was sent.
     fn put_to(&mut self, connection: &Connection) {
         if connection.request(&self.request) == Delivery::Sent && !self.asked.contains(&connection.id()) {
             self.asked.push(connection.id());
@@ -108,26 +108,26 @@ impl OpenQuestion {
     }
 }
 
-/// What became of an answer.
+/// Whether an answer of a client counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// It counts.
+    /// The answer was given to the agent.
     Counts,
-    /// There is no such question any more, or never was, or somebody else was asked.
+    /// The question is not open, or this connection was not asked.
     Dropped,
 }
 
-/// How much of its history a thread is shown with.
+/// Which turns the representation of a thread contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turns {
     /// All turns with all items.
     Full,
-    /// None.
+    /// No turns.
     LeftOut,
 }
 
 impl LoadedThread {
-    /// Makes a thread out of an agent and what is known of it.
+    /// Makes a loaded thread of an agent.
     pub(crate) fn new(agent: Agent, origin: Origin, beginning: Beginning) -> Self {
         let state = State {
             view: View::of(agent.id(), beginning.turns),
@@ -166,19 +166,19 @@ impl LoadedThread {
         self.agent.id()
     }
 
-    /// Returns what does not change.
+    /// Returns the constant properties.
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Returns what changes, for as long as the guard lives.
+    /// Locks the state.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere must not take the thread with it: what it left is a message that was not sent.
+        // A panic of another holder must not make the thread unusable: at worst a notification was not sent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows the thread. The settings are looked up before the state is locked, since an agent that changes its settings
-    /// tells of it.
+    /// Returns the thread in the form of the protocol. The caller must read the settings before it locks the state, because
+    /// the state is locked when an agent reports a change of its settings.
     pub(crate) fn show(&self, state: &State, settings: &Settings, turns: Turns) -> Thread {
         let id = self.id().to_string();
         Thread {
@@ -211,7 +211,7 @@ impl LoadedThread {
             name: state.name.clone(),
             originator: self.origin.originator.clone(),
             parent_thread_id: self.agent.parent().map(ToString::to_string),
-            // A revert goes on in another file.
+            // Not `origin.path`, because a revert continues in another file.
             path: state.writer.as_ref().map(|writer| writer.path().to_string_lossy().into_owned()),
             reasoning_effort: settings.effort.clone(),
             recency_at: Some(state.recency_at),
@@ -222,7 +222,7 @@ impl LoadedThread {
         }
     }
 
-    /// Takes in what the agent tells, and tells it on.
+    /// Stores an event of the agent, applies it to the state, and notifies the subscribers.
     pub(crate) fn event(&self, hub: &Hub, event: &Event) {
         let id = self.id();
         let mut state = self.state();
@@ -298,7 +298,7 @@ impl LoadedThread {
         }
     }
 
-    /// Puts a question to all subscribers, and to whoever subscribes while it is open. Tells whether it is open now.
+    /// Sends a question to all subscribers that may be asked, and to later ones while it is open. Returns whether it is open now.
     pub(crate) fn ask(
         &self,
         hub: &Hub,
@@ -328,7 +328,7 @@ impl LoadedThread {
         true
     }
 
-    /// Takes a question back.
+    /// Withdraws a question.
     pub(crate) fn withdraw(&self, hub: &Hub, number: QuestionId) {
         let id = self.id();
         let mut state = self.state();
@@ -338,7 +338,7 @@ impl LoadedThread {
         }
     }
 
-    /// Takes an answer of a connection. The first one counts of those that were asked.
+    /// Takes the answer of a connection. The first answer of a connection that was asked counts.
     pub(crate) fn answered(
         &self,
         hub: &Hub,
@@ -359,13 +359,13 @@ impl LoadedThread {
         };
         state.tell(resolved(id, &open));
         state.announce(id, hub);
-        // Whoever asked may have gone meanwhile.
+        // The agent may have stopped waiting.
         let _ = open.reply.send(answer);
         Heard::Counts
     }
 
-    /// Subscribes a connection at one point of the thread's history: answers it with what there is up to there, and tells
-    /// it everything after. Questions that are open are put to it once more.
+    /// Subscribes a connection at one point of the thread's history: `answer` responds with the state at this point, and later
+    /// changes follow as notifications. Open questions are sent to the connection again.
     pub(crate) fn join(&self, connection: &Arc<Connection>, turns: Turns, answer: impl FnOnce(&State)) {
         let id = self.id();
         let mut state = self.state();
@@ -385,11 +385,11 @@ impl LoadedThread {
         state.questions.values_mut().for_each(|open| open.put_to(connection));
     }
 
-    /// Makes the thread's file, if it has none yet.
+    /// Creates the thread's file if it does not exist.
     ///
     /// # Errors
     ///
-    /// The thread is ephemeral, or the file cannot be written.
+    /// Returns an error if the thread is ephemeral or the file cannot be written.
     pub(crate) fn materialize(&self) -> Result<(), RpcError> {
         let writer = self.state().writer.clone();
         match writer {
@@ -398,11 +398,11 @@ impl LoadedThread {
         }
     }
 
-    /// Drops a turn and all after it from the thread's file. Returns what the model sees from then on.
+    /// Drops a turn and all later ones from the thread's file. Returns the remaining history of the model.
     ///
     /// # Errors
     ///
-    /// There is no such turn, or the file cannot be written.
+    /// Returns an error if there is no such turn or the file cannot be written.
     pub(crate) fn revert_stored(&self, before: &TurnId) -> Result<Vec<ModelItem>, RpcError> {
         let writer = self.state().writer.clone();
         match writer {
@@ -411,16 +411,16 @@ impl LoadedThread {
         }
     }
 
-    /// Returns what the thread is to reach.
+    /// Returns the goal.
     pub(crate) fn goal(&self) -> Option<ThreadGoal> {
         self.state().goal.clone()
     }
 
-    /// Changes what the thread is to reach, and stores it.
+    /// Changes the goal, and stores it.
     ///
     /// # Errors
     ///
-    /// What the change returns, or that the thread's file cannot be written.
+    /// Returns the error of `change`, or an error if the thread's file cannot be written.
     pub(crate) fn change_goal<T>(
         &self,
         change: impl FnOnce(&mut Option<ThreadGoal>) -> Result<T, RpcError>,
@@ -435,7 +435,7 @@ impl LoadedThread {
         Ok(result)
     }
 
-    /// Ends the agent, with all that it runs, and closes the thread's file.
+    /// Shuts down the agent with its commands, and closes the thread's file.
     pub(crate) async fn close(self: &Arc<Self>) {
         self.agent.shutdown().await;
         let this = Arc::clone(self);
@@ -452,7 +452,7 @@ impl LoadedThread {
         }
     }
 
-    /// Ends a subscription. Tells whether there was one.
+    /// Ends a subscription. Returns whether there was one.
     pub(crate) fn leave(&self, connection: ConnectionId) -> bool {
         let mut state = self.state();
         let before = state.subscribers.len();
@@ -467,8 +467,8 @@ impl LoadedThread {
 }
 
 impl State {
-    /// Subscribes everybody to the thread of an agent. Those that listen to the thread that started it are asked what the agent
-    /// asks; others hear it only.
+    /// Subscribes all connections to the thread of a spawned agent. The participants of the parent's thread also get the agent's
+    /// questions.
     pub(crate) fn subscribe_all(&mut self, everybody: &[Arc<Connection>], of_parent: &[Arc<Connection>]) {
         for connection in everybody {
             let id = connection.id();
@@ -480,52 +480,52 @@ impl State {
         }
     }
 
-    /// Returns who listens and is asked.
+    /// Returns the subscribers that get questions.
     pub(crate) fn participants(&self) -> Vec<Arc<Connection>> {
         let asked = self.subscribers.iter().filter(|connection| !self.hearers.contains(&connection.id()));
         asked.map(Arc::clone).collect()
     }
 
-    /// Subscribes a connection that asks for it, once.
+    /// Subscribes a connection, with questions, unless it is subscribed already.
     pub(crate) fn subscribe(&mut self, connection: &Arc<Connection>) {
         self.hearers.retain(|hearer| *hearer != connection.id());
-        // A connection ends before its subscriptions are looked for, so one that has ended here is not missed there.
+        // A connection is marked as ended before its subscriptions are removed, so the removal finds all that are added here.
         if !connection.has_ended() && self.subscribers.iter().all(|known| known.id() != connection.id()) {
             self.subscribers.push(Arc::clone(connection));
         }
     }
 
-    /// Returns who listens.
+    /// Returns the subscribers.
     pub(crate) fn subscribers(&self) -> &[Arc<Connection>] {
         &self.subscribers
     }
 
-    /// Returns what was used up, and by which turn last.
+    /// Returns the token usage, and the last turn that added to it.
     pub(crate) fn usage(&self) -> Option<&(TurnId, ThreadUsage)> {
         self.usage.as_ref()
     }
 
-    /// Returns how many questions are open.
+    /// Returns the number of open questions.
     pub(crate) fn open_questions(&self) -> usize {
         self.questions.len()
     }
 
-    /// Tells whether the thread is about to be let go.
+    /// Returns whether the thread is being unloaded.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    /// Notes that the thread is about to be let go. Tells whether it was not before.
+    /// Notes that the thread is being unloaded. Returns whether this is new.
     pub(crate) fn begin_closing(&mut self) -> bool {
         !std::mem::replace(&mut self.is_closing, true)
     }
 
-    /// Returns since when nothing happened and nobody left.
+    /// Returns the time of the last event or end of a subscription.
     pub(crate) fn quiet_since(&self) -> Instant {
         self.quiet_since
     }
 
-    /// Returns what the status follows from.
+    /// Returns the facts that determine the status.
     pub(crate) fn facts(&self) -> Facts {
         use trace_protocol::thread::ThreadActiveFlag;
 
@@ -539,7 +539,7 @@ impl State {
         }
     }
 
-    /// Tells all subscribers.
+    /// Sends a notification to all subscribers.
     pub(crate) fn tell(&self, notification: impl Into<ServerNotification>) {
         if self.subscribers.is_empty() {
             return;
@@ -550,7 +550,7 @@ impl State {
         }
     }
 
-    /// Tells everybody the status, if it is another one.
+    /// Notifies all clients of the status if it has changed.
     pub(crate) fn announce(&mut self, id: &ThreadId, hub: &Hub) {
         let status = self.facts().status();
         if status != self.announced {
@@ -573,7 +573,8 @@ impl State {
         }
     }
 
-    /// Writes an event down before anybody is told of it. What cannot be written is told once; the work goes on.
+    /// Stores an event, which happens before clients are notified of it. If it cannot be written, subscribers get one warning and the
+    /// agent continues.
     fn store(&mut self, id: &ThreadId, event: &Event) {
         let Some(writer) = &mut self.writer else { return };
         let Err(error) = writer.record(event) else {
@@ -589,7 +590,7 @@ impl State {
         }
     }
 
-    /// Drops the questions that a condition names.
+    /// Withdraws the questions for which `is_over` is true.
     fn resolve(&mut self, id: &ThreadId, mut is_over: impl FnMut(&Question) -> bool) {
         let over: Vec<QuestionId> =
             self.questions.iter().filter(|(_, open)| is_over(&open.question)).map(|(number, _)| *number).collect();
@@ -605,7 +606,7 @@ fn resolved(id: &ThreadId, open: &OpenQuestion) -> wire::ServerRequestResolvedNo
     wire::ServerRequestResolvedNotification { thread_id: id.to_string(), request_id: open.request.id().clone() }
 }
 
-/// Returns the text of a message, as far as it stands for a thread.
+/// Returns the beginning of a message, for lists of threads.
 pub(crate) fn preview(content: &[Input]) -> String {
     let mut preview = String::new();
     for part in content {

@@ -1,4 +1,4 @@
-//! Threads that are loaded.
+//! Loaded threads, and what loads, locks and unloads them.
 
 mod children;
 mod loaded;

@@ -1,4 +1,4 @@
-//! What a thread is loaded with: what stays as it is, and what changes from then on.
+//! What a thread is loaded with: its constant properties, and the beginning of its state.
 
 use std::path::PathBuf;
 
@@ -11,35 +11,31 @@ use trace_runtime::{Settings, ThreadId, TurnId};
 
 use crate::store::{NewThread, ThreadWriter};
 
-/// What does not change while a thread is loaded.
+/// Properties that do not change while a thread is loaded.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     /// Thread that this one was copied from.
     pub(crate) forked_from: Option<String>,
-    /// The thread leaves no file.
+    /// Whether the thread is not stored.
     pub(crate) is_ephemeral: bool,
-    /// When it was made, in seconds since 1970.
+    /// Creation time in seconds since 1970.
     pub(crate) created_at: i64,
-    /// Its rollout file, unless it leaves none.
+    /// Rollout file, or `None` if the thread is not stored.
     pub(crate) path: Option<PathBuf>,
-    /// Where it came from.
     pub(crate) source: SessionSource,
-    /// What its client wants it for.
+    /// Purpose of the thread, as its client names it.
     pub(crate) thread_source: Option<String>,
-    /// Name of the client that made it.
+    /// Name of the client that started the thread.
     pub(crate) originator: Option<String>,
-    /// How its history is kept.
     pub(crate) history_mode: ThreadHistoryMode,
-    /// Version of the server that made it.
+    /// Version of the server that started the thread.
     pub(crate) version: String,
-    /// The agent's nickname.
     pub(crate) agent_nickname: Option<String>,
-    /// The agent's role.
     pub(crate) agent_role: Option<String>,
 }
 
 impl Origin {
-    /// Returns what a root agent's new thread is stored with.
+    /// Returns what the store needs for a new thread, as it is for a root agent.
     pub(crate) fn new_thread(&self, id: &ThreadId, settings: &Settings, created_at_ms: i64) -> NewThread {
         NewThread {
             id: id.clone(),
@@ -62,25 +58,19 @@ impl Origin {
     }
 }
 
-/// What a thread begins with when it is loaded.
+/// State of a thread when it is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
-    /// Its turns so far.
     pub(crate) turns: Vec<Turn>,
-    /// What was used up so far, and by which turn last.
+    /// Token usage so far, and the last turn that added to it.
     pub(crate) usage: Option<(TurnId, ThreadUsage)>,
-    /// Its name.
     pub(crate) name: Option<String>,
-    /// The first thing that was said.
+    /// Beginning of the first message.
     pub(crate) preview: String,
-    /// The state of its repository.
     pub(crate) git_info: Option<GitInfo>,
-    /// When it last changed, in seconds since 1970.
+    /// Time of the last change in seconds since 1970.
     pub(crate) updated_at: i64,
-    /// What it is to reach.
     pub(crate) goal: Option<ThreadGoal>,
-    /// Prompts that wait for it.
     pub(crate) queue: Vec<QueuedSubmission>,
-    /// Writes its rollout file.
     pub(crate) writer: Option<ThreadWriter>,
 }

@@ -1,4 +1,4 @@
-//! Questions of agents that wait for an answer: their ids, and which thread each belongs to.
+//! Open questions of agents: their ids, and the thread that each belongs to.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -26,7 +26,7 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Returns no questions, for threads that ask some.
+    /// Returns an empty set of questions for the threads of a registry.
     pub(crate) fn new(threads: Arc<Registry>, hub: Hub) -> Self {
         Self { threads, hub, next: AtomicI64::new(0), asked: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! Which threads are loaded.
+//! The registry of loaded threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -38,7 +38,7 @@ impl Registry {
         threads.insert(thread.id().clone(), Arc::clone(thread));
     }
 
-    /// Takes a thread out, unless another one has its place by now. Tells whether it was there.
+    /// Removes a thread, unless its id belongs to another loaded thread by now. Returns whether it was removed.
     pub(crate) fn remove(&self, thread: &Arc<LoadedThread>) -> bool {
         let mut threads = self.threads.write().unwrap_or_else(PoisonError::into_inner);
         let is_same = threads.get(thread.id()).is_some_and(|known| Arc::ptr_eq(known, thread));

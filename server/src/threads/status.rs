@@ -1,17 +1,17 @@
-//! The status of a thread: derived from facts, never stored.
+//! The status of a thread, which is derived from facts and never stored.
 
 use trace_protocol::thread::{ThreadActiveFlag, ThreadStatus};
 
-/// What a loaded thread's status follows from.
+/// The facts that determine the status of a loaded thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// A turn runs.
+    /// Whether a turn runs.
     pub(crate) is_running: bool,
-    /// Open questions about commands and files.
+    /// Number of open questions about commands and files.
     pub(crate) open_approvals: usize,
-    /// Open questions to the user.
+    /// Number of open questions to the user.
     pub(crate) open_user_inputs: usize,
-    /// The last turn failed, and none has begun since.
+    /// Whether the last turn failed and none has begun since.
     pub(crate) has_failed: bool,
 }
 

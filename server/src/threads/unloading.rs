@@ -1,4 +1,4 @@
-//! How loaded threads are let go: with the agents below them, when they are quiet, and at the end of the server.
+//! Unloads threads: with the agents below them, when they are quiet, and when the server shuts down.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ impl Unloading {
     /// loaded any more. Does nothing if the thread is not loaded.
     pub(crate) async fn unload(&self, id: &ThreadId) {
         let Some(thread) = self.threads.get(id) else { return };
-        // By their parents, not by their paths: once it is shut down, another agent may get its path.
+        // Found by their parents instead of their paths, because the path of a shut down agent may be given to another one.
         let parent = |known: &Arc<LoadedThread>| known.agent().parent().and_then(|parent| self.threads.get(parent));
         let below = || {
             let mut threads: Vec<_> = self.threads.all();
-            // Files may name parents in a circle.
+            // Limited, because damaged files may name parents in a circle.
             let most = threads.len();
             threads.retain(|known| {
                 std::iter::successors(parent(known), &parent).take(most).any(|above| above.id() == thread.id())
@@ -44,10 +44,10 @@ impl Unloading {
         for thread in below().iter().chain([&thread]) {
             thread.state().begin_closing();
         }
-        // All of them stop at once. One after the other, those above would hear of the ends of those below, and could start
-        // others in their place.
+        // All agents are shut down at once. If they were shut down one by one, a parent would be told of the ends of its children
+        // and could spawn others.
         thread.agent().shutdown().await;
-        // Asked again: until then the agents could start others.
+        // Listed again, because until the shutdown the agents could spawn others.
         for thread in below().into_iter().chain([Arc::clone(&thread)]) {
             thread.state().begin_closing();
             thread.close().await;
@@ -95,7 +95,7 @@ impl Unloading {
     /// Ends all agents and unloads their threads.
     pub(crate) async fn unload_everything(&self) {
         loop {
-            // An agent may have started another one meanwhile.
+            // An agent may have spawned another one meanwhile.
             let threads = self.threads.all();
             if threads.is_empty() {
                 return;
@@ -105,10 +105,10 @@ impl Unloading {
     }
 
     async fn end(&self, mut threads: Vec<Arc<LoadedThread>>) {
-        // Trees stop as a whole: an agent that heard of the end of one below it could go on with that.
+        // Trees are shut down as a whole, because an agent that is told of the end of a child would continue with that.
         let roots = threads.iter().filter(|thread| thread.agent().depth() == 0);
         join_all(roots.map(|thread| thread.agent().shutdown())).await;
-        // Those that share a bundle end before the agent that the bundle belongs to.
+        // Children share the bundle of their root, so they end before it.
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.agent().depth()));
         while let Some(depth) = threads.first().map(|thread| thread.agent().depth()) {
             let rest = threads.iter().position(|thread| thread.agent().depth() < depth).unwrap_or(threads.len());

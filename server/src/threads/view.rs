@@ -1,7 +1,7 @@
 //! The turns of a thread as clients see them: the finished ones, and the running one as far as it is.
 //!
-//! What is streamed is added here as it is told, so that whoever looks in between gets a snapshot that the later pieces
-//! continue without a gap.
+//! Deltas are added to the view when clients are notified of them, so that a snapshot and the deltas after it add up without
+//! a gap.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct Running {
     started_at_ms: i64,
 }
 
-/// Applies an expression to whatever item it is; all have an id and times.
+/// Applies an expression to an item of any kind; all kinds have an id and times.
 macro_rules! with_item {
     ($item:expr, $name:ident => $body:expr) => {
         match $item {
@@ -59,12 +59,12 @@ fn id(item: &ThreadItem) -> &str {
 }
 
 impl View {
-    /// Takes over the turns of a stored thread.
+    /// Returns a view with the turns of a stored thread.
     pub(crate) fn of(thread: &ThreadId, turns: Vec<Turn>) -> Self {
         Self { thread: thread.clone(), turns: turns.into_iter().map(Arc::new).collect(), running: None }
     }
 
-    /// Begins a turn, and returns it as clients are told of it.
+    /// Begins a turn, and returns it for the notification.
     pub(crate) fn begin(&mut self, turn: &TurnId, root: &TurnId, kind: TurnKind, at_ms: i64) -> Turn {
         let turn = Turn {
             id: turn.to_string(),
@@ -80,7 +80,7 @@ impl View {
         turn
     }
 
-    /// Adds an item that began, and returns it as clients are told of it.
+    /// Adds an item that began, and returns it for the notification.
     pub(crate) fn start_item(&mut self, turn: &TurnId, item: &Item, at_ms: i64) -> ThreadItem {
         let mut item = mapping::item::to_wire(&self.thread, item);
         with_item!(&mut item, item => item.started_at_ms = Some(at_ms));
@@ -90,10 +90,10 @@ impl View {
         item
     }
 
-    /// Adds to an item what came to it.
+    /// Adds a delta to an item.
     pub(crate) fn grow_item(&mut self, turn: &TurnId, item: &ItemId, delta: &Delta) {
         let Some(turn) = self.any_turn(turn) else { return };
-        // The item that grows is among the last ones.
+        // Searched from the end, because the item that grows is among the last ones.
         let Some(item) = turn.items.iter_mut().rev().find(|known| id(known) == item.as_str()) else { return };
         match (item, delta) {
             (ThreadItem::AgentMessage(item), Delta::Text(text)) => item.text.push_str(text),
@@ -116,8 +116,7 @@ impl View {
         }
     }
 
-    /// Replaces an item by what it ended as, and returns it as clients are told of it. A command may end long after its
-    /// turn.
+    /// Replaces an item by its final form, and returns it for the notification. A command may end long after its turn.
     pub(crate) fn complete_item(&mut self, turn: &TurnId, item: &Item, at_ms: i64) -> ThreadItem {
         let mut done = mapping::item::to_wire(&self.thread, item);
         with_item!(&mut done, item => item.completed_at_ms = Some(at_ms));
@@ -130,7 +129,7 @@ impl View {
         }
     }
 
-    /// Ends the running turn, and returns it as clients are told: with what the agent said last, and no other item.
+    /// Ends the running turn, and returns it for the notification: with the last message of the agent as its only item.
     pub(crate) fn end(&mut self, outcome: &TurnOutcome, at_ms: i64) -> Option<Turn> {
         let Running { turn, started_at_ms, .. } = self.running.take()?;
         let mut turn = Arc::unwrap_or_clone(turn);
@@ -141,7 +140,7 @@ impl View {
             TurnOutcome::Completed { last_message } => {
                 turn.status = TurnStatus::Completed;
                 told.extend(last_message.as_deref().map(|last| {
-                    // The item of the turn knows its times.
+                    // The item of the view has the times, that of the outcome has not.
                     let shown = turn.items.iter().rev().find(|item| id(item) == last.id.as_str());
                     shown.cloned().unwrap_or_else(|| mapping::item::to_wire(&self.thread, last))
                 }));
@@ -200,12 +199,12 @@ impl View {
         })
     }
 
-    /// Tells whether there is any turn.
+    /// Returns whether the thread has no turns.
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.running.is_none()
     }
 
-    /// Drops a turn and all after it.
+    /// Drops a turn and all later ones.
     pub(crate) fn revert_to_before(&mut self, turn: &str) {
         if let Some(position) = self.turns.iter().position(|known| known.id == turn) {
             self.turns.truncate(position);
