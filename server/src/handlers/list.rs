@@ -13,7 +13,7 @@ use trace_protocol::thread::{
 use crate::blocking::blocking;
 use crate::paging;
 use crate::store::{SearchQuery, Store, ThreadListQuery, ThreadSummary};
-use crate::threads::{Registry, Turns};
+use crate::threads::Registry;
 
 /// Serves `thread/list`, `thread/loaded/list` and `thread/search`.
 pub(crate) struct ListHandlers {
@@ -88,11 +88,7 @@ impl ListHandlers {
     /// Returns a thread for a list: in its loaded state if it is loaded, otherwise as it is stored.
     fn row(&self, summary: &ThreadSummary) -> Thread {
         match self.threads.get(&summary.id) {
-            Some(thread) => {
-                let settings = thread.agent().settings();
-                let state = thread.state();
-                thread.show(&state, &settings, Turns::LeftOut)
-            }
+            Some(thread) => thread.summary(),
             None => summary.to_thread(ThreadStatus::NotLoaded),
         }
     }

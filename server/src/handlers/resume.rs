@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::{
     ThreadResumeParams, ThreadResumeResponse, ThreadStatus, ThreadUnsubscribeParams, ThreadUnsubscribeResponse,
     ThreadUnsubscribeStatus,
@@ -23,7 +22,7 @@ use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
 use crate::store::{Store, page};
-use crate::threads::{LoadedThread, Registry, State, TreeLocks, Turns, Unloading};
+use crate::threads::{LoadedThread, Registry, State, TreeLocks, Turns, Unloading, tell_status};
 
 /// Serves `thread/resume` and `thread/unsubscribe`. [`super::tree`] loads the agents below a thread.
 pub(crate) struct ResumeHandlers {
@@ -56,9 +55,7 @@ impl ResumeHandlers {
         match self.resumable(&params).await {
             Ok((thread, is_new)) => {
                 if is_new {
-                    let status = ThreadStatus::Idle;
-                    let thread_id = thread.id().to_string();
-                    self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status });
+                    tell_status(&self.hub, thread.id(), ThreadStatus::Idle);
                 }
                 let connection = Arc::clone(responder.connection());
                 let turns = if params.exclude_turns { Turns::LeftOut } else { Turns::Full };
@@ -117,8 +114,7 @@ impl ResumeHandlers {
             },
         };
         if is_new {
-            let thread_id = root.id().to_string();
-            self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
+            tell_status(&self.hub, root.id(), ThreadStatus::Idle);
             self.tools.tell_of_servers(root.id());
         }
         if let Some(thread) = self.usable(&id)? {

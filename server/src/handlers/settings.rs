@@ -17,7 +17,7 @@ use crate::ingress::Responder;
 use crate::mapping;
 use crate::mapping::thread_id;
 use crate::store::{GitChange, Resolution, Store};
-use crate::threads::{Registry, Turns};
+use crate::threads::Registry;
 
 /// Serves `thread/name/set`, `thread/metadata/update` and `thread/settings/update`.
 pub(crate) struct SettingsHandlers {
@@ -80,11 +80,7 @@ impl SettingsHandlers {
             }
         }
         let thread = match self.threads.get(&id) {
-            Some(thread) => {
-                let settings = thread.agent().settings();
-                let state = thread.state();
-                thread.show(&state, &settings, Turns::LeftOut)
-            }
+            Some(thread) => thread.summary(),
             None => {
                 let wanted = id.clone();
                 match blocking(&self.store, move |store| store.resolve(&wanted)).await? {

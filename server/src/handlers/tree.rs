@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use trace_protocol::RpcError;
 use trace_protocol::item::ThreadItem;
-use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_runtime::event::{ErrorKind, TurnError, TurnKind, TurnOutcome};
@@ -19,7 +18,7 @@ use super::overrides::Overrides;
 use super::resume::ResumeHandlers;
 use crate::blocking::blocking;
 use crate::store::{Store, StoredMail, ThreadSummary};
-use crate::threads::LoadedThread;
+use crate::threads::{LoadedThread, tell_status};
 
 impl ResumeHandlers {
     /// Loads the agents below a loaded root, whose mailbox is given. An agent that cannot be loaded is left out, with those below
@@ -96,8 +95,7 @@ impl ResumeHandlers {
         };
         let of_root = self.threads.get(root.id()).map(|root| root.state().participants()).unwrap_or_default();
         thread.state().subscribe_all(&self.hub.everybody(), &of_root);
-        let thread_id = thread.id().to_string();
-        self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
+        tell_status(&self.hub, thread.id(), ThreadStatus::Idle);
         tell(root, &thread, &mail, told, ends);
         Ok(mail)
     }

@@ -75,9 +75,15 @@ impl TurnHandlers {
     pub(crate) fn request(&self, thread: &LoadedThread, params: TurnStartParams) -> Result<TurnRequest, RpcError> {
         self.takes_turns()?;
         check_input(&params.input)?;
-        self.check_provider_of(thread, &params)?;
+        let settings = thread.agent().settings();
+        if !self.configuration.has_provider(&settings.provider) {
+            return Err(RpcError::invalid_request(format!(
+                "thread {}: there is no model provider `{}`; name one of the configuration",
+                params.thread_id, settings.provider
+            )));
+        }
         let change = mapping::settings::change_of_turn(&params, &self.configuration.cwd);
-        let change = self.configuration.change(change, params.permissions.as_deref(), &thread.agent().settings())?;
+        let change = self.configuration.change(change, params.permissions.as_deref(), &settings)?;
         Ok(TurnRequest {
             tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
                 name: told.name.clone(),
@@ -91,18 +97,6 @@ impl TurnHandlers {
             root_turn: params.root_turn_id.as_deref().map(TurnId::from),
             service_tier_for_turn: params.service_tier_for_turn,
         })
-    }
-
-    /// Refuses a turn if the thread's provider is not set up.
-    fn check_provider_of(&self, thread: &LoadedThread, params: &TurnStartParams) -> Result<(), RpcError> {
-        let settings = thread.agent().settings();
-        if self.configuration.has_provider(&settings.provider) {
-            return Ok(());
-        }
-        Err(RpcError::invalid_request(format!(
-            "thread {}: there is no model provider `{}`; name one of the configuration",
-            params.thread_id, settings.provider
-        )))
     }
 
     pub(crate) fn steer(&self, params: &TurnSteerParams) -> Result<TurnSteerResponse, RpcError> {

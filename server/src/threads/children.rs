@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use trace_protocol::notification::{ThreadClosedNotification, ThreadStatusChangedNotification};
+use trace_protocol::notification::ThreadClosedNotification;
 use trace_protocol::thread::{ThreadHistoryMode, ThreadStatus};
 use trace_runtime::{Agent, ThreadId};
 
 use super::loaded::LoadedThread;
 use super::origin::{Beginning, Origin};
 use super::registry::Registry;
+use super::status::tell_status;
 use crate::hub::Hub;
 use crate::mapping::source_of_agent;
 use crate::services::McpService;
@@ -93,9 +94,7 @@ impl ChildThreads {
             tracing::warn!(thread = %id, %error, "that an agent was let go is not stored");
         }
         thread.close_file();
-        let thread_id = id.to_string();
-        let status = ThreadStatus::NotLoaded;
-        self.hub.broadcast(ThreadStatusChangedNotification { thread_id: thread_id.clone(), status });
-        self.hub.broadcast(ThreadClosedNotification { thread_id });
+        tell_status(&self.hub, id, ThreadStatus::NotLoaded);
+        self.hub.broadcast(ThreadClosedNotification { thread_id: id.to_string() });
     }
 }

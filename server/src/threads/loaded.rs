@@ -23,7 +23,7 @@ use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 use uuid::Uuid;
 
 use super::origin::{Beginning, Origin};
-use super::status::Facts;
+use super::status::{Facts, tell_status};
 use super::view::View;
 use crate::connection::{Connection, ConnectionId, Delivery, PreparedRequest};
 use crate::hub::{Hub, prepared, tell};
@@ -220,6 +220,12 @@ impl LoadedThread {
             thread_source: self.origin.thread_source.clone(),
             id,
         }
+    }
+
+    /// Returns the thread in the form of the protocol, without turns.
+    pub(crate) fn summary(&self) -> Thread {
+        let settings = self.agent.settings();
+        self.show(&self.state(), &settings, Turns::LeftOut)
     }
 
     /// Stores an event of the agent, applies it to the state, and notifies the subscribers.
@@ -555,7 +561,7 @@ impl State {
         let status = self.facts().status();
         if status != self.announced {
             self.announced = status.clone();
-            hub.broadcast(wire::ThreadStatusChangedNotification { thread_id: id.to_string(), status });
+            tell_status(hub, id, status);
         }
     }
 

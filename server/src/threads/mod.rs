@@ -15,5 +15,6 @@ pub(crate) use loaded::{Heard, LoadedThread, State, Turns};
 pub(crate) use origin::{Beginning, Origin};
 pub(crate) use questions::Questions;
 pub(crate) use registry::Registry;
+pub(crate) use status::tell_status;
 pub(crate) use tree_locks::TreeLocks;
 pub(crate) use unloading::Unloading;

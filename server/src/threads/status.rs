@@ -1,6 +1,15 @@
 //! The status of a thread, which is derived from facts and never stored.
 
+use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::{ThreadActiveFlag, ThreadStatus};
+use trace_runtime::ThreadId;
+
+use crate::hub::Hub;
+
+/// Notifies all clients of the status of a thread.
+pub(crate) fn tell_status(hub: &Hub, thread: &ThreadId, status: ThreadStatus) {
+    hub.broadcast(ThreadStatusChangedNotification { thread_id: thread.to_string(), status });
+}
 
 /// The facts that determine the status of a loaded thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use trace_protocol::notification::{ThreadClosedNotification, ThreadStatusChangedNotification};
+use trace_protocol::notification::ThreadClosedNotification;
 use trace_protocol::thread::ThreadStatus;
 use trace_runtime::ThreadId;
 
 use super::loaded::LoadedThread;
 use super::registry::Registry;
+use super::status::tell_status;
 use super::tree_locks::TreeLocks;
 use crate::hub::Hub;
 use crate::services::McpService;
@@ -53,9 +54,7 @@ impl Unloading {
             thread.close().await;
             self.mcp.end(thread.id());
             if self.threads.remove(&thread) {
-                let status = ThreadStatus::NotLoaded;
-                let thread_id = thread.id().to_string();
-                self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status });
+                tell_status(&self.hub, thread.id(), ThreadStatus::NotLoaded);
             }
         }
     }
