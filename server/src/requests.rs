@@ -1,15 +1,15 @@
-//! Requests of clients, sorted by what serves them: every method of the protocol belongs to one of the lists below.
+//! Sorts the requests of clients: each method of the protocol is in one of the lists below.
 //!
-//! The match that sorts has no rest, and neither have those in `dispatch.rs` and `services/all.rs`. So the compiler reports a new
-//! method that is in no list, and then the list's match that does not serve it.
+//! Neither the match that sorts nor those that serve the lists, in `dispatch.rs` and `services/all.rs`, have a catch-all arm. So the
+//! compiler reports a new method that is in no list, and then the match that does not serve it.
 
 use trace_protocol::methods::method;
 use trace_protocol::{ClientMethod, ClientRequest};
 
-/// Makes one enum of each list of methods, and the function that sorts.
+/// Makes an enum of each list of methods, and the conversion that sorts requests into them.
 macro_rules! lists {
     ($($(#[$doc:meta])* $variant:ident: $list:ident { $($method:ident),* $(,)? })*) => {
-        /// A request with decoded params, sorted.
+        /// A request of a client, by the list that it is in.
         #[derive(Debug)]
         pub enum Request {
             $($(#[$doc])* $variant($list),)*
@@ -35,7 +35,7 @@ macro_rules! lists {
 }
 
 lists! {
-    /// About threads and recorded sessions. A second `initialize` is refused with them.
+    /// Requests about threads and recorded sessions, and `initialize`, which no handler serves.
     Thread: ThreadRequest {
         Initialize, ThreadStart, ThreadResume, ThreadFork, ThreadArchive, ThreadUnarchive, ThreadDelete, ThreadNameSet,
         ThreadUnsubscribe, ThreadMetadataUpdate, ThreadSettingsUpdate, ThreadList, ThreadLoadedList, ThreadSearch,
@@ -47,7 +47,7 @@ lists! {
         ThreadQueueStart, TraceList, TraceRead, TraceSubscribe, TraceUnsubscribe,
     }
 
-    /// About the machine, catalogues, the configuration and figures.
+    /// Requests about the machine, catalogues, the configuration and figures.
     Service: ServiceRequest {
         AccountRead, AccountBedrockCheckGovCloudRequirements, ModelList, ModelProviderList,
         ModelProviderCapabilitiesRead, SkillsList, HooksList, PluginInstalled, CollaborationModeList,
