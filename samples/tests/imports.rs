@@ -50,8 +50,6 @@ const KNOWN: &[&str] = &[
     "recorder/src/payloads.rs",
     "recorder/src/retention/candidate.rs",
     "recorder/src/retention/delete.rs",
-    "reducer/explain/src/diff.rs",
-    "reducer/explain/src/diff/steps.rs",
     "server/runtime/src/agent.rs",
     "server/runtime/src/control.rs",
     "server/runtime/src/open_item.rs",

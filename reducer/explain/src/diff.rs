@@ -13,6 +13,7 @@
 //! graphs, however different they are.
 
 mod align;
+mod aspect;
 mod normalise;
 mod pairs;
 mod steps;
@@ -24,6 +25,7 @@ use trace_reducer::model::{Handle, ThreadIdx, TurnIdx};
 
 pub use self::align::MAX_EXACT_ENTRIES;
 use self::align::{Run, align};
+pub use self::aspect::Aspect;
 use self::pairs::{Pairs, Tree};
 use self::steps::{Step, Steps};
 use crate::activity::describe;
@@ -35,47 +37,6 @@ use crate::session::Session;
 
 /// Most characters of a text that a difference quotes.
 pub const MAX_QUOTE_CHARS: usize = 160;
-
-/// Aspect in which two corresponding things may differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aspect {
-    /// The text that the agent was given.
-    Text,
-    /// The model that was requested.
-    Model,
-    /// How it ended.
-    Status,
-    /// Why a request failed or was cancelled.
-    Error,
-    /// What the model wrote: messages and calls.
-    Said,
-    /// The tool that was called.
-    Tool,
-    /// Arguments of a tool call.
-    Arguments,
-    /// Exit code of a command.
-    ExitCode,
-    /// Output of a tool.
-    Output,
-}
-
-impl Aspect {
-    /// Returns the name of the aspect.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Model => "model",
-            Self::Status => "status",
-            Self::Error => "error",
-            Self::Said => "said",
-            Self::Tool => "tool",
-            Self::Arguments => "arguments",
-            Self::ExitCode => "exit_code",
-            Self::Output => "output",
-        }
-    }
-}
 
 /// Differences between two sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

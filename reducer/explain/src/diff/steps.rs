@@ -23,7 +23,7 @@ use trace_reducer::model::{
     TurnIdx, Window,
 };
 
-use super::Aspect;
+use super::aspect::Aspect;
 use super::normalise::Normaliser;
 use crate::label::tool_name;
 use crate::object::Object;
