@@ -146,17 +146,9 @@ impl Reducer {
     pub fn new(manifest: &Manifest, options: Options) -> Result<Self, ReduceError> {
         let readable = manifest.schema_version.check_readable();
         let schema = if readable.is_ok() { manifest.schema_version } else { SchemaVersion::CURRENT };
-        let replay = Replay::new(
-            schema,
-            &manifest.trace_id,
-            &manifest.rollout_id,
-            &manifest.root_thread_id,
-            manifest.started_at_unix_ms,
-            options.strict,
-        );
         let mut reducer = Self {
             ingest: Ingest::new(schema, options.verify),
-            replay,
+            replay: Replay::new(schema, manifest, options.strict),
             schema,
             rollout_id: manifest.rollout_id.clone(),
             next_seq: 1,

@@ -23,7 +23,7 @@ pub(crate) use normalize::key_with_parts;
 pub use normalize::{ItemProblem, Normalized};
 pub(crate) use payload::{Checkpoint, Response};
 pub use problem::PayloadProblem;
-pub(crate) use request::{RequestDelta, Slot};
+pub(crate) use request::{RequestDelta, RunItem, Slot};
 
 use crate::model::SchemaVersion;
 use request::{KeptRequest, RequestReader};

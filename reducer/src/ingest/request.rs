@@ -45,17 +45,25 @@ pub(crate) struct RequestDelta {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// The item with this index in the predecessor.
-    Predecessor(u32),
-    /// The index of a normalized item of the same run, or `None` if the item has no place in a conversation.
-    Normalized(Option<u32>),
+    Predecessor(RequestItem),
+    /// A normalized item, or `None` if the item has no place in a conversation.
+    Normalized(Option<RunItem>),
 }
+
+/// Index of an item in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RequestItem(pub(crate) u32);
+
+/// Index of a normalized item among those of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RunItem(pub(crate) u32);
 
 /// Position of an item's bytes in a request, and its normalized form.
 #[derive(Debug, Clone)]
 struct Span {
     bytes: Range<usize>,
     /// The outer `None` means that this run has not normalized the item yet.
-    normalized: Option<Option<u32>>,
+    normalized: Option<Option<RunItem>>,
 }
 
 /// Positions of the parts of a request.
@@ -205,7 +213,7 @@ impl RequestReader {
         RequestDelta { shared: shared as u32, rest, previous_response_id, problem }
     }
 
-    fn normalize(&mut self, raw: &[u8]) -> Result<Option<u32>, PayloadProblem> {
+    fn normalize(&mut self, raw: &[u8]) -> Result<Option<RunItem>, PayloadProblem> {
         let text = std::str::from_utf8(raw).map_err(|_| PayloadProblem::Utf8)?;
         if json::too_deep(text, ITEM_DEPTH) {
             return Err(PayloadProblem::TooDeep);
@@ -214,7 +222,7 @@ impl RequestReader {
         Ok(normalize(&value, self.schema).map(|item| {
             let index = u32::try_from(self.normalized.len()).expect("there are fewer than 2^32 items");
             self.normalized.push(item);
-            index
+            RunItem(index)
         }))
     }
 
@@ -239,7 +247,7 @@ impl RequestReader {
         }
         match span.normalized {
             Some(known) => Some(Slot::Normalized(known)),
-            None => follows.then_some(Slot::Predecessor(first as u32 + index)),
+            None => follows.then_some(Slot::Predecessor(RequestItem(first as u32 + index))),
         }
     }
 
@@ -494,15 +502,15 @@ mod tests {
         let mut reader = RequestReader::new(SchemaVersion::V2, verify);
         let deltas: Vec<RequestDelta> = requests.iter().map(|text| reader.read(&mut text.clone(), true)).collect();
         let normalized = reader.finish().0;
-        let mut before: Vec<Option<u32>> = Vec::new();
+        let mut before: Vec<Option<RunItem>> = Vec::new();
         let mut told = Vec::new();
         for delta in deltas {
             let mut now = before[..delta.shared as usize].to_vec();
             now.extend(delta.rest.iter().map(|slot| match slot {
-                Slot::Predecessor(index) => before[*index as usize],
-                Slot::Normalized(index) => *index,
+                Slot::Predecessor(item) => before[item.0 as usize],
+                Slot::Normalized(item) => *item,
             }));
-            let texts = now.iter().flatten().map(|index| match &normalized[*index as usize].parts[0] {
+            let texts = now.iter().flatten().map(|item| match &normalized[item.0 as usize].parts[0] {
                 Part::Text(text) => text.to_string(),
                 part => format!("{part:?}"),
             });

@@ -9,8 +9,9 @@ use serde_json::Value;
 use trace_recorder::format::event::{AgentResultObserved, ProtocolEventObserved};
 
 use super::conversation::text_key;
+use super::draft::{Step, as_json, push_unique};
 use super::shapes::{Activity, ActivityKind, Collaboration};
-use super::state::{Context, Delivery, Replay, Step, as_json, item_id_order, push_unique};
+use super::state::{Delivery, Replay, item_id_order};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::Ingested;
 use crate::model::{
@@ -20,118 +21,103 @@ use crate::model::{
 
 impl Replay {
     /// Handles the report of an agent tool's runtime when it ends.
-    pub(super) fn agent_tool_ended(&mut self, context: Context, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
-        let kind = self.trace.tools[tool].kind;
-        if value.get("agent_thread_id").is_some() && (self.is_v1() || !matches!(kind, ToolKind::Mcp { .. })) {
-            return self.activity(context, tool, payload, value);
+    pub(super) fn agent_tool_ended(&mut self, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
+        let kind = self.draft.trace.tools[tool].kind;
+        if value.get("agent_thread_id").is_some() && (self.draft.is_v1() || !matches!(kind, ToolKind::Mcp { .. })) {
+            return self.activity(tool, payload, value);
         }
         match kind {
             ToolKind::SpawnAgent => {
                 let Some(end) = Collaboration::read_spawn_end(value) else {
-                    return self.bad_payload(context, payload, &Self::shape("not the end of a spawn"));
+                    return self.draft.bad_payload(payload, &Self::shape("not the end of a spawn"));
                 };
                 let (Some(child), Some(prompt)) = (end.receiver_thread_id, end.prompt) else { return Ok(()) };
-                let (parent, child) = (self.intern(&end.sender_thread_id), self.intern(&child));
-                let edge_id = self.spawn_edge_id(parent, child);
-                self.send(context, tool, EdgeKind::SpawnAgent, edge_id, child, prompt, true, Some(child))
+                let (parent, child) = (self.draft.intern(&end.sender_thread_id), self.draft.intern(&child));
+                let edge_id = self.draft.spawn_edge_id(parent, child);
+                self.send(tool, EdgeKind::SpawnAgent, edge_id, child, prompt, true, Some(child))
             }
             ToolKind::AssignAgentTask | ToolKind::SendMessage => {
                 let end = Collaboration::read_end(value, true);
-                self.collaborate(context, tool, payload, end, true)
+                self.collaborate(tool, payload, end, true)
             }
             ToolKind::CloseAgent => {
                 let end = Collaboration::read_end(value, false);
-                self.collaborate(context, tool, payload, end, true)
+                self.collaborate(tool, payload, end, true)
             }
             _ => Ok(()),
         }
     }
 
     /// Handles the report of an agent tool's runtime when it begins. Only older releases write one.
-    pub(super) fn collaboration_began(
-        &mut self,
-        context: Context,
-        tool: ToolIdx,
-        payload: Symbol,
-        value: &Value,
-    ) -> Step {
-        let with_prompt = self.trace.tools[tool].kind != ToolKind::CloseAgent;
+    pub(super) fn collaboration_began(&mut self, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
+        let with_prompt = self.draft.trace.tools[tool].kind != ToolKind::CloseAgent;
         let begin = Collaboration::read_begin(value, with_prompt);
-        self.collaborate(context, tool, payload, begin, false)
+        self.collaborate(tool, payload, begin, false)
     }
 
-    fn collaborate(
-        &mut self,
-        context: Context,
-        tool: ToolIdx,
-        payload: Symbol,
-        report: Option<Collaboration>,
-        is_end: bool,
-    ) -> Step {
+    fn collaborate(&mut self, tool: ToolIdx, payload: Symbol, report: Option<Collaboration>, is_end: bool) -> Step {
         let Some((report, receiver)) = report.and_then(|report| {
             let receiver = report.receiver_thread_id.clone()?;
             Some((report, receiver))
         }) else {
-            return self.bad_payload(context, payload, &Self::shape("not a report about another agent"));
+            return self.draft.bad_payload(payload, &Self::shape("not a report about another agent"));
         };
-        let receiver = self.intern(&receiver);
+        let receiver = self.draft.intern(&receiver);
         let edge_id = self.tool_edge_id(tool);
         match report.prompt {
             Some(prompt) => {
                 let kind = self.message_kind(tool);
-                self.send(context, tool, kind, edge_id, receiver, prompt, is_end, None)
+                self.send(tool, kind, edge_id, receiver, prompt, is_end, None)
             }
-            None => self.close(context, tool, receiver, is_end),
+            None => self.close(tool, receiver, is_end),
         }
     }
 
-    fn activity(&mut self, context: Context, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
+    fn activity(&mut self, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
         let Some(activity) = Activity::read(value) else {
-            return self.bad_payload(context, payload, &Self::shape("not a report about another agent"));
+            return self.draft.bad_payload(payload, &Self::shape("not a report about another agent"));
         };
-        let agent = self.intern(&activity.agent_thread_id);
-        let path = self.intern(&activity.agent_path);
+        let agent = self.draft.intern(&activity.agent_thread_id);
+        let path = self.draft.intern(&activity.agent_path);
         self.learn_path(agent, path)?;
-        let kind = self.trace.tools[tool].kind;
+        let kind = self.draft.trace.tools[tool].kind;
         match (kind, activity.kind) {
             (_, ActivityKind::Completed) => Ok(()),
-            (ToolKind::CloseAgent, ActivityKind::Interrupted) => self.close(context, tool, agent, true),
+            (ToolKind::CloseAgent, ActivityKind::Interrupted) => self.close(tool, agent, true),
             (ToolKind::SpawnAgent, ActivityKind::Started) => {
-                let parent = self.trace.threads[self.trace.tools[tool].thread].id;
-                let edge_id = self.spawn_edge_id(parent, agent);
-                match self.message_of(context, tool)? {
-                    Some(text) => {
-                        self.send(context, tool, EdgeKind::SpawnAgent, edge_id, agent, text, true, Some(agent))
-                    }
+                let parent = self.draft.trace.threads[self.draft.trace.tools[tool].thread].id;
+                let edge_id = self.draft.spawn_edge_id(parent, agent);
+                match self.message_of(tool)? {
+                    Some(text) => self.send(tool, EdgeKind::SpawnAgent, edge_id, agent, text, true, Some(agent)),
                     None => Ok(()),
                 }
             }
             (ToolKind::AssignAgentTask | ToolKind::SendMessage, ActivityKind::Interacted) => {
                 let edge_id = self.tool_edge_id(tool);
                 let kind = self.message_kind(tool);
-                match self.message_of(context, tool)? {
-                    Some(text) => self.send(context, tool, kind, edge_id, agent, text, true, None),
+                match self.message_of(tool)? {
+                    Some(text) => self.send(tool, kind, edge_id, agent, text, true, None),
                     None => Ok(()),
                 }
             }
             _ => {
                 let message = format!("a tool call of kind {} does not do this to an agent", kind.as_str());
-                self.odd(context, Code::ToolContradicted, message)
+                self.draft.odd(Code::ToolContradicted, message)
             }
         }
     }
 
     /// Records the path of an agent whose thread no event declares.
     fn learn_path(&mut self, thread_id: Symbol, path: Symbol) -> Step {
-        self.agent_paths.entry(thread_id).or_insert(path);
-        if let Some(index) = self.threads_by_id.get(&thread_id).copied()
-            && self.trace.threads[index].implied
-            && self.trace.text(self.trace.threads[index].agent_path).starts_with("/unknown/")
+        self.draft.agent_paths.entry(thread_id).or_insert(path);
+        if let Some(index) = self.draft.threads_by_id.get(&thread_id).copied()
+            && self.draft.trace.threads[index].implied
+            && self.draft.trace.text(self.draft.trace.threads[index].agent_path).starts_with("/unknown/")
         {
-            let by_path = self.origin_of_path(thread_id, path);
-            let name = self.trace.text(path).rsplit('/').next().unwrap_or_default().to_owned();
-            let name = self.intern(&name);
-            let thread = &mut self.trace.threads[index];
+            let by_path = self.draft.origin_of_path(thread_id, path);
+            let name = self.draft.trace.text(path).rsplit('/').next().unwrap_or_default().to_owned();
+            let name = self.draft.intern(&name);
+            let thread = &mut self.draft.trace.threads[index];
             thread.agent_path = path;
             match &mut thread.origin {
                 Origin::Root => thread.origin = by_path,
@@ -145,7 +131,7 @@ impl Replay {
 
     /// Delivers pending messages to a thread whose path became known.
     pub(super) fn readdress(&mut self, thread: ThreadIdx) -> Step {
-        for item in self.trace.threads[thread].items.clone() {
+        for item in self.draft.trace.threads[thread].items.clone() {
             self.index_delivery(item);
             self.deliver_to(item)?;
         }
@@ -154,70 +140,65 @@ impl Replay {
 
     /// Records an event of the client protocol. The configuration of a resumed session also tells the parent and the
     /// model of a thread that no event declares.
-    pub(super) fn protocol_event(
-        &mut self,
-        context: Context,
-        event: &ProtocolEventObserved<'_>,
-        ingested: Ingested,
-    ) -> Step {
-        let payload = self.intern(&event.event_payload.raw_payload_id);
-        if let Some(payload) = self.payloads_by_id.get(&payload).copied() {
-            let event_type = self.intern(&event.event_type);
-            self.trace.protocol_events.push(ProtocolEvent { at: context.at, event_type, payload });
+    pub(super) fn protocol_event(&mut self, event: &ProtocolEventObserved<'_>, ingested: Ingested) -> Step {
+        let payload = self.draft.intern(&event.event_payload.raw_payload_id);
+        if let Some(payload) = self.draft.payloads_by_id.get(&payload).copied() {
+            let event_type = self.draft.intern(&event.event_type);
+            self.draft.trace.protocol_events.push(ProtocolEvent { at: self.draft.event.at, event_type, payload });
         }
         let Some(value) = as_json(ingested).filter(|_| event.event_type == "session_configured") else { return Ok(()) };
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let Some(thread) = text("thread_id")
-            .and_then(|id| self.trace.symbols.get(id))
-            .and_then(|id| self.threads_by_id.get(&id).copied())
-            .filter(|thread| self.trace.threads[*thread].implied)
+            .and_then(|id| self.draft.trace.symbols.get(id))
+            .and_then(|id| self.draft.threads_by_id.get(&id).copied())
+            .filter(|thread| self.draft.trace.threads[*thread].implied)
         else {
             return Ok(());
         };
-        let id = self.trace.threads[thread].id;
+        let id = self.draft.trace.threads[thread].id;
         if let Some(parent) = text("parent_thread_id") {
-            let parent_thread_id = self.intern(parent);
-            let path = self.trace.text(self.trace.threads[thread].agent_path);
+            let parent_thread_id = self.draft.intern(parent);
+            let path = self.draft.trace.text(self.draft.trace.threads[thread].agent_path);
             let task_name = path.rsplit('/').next().unwrap_or_default().to_owned();
             let origin = Origin::Spawned {
                 parent_thread_id,
-                spawn_edge_id: self.spawn_edge_id(parent_thread_id, id),
-                task_name: self.intern(&task_name),
-                agent_role: self.intern(""),
+                spawn_edge_id: self.draft.spawn_edge_id(parent_thread_id, id),
+                task_name: self.draft.intern(&task_name),
+                agent_role: self.draft.intern(""),
             };
-            self.trace.threads[thread].origin = origin;
+            self.draft.trace.threads[thread].origin = origin;
         }
         if let Some(model) = text("model") {
-            self.trace.threads[thread].default_model = Some(self.intern(model));
+            self.draft.trace.threads[thread].default_model = Some(self.draft.intern(model));
         }
         Ok(())
     }
 
     fn tool_edge_id(&mut self, tool: ToolIdx) -> Symbol {
-        let id = format!("edge:tool:{}", self.trace.text(self.trace.tools[tool].id));
-        self.intern(&id)
+        let id = format!("edge:tool:{}", self.draft.trace.text(self.draft.trace.tools[tool].id));
+        self.draft.intern(&id)
     }
 
     fn message_kind(&self, tool: ToolIdx) -> EdgeKind {
-        match self.trace.tools[tool].kind {
+        match self.draft.trace.tools[tool].kind {
             ToolKind::AssignAgentTask => EdgeKind::AssignAgentTask,
             _ => EdgeKind::SendMessage,
         }
     }
 
     /// Returns the message in the arguments of a tool call. Reports a call without a message.
-    fn message_of(&mut self, context: Context, tool: ToolIdx) -> Step<Option<String>> {
+    fn message_of(&mut self, tool: ToolIdx) -> Step<Option<String>> {
         let message = self.tools[tool].invocation.as_ref().and_then(|invocation| invocation.message());
         if message.is_none() {
             let text = "the tool call addresses an agent, but its invocation has no message";
-            self.odd(context, Code::ToolContradicted, text)?;
+            self.draft.odd(Code::ToolContradicted, text)?;
         }
         Ok(message)
     }
 
     /// Returns the ids of the known payloads of a tool call: invocation, runtime and result.
     fn carried(&self, tool: ToolIdx) -> Vec<Symbol> {
-        let call = &self.trace.tools[tool];
+        let call = &self.draft.trace.tools[tool];
         let runtime = call.runtime_payload_ids.iter().copied();
         let invocation = call.invocation_payload_id;
         let mut carried: Vec<Symbol> =
@@ -231,7 +212,6 @@ impl Replay {
     #[expect(clippy::too_many_arguments, reason = "the parts of one message")]
     fn send(
         &mut self,
-        context: Context,
         tool: ToolIdx,
         kind: EdgeKind,
         edge_id: Symbol,
@@ -240,88 +220,88 @@ impl Replay {
         is_end: bool,
         fallback: Option<Symbol>,
     ) -> Step {
-        let call = &self.trace.tools[tool];
+        let call = &self.draft.trace.tools[tool];
         let delivery = Delivery {
             edge_id,
             kind,
             source: Anchor::Tool(tool),
             target_thread,
-            author: self.trace.threads[call.thread].agent_path,
+            author: self.draft.trace.threads[call.thread].agent_path,
             text: text.into(),
             started_at_unix_ms: call.execution.started.unix_ms,
-            ended_at_unix_ms: is_end.then_some(context.at.unix_ms),
+            ended_at_unix_ms: is_end.then_some(self.draft.event.at.unix_ms),
             carried: self.carried(tool),
             fallback,
-            seq: context.at.seq,
+            seq: self.draft.event.at.seq,
         };
-        self.deliver(context, delivery)
+        self.deliver(delivery)
     }
 
-    fn close(&mut self, context: Context, tool: ToolIdx, target: Symbol, is_end: bool) -> Step {
-        let Some(target) = self.threads_by_id.get(&target).copied() else { return Ok(()) };
+    fn close(&mut self, tool: ToolIdx, target: Symbol, is_end: bool) -> Step {
+        let Some(target) = self.draft.threads_by_id.get(&target).copied() else { return Ok(()) };
         let edge = InteractionEdge {
             id: self.tool_edge_id(tool),
             kind: EdgeKind::CloseAgent,
             source: Anchor::Tool(tool),
             target: Anchor::Thread(target),
-            started_at_unix_ms: self.trace.tools[tool].execution.started.unix_ms,
-            ended_at_unix_ms: is_end.then_some(context.at.unix_ms),
-            seq: context.at.seq,
+            started_at_unix_ms: self.draft.trace.tools[tool].execution.started.unix_ms,
+            ended_at_unix_ms: is_end.then_some(self.draft.event.at.unix_ms),
+            seq: self.draft.event.at.seq,
             carried_items: Vec::new(),
             carried_payload_ids: self.carried(tool),
         };
         self.upsert(edge)
     }
 
-    pub(super) fn agent_result_observed(&mut self, context: Context, event: &AgentResultObserved<'_>) -> Step {
-        let child_id = self.intern(&event.child_thread_id);
-        let child = self.thread(context, child_id)?;
-        let turn = self.intern(&event.child_codex_turn_id);
+    pub(super) fn agent_result_observed(&mut self, event: &AgentResultObserved<'_>) -> Step {
+        let child_id = self.draft.intern(&event.child_thread_id);
+        let child = self.draft.thread(child_id)?;
+        let turn = self.draft.intern(&event.child_codex_turn_id);
         let source = match self.last_answer(child, turn) {
             Some(item) => Anchor::Item(item),
             None => Anchor::Thread(child),
         };
-        let payload = event.carried_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let payload = event.carried_payload.as_ref().map(|reference| self.draft.intern(&reference.raw_payload_id));
         let result = AgentResult {
-            at: context.at,
-            edge_id: self.intern(&event.edge_id),
+            at: self.draft.event.at,
+            edge_id: self.draft.intern(&event.edge_id),
             child,
             child_turn_id: turn,
-            parent_thread_id: self.intern(&event.parent_thread_id),
+            parent_thread_id: self.draft.intern(&event.parent_thread_id),
             message: event.message.as_str().into(),
             payload_id: payload,
         };
-        self.trace.agent_results.push(result);
+        self.draft.trace.agent_results.push(result);
         let delivery = Delivery {
-            edge_id: self.intern(&event.edge_id),
+            edge_id: self.draft.intern(&event.edge_id),
             kind: EdgeKind::AgentResult,
             source,
-            target_thread: self.intern(&event.parent_thread_id),
-            author: self.trace.threads[child].agent_path,
+            target_thread: self.draft.intern(&event.parent_thread_id),
+            author: self.draft.trace.threads[child].agent_path,
             text: event.message.as_str().into(),
-            started_at_unix_ms: context.at.unix_ms,
-            ended_at_unix_ms: Some(context.at.unix_ms),
+            started_at_unix_ms: self.draft.event.at.unix_ms,
+            ended_at_unix_ms: Some(self.draft.event.at.unix_ms),
             carried: payload.into_iter().collect(),
             fallback: None,
-            seq: context.at.seq,
+            seq: self.draft.event.at.seq,
         };
-        self.deliver(context, delivery)
+        self.deliver(delivery)
     }
 
     /// Returns the assistant message of a turn that was first seen last. Of several at the same time, it is the one
     /// whose id is the last as text.
     fn last_answer(&self, thread: ThreadIdx, turn: Symbol) -> Option<ItemIdx> {
         let answers = self.answers_by_turn.get(&(thread, Some(turn)))?;
-        let latest = answers.iter().map(|item| self.trace.items[*item].first_seen.unix_ms).max()?;
+        let latest = answers.iter().map(|item| self.draft.trace.items[*item].first_seen.unix_ms).max()?;
         answers
             .iter()
             .copied()
-            .filter(|item| self.trace.items[*item].first_seen.unix_ms == latest)
+            .filter(|item| self.draft.trace.items[*item].first_seen.unix_ms == latest)
             .max_by_key(|item| item_id_order(*item))
     }
 
-    fn deliver(&mut self, context: Context, delivery: Delivery) -> Step {
-        if let Some(thread) = self.threads_by_id.get(&delivery.target_thread).copied()
+    fn deliver(&mut self, delivery: Delivery) -> Step {
+        if let Some(thread) = self.draft.threads_by_id.get(&delivery.target_thread).copied()
             && let Some(item) = self.find_arrival(thread, &delivery)
         {
             return self.arrive(delivery, item);
@@ -338,8 +318,9 @@ impl Replay {
                 unite(&mut pending.carried, delivery.carried);
                 return Ok(());
             }
-            let message = format!("two events disagree about the hand-over {}", self.trace.text(delivery.edge_id));
-            return self.odd(context, Code::EdgeContradicted, message);
+            let message =
+                format!("two events disagree about the hand-over {}", self.draft.trace.text(delivery.edge_id));
+            return self.draft.odd(Code::EdgeContradicted, message);
         }
         let index = self.pending.len();
         let key = (delivery.target_thread, delivery.author, text_key(&delivery.text));
@@ -363,7 +344,7 @@ impl Replay {
 
     fn shows(&mut self, item: ItemIdx, thread: ThreadIdx, author: Symbol, text: &str) -> bool {
         self.delivery_of(item).is_some_and(|(from, to, seen)| {
-            from == author && to == self.trace.threads[thread].agent_path && *seen == *text
+            from == author && to == self.draft.trace.threads[thread].agent_path && *seen == *text
         })
     }
 
@@ -372,9 +353,9 @@ impl Replay {
         if self.pending_count == 0 || self.items[item].is_edge_target {
             return Ok(());
         }
-        let thread = self.trace.items[item].thread;
+        let thread = self.draft.trace.items[item].thread;
         let Some((author, recipient, text)) = self.delivery_of(item) else { return Ok(()) };
-        let target = &self.trace.threads[thread];
+        let target = &self.draft.trace.threads[thread];
         if recipient != target.agent_path {
             return Ok(());
         }
@@ -427,10 +408,10 @@ impl Replay {
     /// Adds an edge, or merges it into the edge with the same id.
     fn upsert(&mut self, edge: InteractionEdge) -> Step {
         if let Some(known) = self.edges_by_id.get(&edge.id).copied() {
-            let known = &mut self.trace.edges[known];
+            let known = &mut self.draft.trace.edges[known];
             if (known.kind, known.source, known.target) != (edge.kind, edge.source, edge.target) {
-                let message = format!("two events disagree about the ends of {}", self.trace.text(edge.id));
-                return self.report(Diagnostic::new(Code::EdgeContradicted, message).at_seq(edge.seq));
+                let message = format!("two events disagree about the ends of {}", self.draft.trace.text(edge.id));
+                return self.draft.report(Diagnostic::new(Code::EdgeContradicted, message).at_seq(edge.seq));
             }
             known.started_at_unix_ms = known.started_at_unix_ms.min(edge.started_at_unix_ms);
             known.ended_at_unix_ms = known.ended_at_unix_ms.max(edge.ended_at_unix_ms);
@@ -441,7 +422,7 @@ impl Replay {
             return Ok(());
         }
         let (id, source, target) = (edge.id, edge.source, edge.target);
-        let index = self.trace.edges.push(edge);
+        let index = self.draft.trace.edges.push(edge);
         self.edges_by_id.insert(id, index);
         if let Anchor::Tool(tool) = source {
             self.tools[tool].edges.push(index);
@@ -460,9 +441,9 @@ impl Replay {
     pub(super) fn carry_result(&mut self, tool: ToolIdx, payload: Symbol) {
         let edges = &self.tools[tool].edges;
         let first: Option<EdgeIdx> =
-            edges.iter().copied().min_by_key(|edge| self.trace.text(self.trace.edges[*edge].id));
+            edges.iter().copied().min_by_key(|edge| self.draft.trace.text(self.draft.trace.edges[*edge].id));
         if let Some(edge) = first {
-            push_unique(&mut self.trace.edges[edge].carried_payload_ids, payload);
+            push_unique(&mut self.draft.trace.edges[edge].carried_payload_ids, payload);
             return;
         }
         let first = self.pending_by_tool.get(&tool).and_then(|indices| indices.first().copied());
@@ -477,7 +458,7 @@ impl Replay {
             let target = self.pending[index]
                 .as_ref()
                 .and_then(|delivery| delivery.fallback)
-                .and_then(|thread| self.threads_by_id.get(&thread).copied());
+                .and_then(|thread| self.draft.threads_by_id.get(&thread).copied());
             let Some(thread) = target else { continue };
             let Some(delivery) = self.take_pending(index) else { continue };
             let edge = InteractionEdge {
@@ -505,14 +486,14 @@ impl Replay {
             .filter(|delivery| !self.edges_by_id.contains_key(&delivery.edge_id))
             .collect();
         for delivery in lost {
-            let target = match self.threads_by_id.get(&delivery.target_thread) {
-                Some(thread) => self.trace.text(self.trace.threads[*thread].agent_path),
-                None => self.trace.text(delivery.target_thread),
+            let target = match self.draft.threads_by_id.get(&delivery.target_thread) {
+                Some(thread) => self.draft.trace.text(self.draft.trace.threads[*thread].agent_path),
+                None => self.draft.trace.text(delivery.target_thread),
             };
-            let author = self.trace.text(delivery.author);
+            let author = self.draft.trace.text(delivery.author);
             let message = format!("{} from {author} to {target} never arrived", delivery.kind.as_str());
-            self.diagnostics.push(Diagnostic::new(Code::MessageUndelivered, message).at_seq(delivery.seq));
-            self.trace.undelivered.push(Undelivered {
+            self.draft.remark(Diagnostic::new(Code::MessageUndelivered, message).at_seq(delivery.seq));
+            self.draft.trace.undelivered.push(Undelivered {
                 edge_id: delivery.edge_id,
                 kind: delivery.kind,
                 source: delivery.source,

@@ -6,39 +6,40 @@
 use trace_recorder::format::event::CodeCellStarted;
 use trace_recorder::format::{CellStatus, ExecutionStatus, PayloadRef};
 
-use super::state::{CellEvent, Context, QueuedCell, Replay, Step, item_id_order, push_unique};
+use super::draft::{Step, push_unique};
+use super::state::{CellEvent, QueuedCell, Replay, item_id_order};
 use crate::diagnostic::Code;
 use crate::model::{CellIdx, CodeCell, ItemIdx, ItemKind, Producer, Symbol, ThreadIdx, TurnIdx, Window};
 
 impl Replay {
-    pub(super) fn cell_started(&mut self, context: Context, event: &CodeCellStarted<'_>) -> Step {
-        let Some(thread) = self.cell_thread(context)? else { return Ok(()) };
-        let call_id = self.intern(&event.model_visible_call_id);
+    pub(super) fn cell_started(&mut self, event: &CodeCellStarted<'_>) -> Step {
+        let Some(thread) = self.cell_thread()? else { return Ok(()) };
+        let call_id = self.draft.intern(&event.model_visible_call_id);
         let id = self.cell_id(&event.model_visible_call_id);
-        let runtime_cell_id = self.intern(&event.runtime_cell_id);
+        let runtime_cell_id = self.draft.intern(&event.runtime_cell_id);
         let known = self.cell_of_runtime_id(thread, runtime_cell_id);
         if known.is_some_and(|known| known != id) {
             let message = format!("runtime cell {} runs the code of two calls", event.runtime_cell_id);
-            self.odd(context, Code::CellContradicted, message)?;
+            self.draft.odd(Code::CellContradicted, message)?;
         }
-        let source = self.threads_by_id.get(&thread).and_then(|thread| self.cell_source(*thread, call_id));
+        let source = self.draft.threads_by_id.get(&thread).and_then(|thread| self.cell_source(*thread, call_id));
         let is_queued = source.is_none() && self.queued_cells.iter().any(|cell| cell.id == id);
         if is_queued || self.cells_by_id.contains_key(&id) {
             let message = format!("the code cell of call {} starts twice", event.model_visible_call_id);
-            return self.odd(context, Code::StartedTwice, message);
+            return self.draft.odd(Code::StartedTwice, message);
         }
         let cell = QueuedCell {
             id,
             thread,
-            turn: context.turn,
+            turn: self.draft.event.turn,
             call_id,
             runtime_cell_id,
-            started: context.at,
+            started: self.draft.event.at,
             source_js: event.source_js.as_str().into(),
         };
         self.cells_by_runtime_id.entry(thread).or_default().insert(runtime_cell_id, id);
         match source {
-            Some(source) => self.materialise(context, cell, source),
+            Some(source) => self.materialise(cell, source),
             None => {
                 self.queued_cells.push(cell);
                 Ok(())
@@ -53,18 +54,18 @@ impl Replay {
 
     fn cell_id(&mut self, call_id: &str) -> Symbol {
         let id = format!("code_cell:{call_id}");
-        self.intern(&id)
+        self.draft.intern(&id)
     }
 
     /// Returns the id of the thread of a cell's event. The thread need not exist until the cell's call is seen.
-    fn cell_thread(&mut self, context: Context) -> Step<Option<Symbol>> {
-        if context.thread.is_some() {
-            return Ok(context.thread);
+    fn cell_thread(&mut self) -> Step<Option<Symbol>> {
+        if self.draft.event.thread.is_some() {
+            return Ok(self.draft.event.thread);
         }
-        let turn = context.turn.and_then(|turn| self.turns_by_id.get(&turn).copied());
-        let thread = turn.map(|turn| self.trace.threads[self.trace.turns[turn].thread].id);
+        let turn = self.draft.event.turn.and_then(|turn| self.draft.turns_by_id.get(&turn).copied());
+        let thread = turn.map(|turn| self.draft.trace.threads[self.draft.trace.turns[turn].thread].id);
         if thread.is_none() {
-            self.odd(context, Code::ContextMissing, "the event of a code cell names no thread and no known turn")?;
+            self.draft.odd(Code::ContextMissing, "the event of a code cell names no thread and no known turn")?;
         }
         Ok(thread)
     }
@@ -74,20 +75,20 @@ impl Replay {
         let mut calls = self
             .items_by_call
             .get(&(thread, call_id))
-            .filter(|item| self.trace.items[*item].kind == ItemKind::CustomToolCall);
-        if self.is_v1() { calls.min_by_key(|item| item_id_order(*item)) } else { calls.next() }
+            .filter(|item| self.draft.trace.items[*item].kind == ItemKind::CustomToolCall);
+        if self.draft.is_v1() { calls.min_by_key(|item| item_id_order(*item)) } else { calls.next() }
     }
 
-    fn materialise(&mut self, context: Context, queued: QueuedCell, source_item: ItemIdx) -> Step {
+    fn materialise(&mut self, queued: QueuedCell, source_item: ItemIdx) -> Step {
         if self.cells_by_id.contains_key(&queued.id) {
-            let message = format!("the code cell of call {} starts twice", self.trace.text(queued.call_id));
-            return self.odd(context, Code::StartedTwice, message);
+            let message = format!("the code cell of call {} starts twice", self.draft.trace.text(queued.call_id));
+            return self.draft.odd(Code::StartedTwice, message);
         }
-        let thread = self.trace.items[source_item].thread;
-        let Some(turn) = self.cell_turn(context, thread, &queued)? else { return Ok(()) };
+        let thread = self.draft.trace.items[source_item].thread;
+        let Some(turn) = self.cell_turn(thread, &queued)? else { return Ok(()) };
         let mut nested_tools = self.tools_by_cell.get(&queued.id).cloned().unwrap_or_default();
-        nested_tools.sort_by_key(|tool| self.trace.text(self.trace.tools[*tool].id));
-        let cell = self.trace.cells.push(CodeCell {
+        nested_tools.sort_by_key(|tool| self.draft.trace.text(self.draft.trace.tools[*tool].id));
+        let cell = self.draft.trace.cells.push(CodeCell {
             id: queued.id,
             model_visible_call_id: queued.call_id,
             thread,
@@ -111,9 +112,9 @@ impl Replay {
         let mut outputs: Vec<ItemIdx> = self
             .items_by_call
             .get(&(thread, queued.call_id))
-            .filter(|item| self.trace.items[*item].kind == ItemKind::CustomToolCallOutput)
+            .filter(|item| self.draft.trace.items[*item].kind == ItemKind::CustomToolCallOutput)
             .collect();
-        if self.is_v1() {
+        if self.draft.is_v1() {
             outputs.sort_by_key(|item| item_id_order(*item));
         }
         for item in outputs {
@@ -122,7 +123,7 @@ impl Replay {
         let elsewhere: Vec<ItemIdx> = self
             .items_by_call_anywhere
             .get(&queued.call_id)
-            .filter(|item| self.trace.items[*item].thread != thread)
+            .filter(|item| self.draft.trace.items[*item].thread != thread)
             .collect();
         for item in elsewhere {
             self.mark_stale(item);
@@ -135,22 +136,22 @@ impl Replay {
         Ok(())
     }
 
-    fn cell_turn(&mut self, context: Context, thread: ThreadIdx, queued: &QueuedCell) -> Step<Option<TurnIdx>> {
+    fn cell_turn(&mut self, thread: ThreadIdx, queued: &QueuedCell) -> Step<Option<TurnIdx>> {
         match queued.turn {
-            Some(turn) => self.turn_of(context, thread, turn).map(Some),
+            Some(turn) => self.draft.turn_of(thread, turn).map(Some),
             None => {
-                self.odd(context, Code::ContextMissing, "the start of a code cell names no turn")?;
+                self.draft.odd(Code::ContextMissing, "the start of a code cell names no turn")?;
                 Ok(None)
             }
         }
     }
 
     /// Adds the queued cells of a thread whose call was just seen to the graph.
-    pub(super) fn materialise_cells(&mut self, context: Context, thread: ThreadIdx) -> Step {
+    pub(super) fn materialise_cells(&mut self, thread: ThreadIdx) -> Step {
         if !std::mem::take(&mut self.has_new_code) {
             return Ok(());
         }
-        let thread_id = self.trace.threads[thread].id;
+        let thread_id = self.draft.trace.threads[thread].id;
         if self.queued_cells.iter().all(|cell| cell.thread != thread_id) {
             return Ok(());
         }
@@ -161,51 +162,50 @@ impl Replay {
                 None => self.queued_cells.push(cell),
             }
         }
-        ready.sort_by(|(a, _), (b, _)| self.trace.text(a.id).cmp(self.trace.text(b.id)));
+        ready.sort_by(|(a, _), (b, _)| self.draft.trace.text(a.id).cmp(self.draft.trace.text(b.id)));
         for (cell, source) in ready {
-            self.materialise(context, cell, source)?;
+            self.materialise(cell, source)?;
         }
         Ok(())
     }
 
     /// Links an output item with the cell of its call id, which may belong to another thread.
     pub(super) fn link_cell_output(&mut self, item: ItemIdx, call_id: Symbol) {
-        if self.trace.items[item].kind != ItemKind::CustomToolCallOutput || self.cells_by_id.is_empty() {
+        if self.draft.trace.items[item].kind != ItemKind::CustomToolCallOutput || self.cells_by_id.is_empty() {
             return;
         }
-        let id = format!("code_cell:{}", self.trace.text(call_id));
-        let cell = self.trace.symbols.get(&id).and_then(|id| self.cells_by_id.get(&id).copied());
+        let id = format!("code_cell:{}", self.draft.trace.text(call_id));
+        let cell = self.draft.trace.symbols.get(&id).and_then(|id| self.cells_by_id.get(&id).copied());
         if let Some(cell) = cell {
             self.add_cell_output(cell, item);
         }
     }
 
     fn add_cell_output(&mut self, cell: CellIdx, item: ItemIdx) {
-        push_unique(&mut self.trace.cells[cell].output_items, item);
-        push_unique(&mut self.trace.items[item].produced_by, Producer::Cell(cell));
+        push_unique(&mut self.draft.trace.cells[cell].output_items, item);
+        push_unique(&mut self.draft.trace.items[item].produced_by, Producer::Cell(cell));
     }
 
     /// Handles the first response or the end of a cell.
     pub(super) fn cell_event(
         &mut self,
-        context: Context,
         runtime_cell_id: &str,
         status: CellStatus,
         payload: Option<&PayloadRef<'_>>,
         is_end: bool,
     ) -> Step {
-        let Some(thread) = self.cell_thread(context)? else { return Ok(()) };
-        let runtime_cell_id = self.intern(runtime_cell_id);
+        let Some(thread) = self.cell_thread()? else { return Ok(()) };
+        let runtime_cell_id = self.draft.intern(runtime_cell_id);
         let Some(id) = self.cell_of_runtime_id(thread, runtime_cell_id) else {
-            let message = format!("code cell {} was never started", self.trace.text(runtime_cell_id));
-            return self.odd(context, Code::CellUnknown, message);
+            let message = format!("code cell {} was never started", self.draft.trace.text(runtime_cell_id));
+            return self.draft.odd(Code::CellUnknown, message);
         };
         let event = CellEvent {
-            at: context.at,
+            at: self.draft.event.at,
             runtime_cell_id: Some(runtime_cell_id),
             // An unknown status of a later release counts as the end of the cell.
             status: if status == CellStatus::Unknown { CellStatus::Terminated } else { status },
-            payload_id: payload.map(|reference| self.intern(&reference.raw_payload_id)),
+            payload_id: payload.map(|reference| self.draft.intern(&reference.raw_payload_id)),
             is_end,
         };
         match self.cells_by_id.get(&id).copied() {
@@ -216,8 +216,8 @@ impl Replay {
     }
 
     pub(super) fn apply_cell_event(&mut self, cell: CellIdx, event: CellEvent) {
-        let is_v1 = self.is_v1();
-        let cell = &mut self.trace.cells[cell];
+        let is_v1 = self.draft.is_v1();
+        let cell = &mut self.draft.trace.cells[cell];
         if event.is_end {
             cell.initial_response.get_or_insert(event.at);
             let status = match event.status {
@@ -246,7 +246,7 @@ impl Replay {
     }
 
     /// Links a tool call that waits for a code cell with that cell.
-    pub(super) fn link_wait(&mut self, context: Context, tool: crate::model::ToolIdx) -> Step {
+    pub(super) fn link_wait(&mut self, tool: crate::model::ToolIdx) -> Step {
         let Some(invocation) = &self.tools[tool].invocation else { return Ok(()) };
         if invocation.tool_name.as_deref() != Some("wait") {
             return Ok(());
@@ -257,17 +257,18 @@ impl Replay {
             .and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok())
             .and_then(|arguments| arguments.get("cell_id").and_then(|id| id.as_str().map(str::to_owned)));
         let Some(cell_id) = cell_id else {
-            return self.odd(context, Code::CellContradicted, "a tool waits for a code cell, but names none");
+            return self.draft.odd(Code::CellContradicted, "a tool waits for a code cell, but names none");
         };
-        let thread = self.trace.threads[self.trace.tools[tool].thread].id;
+        let thread = self.draft.trace.threads[self.draft.trace.tools[tool].thread].id;
         let cell = self
+            .draft
             .trace
             .symbols
             .get(&cell_id)
             .and_then(|id| self.cell_of_runtime_id(thread, id))
             .and_then(|id| self.cells_by_id.get(&id).copied());
         if let Some(cell) = cell {
-            push_unique(&mut self.trace.cells[cell].wait_tools, tool);
+            push_unique(&mut self.draft.trace.cells[cell].wait_tools, tool);
         }
         Ok(())
     }

@@ -6,8 +6,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use trace_recorder::format::event::HistoryItemAccepted;
 
+use super::draft::Step;
 use super::shapes::InterAgentText;
-use super::state::{Context, ItemState, NormIdx, Replay, Step};
+use super::state::{ItemState, NormIdx, Replay};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, key_with_parts};
 use crate::model::lists::Appended;
@@ -44,79 +45,69 @@ pub(super) struct Placing {
 }
 
 impl Replay {
-    pub(super) fn history_item_accepted(
-        &mut self,
-        context: Context,
-        event: &HistoryItemAccepted<'_>,
-        ingested: Ingested,
-    ) -> Step {
-        let Some(thread) = context.thread else {
-            return self.odd(context, Code::ContextMissing, "an accepted item names no thread");
+    pub(super) fn history_item_accepted(&mut self, event: &HistoryItemAccepted<'_>, ingested: Ingested) -> Step {
+        let Some(thread) = self.draft.event.thread else {
+            return self.draft.odd(Code::ContextMissing, "an accepted item names no thread");
         };
-        let thread = self.thread(context, thread)?;
-        let id = self.intern(&event.item_id);
-        self.accepted.entry((thread, id)).or_insert(context.at);
+        let thread = self.draft.thread(thread)?;
+        let id = self.draft.intern(&event.item_id);
+        self.accepted.entry((thread, id)).or_insert(self.draft.event.at);
         let Some(reference) = &event.agent_message_payload else { return Ok(()) };
-        let payload = self.intern(&reference.raw_payload_id);
+        let payload = self.draft.intern(&reference.raw_payload_id);
         if self.items_by_responses_id.get(&(thread, id)).next().is_some() {
             return Ok(());
         }
         let normalized = match ingested {
             Ingested::Item(Some(normalized)) => *normalized,
-            Ingested::Failed(failure) => return self.bad_payload(context, payload, &failure.problem),
-            _ => return self.bad_payload(context, payload, &Self::shape("not a message between agents")),
+            Ingested::Failed(failure) => return self.draft.bad_payload(payload, &failure.problem),
+            _ => return self.draft.bad_payload(payload, &Self::shape("not a message between agents")),
         };
         let norm = self.take_norm(normalized);
-        self.check_items(context, payload, &[norm])?;
-        let known = &self.norms[norm as usize];
+        self.check_items(payload, &[norm])?;
+        let known = &self.norms[norm];
         if known.agent_message.is_none() || known.responses_item_id != Some(id) {
             let problem: PayloadProblem = Self::shape("not the message between agents that was accepted");
-            return self.bad_payload(context, payload, &problem);
+            return self.draft.bad_payload(payload, &problem);
         }
-        let item = self.create_item(context, thread, context.turn, payload, norm, None);
+        let item = self.create_item(thread, self.draft.event.turn, payload, norm, None);
         self.receipts.insert((thread, id), item);
         self.deliver_to(item)
     }
 
     /// Places a list of items: finds the thread's item for each one, or creates a new item.
-    pub(super) fn place(&mut self, context: Context, placing: Placing, norms: &[NormIdx]) -> Step<Vec<ItemIdx>> {
+    pub(super) fn place(&mut self, placing: Placing, norms: &[NormIdx]) -> Step<Vec<ItemIdx>> {
         self.lists_placed += 1;
         let mut search = self.response_candidates(placing, norms);
         let mut placed = Vec::with_capacity(norms.len());
         for (offset, norm) in norms.iter().enumerate() {
-            let item = self.place_one(context, placing, offset, *norm, &mut search)?;
+            let item = self.place_one(placing, offset, *norm, &mut search)?;
             placed.push(item);
         }
-        self.materialise_cells(context, placing.thread)?;
+        self.materialise_cells(placing.thread)?;
         Ok(placed)
     }
 
     /// Places a whole request whose first items are known to be those of `base`. Returns the list of its items, and how
     /// many items at its beginning the next request may take over without a search.
-    pub(super) fn place_full(
-        &mut self,
-        context: Context,
-        placing: Placing,
-        norms: &[NormIdx],
-    ) -> Step<(ItemList, usize)> {
+    pub(super) fn place_full(&mut self, placing: Placing, norms: &[NormIdx]) -> Step<(ItemList, usize)> {
         let known = placing.known;
         self.lists_placed += 1;
         self.see_again(placing);
         // Any step that makes the request unfit for comparison with the next one sets this to `None` again.
-        self.threads[placing.thread].comparable = Some(ItemList::EMPTY);
+        self.history(placing.thread).comparable = Some(ItemList::EMPTY);
         let mut search = Search::default();
         let mut list = ItemList { len: known as u32, ..placing.base };
         let mut stable = known;
         for (offset, norm) in norms.iter().enumerate() {
-            let item = self.place_one(context, placing, known + offset, *norm, &mut search)?;
+            let item = self.place_one(placing, known + offset, *norm, &mut search)?;
             if stable == known + offset && self.recognised_in_place(item, *norm) {
                 stable += 1;
             }
             list = self.append(list, item);
             self.items[item].listed = true;
         }
-        self.materialise_cells(context, placing.thread)?;
-        if self.threads[placing.thread].comparable.is_none() {
+        self.materialise_cells(placing.thread)?;
+        if self.history(placing.thread).comparable.is_none() {
             stable = 0;
         }
         Ok((list, stable))
@@ -124,10 +115,10 @@ impl Replay {
 
     /// Links those known items of a list again that became stale since they were last seen.
     fn see_again(&mut self, placing: Placing) {
-        if placing.known == 0 || self.threads[placing.thread].stale.is_empty() {
+        if placing.known == 0 || self.history(placing.thread).stale.is_empty() {
             return;
         }
-        let stale = std::mem::take(&mut self.threads[placing.thread].stale);
+        let stale = std::mem::take(&mut self.history(placing.thread).stale);
         let (mut seen, mut unseen) = (Vec::new(), Vec::new());
         let mut positions = None;
         for item in stale {
@@ -138,39 +129,33 @@ impl Replay {
                 None => unseen.push(item),
             }
         }
-        self.threads[placing.thread].stale = unseen;
+        self.history(placing.thread).stale = unseen;
         seen.sort_unstable_by_key(|(position, _)| *position);
         for (_, item) in seen {
             self.link_item(item);
         }
     }
 
-    fn place_one(
-        &mut self,
-        context: Context,
-        placing: Placing,
-        offset: usize,
-        norm: NormIdx,
-        search: &mut Search,
-    ) -> Step<ItemIdx> {
-        self.check_call(context, placing, norm)?;
+    fn place_one(&mut self, placing: Placing, offset: usize, norm: NormIdx, search: &mut Search) -> Step<ItemIdx> {
+        self.check_call(placing, norm)?;
         let Placing { thread, base, .. } = placing;
         let found = match placing.mode {
             Mode::Full => self
+                .draft
                 .trace
                 .lists
                 .get(base)
                 .get(offset)
                 .copied()
-                .filter(|item| self.is_v1() || !self.is_used(*item, placing, &mut search.positions))
+                .filter(|item| self.draft.is_v1() || !self.is_used(*item, placing, &mut search.positions))
                 .filter(|item| self.matches(*item, norm, placing.payload))
                 .or_else(|| self.find_in_base(placing, norm, search)),
-            Mode::Append { start } => match self.trace.lists.get(base).get(start + offset).copied() {
+            Mode::Append { start } => match self.draft.trace.lists.get(base).get(start + offset).copied() {
                 Some(item) if self.matches(item, norm, placing.payload) => Some(item),
                 Some(_) => {
                     let message = "an item of an incremental request stands where the conversation has another; \
                                        it is taken for a new one";
-                    self.odd(context, Code::HistoryContradicted, message)?;
+                    self.draft.odd(Code::HistoryContradicted, message)?;
                     None
                 }
                 None => None,
@@ -178,7 +163,7 @@ impl Replay {
             Mode::Detached => self.find_in_base(placing, norm, search),
             Mode::Response => {
                 let Search { positions, queues } = search;
-                let queue = queues.get_mut(&self.norms[norm as usize].key);
+                let queue = queues.get_mut(&self.norms[norm].key);
                 queue.and_then(|queue| self.next_match(queue, placing, norm, positions))
             }
         };
@@ -187,13 +172,13 @@ impl Replay {
             Some(item) => {
                 self.see(item, norm);
                 if let Some(producer) = placing.producer
-                    && !self.trace.items[item].produced_by.contains(&producer)
+                    && !self.draft.trace.items[item].produced_by.contains(&producer)
                 {
-                    self.trace.items[item].produced_by.push(producer);
+                    self.draft.trace.items[item].produced_by.push(producer);
                 }
                 item
             }
-            None => self.create_item(context, thread, placing.turn, placing.payload, norm, placing.producer),
+            None => self.create_item(thread, placing.turn, placing.payload, norm, placing.producer),
         };
         self.items[item].used_by = self.lists_placed;
         self.link_item(item);
@@ -210,20 +195,19 @@ impl Replay {
 
     fn create_item(
         &mut self,
-        context: Context,
         thread: ThreadIdx,
         turn: Option<Symbol>,
         payload: Symbol,
         norm: NormIdx,
         producer: Option<Producer>,
     ) -> ItemIdx {
-        let norm = &self.norms[norm as usize];
+        let norm = &self.norms[norm];
         let item = ConversationItem {
             responses_item_id: norm.responses_item_id,
             accepted: None,
             thread,
             codex_turn_id: turn,
-            first_seen: context.at,
+            first_seen: self.draft.event.at,
             role: norm.role,
             channel: norm.channel,
             kind: norm.kind,
@@ -243,7 +227,7 @@ impl Replay {
         let (responses_id, call_id, turn) = (item.responses_item_id, item.call_id, item.codex_turn_id);
         let answers = item.role == Role::Assistant && item.kind == ItemKind::Message && item.agent_message.is_none();
         self.has_new_code |= item.kind == ItemKind::CustomToolCall;
-        let index = self.trace.items.push(item);
+        let index = self.draft.trace.items.push(item);
         self.items.push(ItemState {
             key,
             place: ItemList::EMPTY,
@@ -256,7 +240,7 @@ impl Replay {
             stale: false,
         });
         // Items are created in the order in which they are first seen, so the thread's list is in that order.
-        self.trace.threads[thread].items.push(index);
+        self.draft.trace.threads[thread].items.push(index);
         self.items_by_key.insert((thread, key), index);
         if let Some(id) = responses_id {
             self.items_by_responses_id.insert((thread, id), index);
@@ -274,38 +258,39 @@ impl Replay {
 
     /// Merges what a new sighting of an item adds. Most sightings add nothing, and then the item is not touched.
     fn see(&mut self, item: ItemIdx, norm: NormIdx) {
-        let norm = &self.norms[norm as usize];
-        let known = &self.trace.items[item];
+        let norm = &self.norms[norm];
+        let known = &self.draft.trace.items[item];
         let thread = known.thread;
         let new_id = norm.responses_item_id.filter(|_| known.responses_item_id.is_none());
         let merged = if known.kind == ItemKind::Reasoning { merged_reasoning(&known.parts, &norm.parts) } else { None };
         if let Some(id) = new_id {
-            self.trace.items[item].responses_item_id = Some(id);
+            self.draft.trace.items[item].responses_item_id = Some(id);
             self.items_by_responses_id.insert((thread, id), item);
         }
         if let Some(parts) = merged {
-            self.trace.items[item].parts = parts.into();
+            self.draft.trace.items[item].parts = parts.into();
         }
     }
 
     /// Gives the content of a sighting to the item that was created when the message was accepted, if no other sighting
     /// has claimed that item.
     fn take_receipt(&mut self, placing: Placing, norm: NormIdx) -> Option<ItemIdx> {
-        let norm = &self.norms[norm as usize];
+        let norm = &self.norms[norm];
         norm.agent_message?;
         let item = self.receipts.remove(&(placing.thread, norm.responses_item_id?))?;
-        // The last request may contain the item with its old content.
-        self.threads[placing.thread].comparable = None;
         let parts = norm.parts.clone();
+        // The last request may contain the item with its old content.
+        self.history(placing.thread).comparable = None;
         let old_key = self.items[item].key;
-        let known = &mut self.trace.items[item];
+        let known = &mut self.draft.trace.items[item];
         known.parts = parts;
         known.payload_id = Some(placing.payload);
-        let known = &self.trace.items[item];
+        let known = &self.draft.trace.items[item];
         // Author and recipient stay those of the accepted message, and the parts are those of the sighting, so the key
         // differs from the keys of both.
-        let agent_message =
-            known.agent_message.map(|(author, recipient)| (self.trace.text(author), self.trace.text(recipient)));
+        let agent_message = known
+            .agent_message
+            .map(|(author, recipient)| (self.draft.trace.text(author), self.draft.trace.text(recipient)));
         let key = key_with_parts(known.role, known.channel, known.kind, agent_message, &known.parts);
         self.items[item].key = key;
         self.items_by_key.remove(&(placing.thread, old_key), item);
@@ -315,30 +300,30 @@ impl Replay {
     }
 
     /// Reports a call whose content changed under its id.
-    fn check_call(&mut self, context: Context, placing: Placing, norm: NormIdx) -> Step {
-        let known = &self.norms[norm as usize];
+    fn check_call(&mut self, placing: Placing, norm: NormIdx) -> Step {
+        let known = &self.norms[norm];
         let Some(call_id) = known.call_id else { return Ok(()) };
         let kind = known.kind;
-        if !(kind.is_call() || (self.is_v1() && kind.is_output())) {
+        if !(kind.is_call() || (self.draft.is_v1() && kind.is_output())) {
             return Ok(());
         }
         // Each change is reported once: content that the thread has already is no new change.
         let key = (placing.thread, known.key);
         let is_known_id =
-            self.items_by_call.get(&(placing.thread, call_id)).any(|item| self.trace.items[item].kind == kind);
+            self.items_by_call.get(&(placing.thread, call_id)).any(|item| self.draft.trace.items[item].kind == kind);
         let is_change =
             is_known_id && !self.items_by_key.get(&key).any(|item| self.same_content(item, norm, placing.payload));
         if is_change {
-            let message = format!("the content under call id {} changed", self.trace.text(call_id));
-            self.odd(context, Code::CallChanged, message)?;
+            let message = format!("the content under call id {} changed", self.draft.trace.text(call_id));
+            self.draft.odd(Code::CallChanged, message)?;
         }
         Ok(())
     }
 
     /// Returns whether a sighting shows the item. Ids of the provider must not contradict each other.
     fn matches(&self, item: ItemIdx, norm: NormIdx, payload: Symbol) -> bool {
-        let known = self.trace.items[item].responses_item_id;
-        let seen = self.norms[norm as usize].responses_item_id;
+        let known = self.draft.trace.items[item].responses_item_id;
+        let seen = self.norms[norm].responses_item_id;
         let same_id = match (known, seen) {
             (Some(known), Some(seen)) => known == seen,
             _ => true,
@@ -347,11 +332,11 @@ impl Replay {
     }
 
     fn same_content(&self, item: ItemIdx, norm: NormIdx, payload: Symbol) -> bool {
-        let norm = &self.norms[norm as usize];
+        let norm = &self.norms[norm];
         if self.items[item].key != norm.key {
             return false;
         }
-        let known = &self.trace.items[item];
+        let known = &self.draft.trace.items[item];
         if (known.role, known.channel, known.kind, known.call_id, known.agent_message)
             != (norm.role, norm.channel, norm.kind, norm.call_id, norm.agent_message)
         {
@@ -371,13 +356,13 @@ impl Replay {
 
     /// Returns whether the item would be found if the same sighting came again in the same place.
     fn recognised_in_place(&self, item: ItemIdx, norm: NormIdx) -> bool {
-        let known = &self.norms[norm as usize];
-        !known.unrepeatable && self.trace.items[item].agent_message == known.agent_message
+        let known = &self.norms[norm];
+        !known.unrepeatable && self.draft.trace.items[item].agent_message == known.agent_message
     }
 
     /// Finds the first unused item of the base list that matches.
     fn find_in_base(&self, placing: Placing, norm: NormIdx, search: &mut Search) -> Option<ItemIdx> {
-        let key = self.norms[norm as usize].key;
+        let key = self.norms[norm].key;
         let mut alike = self.items_by_key.get(&(placing.thread, key)).peekable();
         if placing.base.is_empty() || alike.peek().is_none() {
             return None;
@@ -421,7 +406,7 @@ impl Replay {
         }
         let positions = positions.get_or_insert_with(|| {
             let mut positions = Positions::default();
-            for (position, item) in self.trace.lists.get(list).iter().enumerate() {
+            for (position, item) in self.draft.trace.lists.get(list).iter().enumerate() {
                 positions.entry(*item).or_insert(position);
             }
             positions
@@ -431,12 +416,12 @@ impl Replay {
 
     /// Appends an item to a list and records the position of the item.
     pub(super) fn append(&mut self, list: ItemList, item: ItemIdx) -> ItemList {
-        let (longer, how) = self.trace.lists.appended(list, item);
+        let (longer, how) = self.draft.trace.lists.appended(list, item);
         match how {
             Appended::Followed => {}
             Appended::Grew => self.stand(item, longer),
             Appended::Copied => {
-                for (position, item) in self.trace.lists.line(longer.line).iter().enumerate() {
+                for (position, item) in self.draft.trace.lists.line(longer.line).iter().enumerate() {
                     let place = ItemList { line: longer.line, len: position as u32 + 1 };
                     let known = &mut self.items[*item].place;
                     if known.line != place.line {
@@ -468,7 +453,7 @@ impl Replay {
         }
         let mut candidates: Vec<ItemIdx> = norms
             .iter()
-            .filter_map(|norm| self.norms[*norm as usize].responses_item_id)
+            .filter_map(|norm| self.norms[*norm].responses_item_id)
             .flat_map(|id| self.items_by_responses_id.get(&(placing.thread, id)))
             .collect();
         candidates.sort_unstable();
@@ -482,7 +467,7 @@ impl Replay {
     /// Links a sighted item with its tool call and its code cell.
     fn link_item(&mut self, item: ItemIdx) {
         self.items[item].stale = false;
-        if let Some(call_id) = self.trace.items[item].call_id {
+        if let Some(call_id) = self.draft.trace.items[item].call_id {
             self.link_tool_item(item, call_id);
             self.link_cell_output(item, call_id);
         }
@@ -490,7 +475,7 @@ impl Replay {
 
     /// Returns author, recipient and text of an item, or `None` if the item cannot be a message from another agent.
     pub(super) fn delivery_of(&mut self, item: ItemIdx) -> Option<(Symbol, Symbol, Box<str>)> {
-        let item = &self.trace.items[item];
+        let item = &self.draft.trace.items[item];
         if item.role != Role::Assistant || item.kind != ItemKind::Message {
             return None;
         }
@@ -504,15 +489,15 @@ impl Replay {
         }
         let [Part::Text(text)] = &*item.parts else { return None };
         let message = InterAgentText::read(text)?;
-        Some((self.intern(&message.author), self.intern(&message.recipient), message.text.into()))
+        Some((self.draft.intern(&message.author), self.draft.intern(&message.recipient), message.text.into()))
     }
 
     pub(super) fn index_delivery(&mut self, item: ItemIdx) {
-        let thread = self.trace.items[item].thread;
+        let thread = self.draft.trace.items[item].thread;
         let key = Some(item)
             .filter(|item| !self.items[*item].is_edge_target)
             .and_then(|item| self.delivery_of(item))
-            .filter(|(_, recipient, _)| self.trace.threads[thread].agent_path == *recipient)
+            .filter(|(_, recipient, _)| self.draft.trace.threads[thread].agent_path == *recipient)
             .map(|(author, _, text)| (thread, author, text_key(&text)));
         let before = std::mem::replace(&mut self.items[item].delivery_key, key);
         if let Some(before) = before {

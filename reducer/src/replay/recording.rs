@@ -3,13 +3,14 @@
 use trace_recorder::recording::Stopped;
 use trace_recorder::write::{Gap, GapReason};
 
-use super::state::{Context, Replay, as_json};
+use super::draft::as_json;
+use super::state::Replay;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::Ingested;
 
 impl Replay {
     /// Adds a diagnostic about what the recorder could not record.
-    pub(super) fn recording_gap(&mut self, context: Context, ingested: Ingested) {
+    pub(super) fn recording_gap(&mut self, ingested: Ingested) {
         let gap = as_json(ingested).and_then(|value| serde_json::from_value::<Gap>(value).ok());
         let message = match gap {
             None => "the recorder could not keep everything; what, it does not say".to_owned(),
@@ -40,7 +41,7 @@ impl Replay {
                 format!("the bundle was damaged after seq {after_seq}, and was repaired; {lost}")
             }
         };
-        self.remark(Diagnostic::new(Code::RecordingGap, message).at_seq(context.at.seq));
+        self.draft.remark(Diagnostic::new(Code::RecordingGap, message).at_seq(self.draft.event.at.seq));
     }
 
     /// Adds a diagnostic if the recorder stopped before the session ended.
@@ -51,6 +52,6 @@ impl Replay {
             _ => format!("at least {lost_events} later events are lost"),
         };
         let message = format!("the recorder stopped after seq {after_seq} ({reason}); {lost}");
-        self.remark(Diagnostic::new(Code::RecordingStopped, message));
+        self.draft.remark(Diagnostic::new(Code::RecordingStopped, message));
     }
 }

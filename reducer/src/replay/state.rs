@@ -3,29 +3,18 @@
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
-use serde_json::Value;
+use trace_recorder::format::Manifest;
 
 use super::chains::Chains;
+use super::draft::{Draft, Step, Table};
 use super::shapes::Invocation;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::ingest::{ItemProblem, Normalized, PayloadProblem};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::{ItemProblem, Normalized, RunItem};
 use crate::model::{
-    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, EdgeIdx, ExecutionStatus, Handle,
-    InferenceIdx, ItemIdx, ItemKind, ItemList, ItemLists, Moment, OperationIdx, Origin, Part, PayloadIdx, Role,
-    RolloutStatus, SchemaVersion, SessionIdx, Symbol, Symbols, Thread, ThreadIdx, ToolIdx, Trace, Turn, TurnIdx,
-    Window,
+    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx,
+    ItemKind, ItemList, Moment, OperationIdx, Part, Role, SchemaVersion, SessionIdx, Symbol, ThreadIdx, ToolIdx,
+    TurnIdx,
 };
-
-pub(super) type Table<K, V> = HashMap<K, V, FixedState>;
-
-/// The diagnostic with which a strict reduction ends.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub Diagnostic);
-
-/// Result of a step. A strict reduction ends at the first refusal; a lenient reduction never returns an error.
-pub(super) type Step<T = ()> = Result<T, Box<Refusal>>;
 
 /// A normalized item with interned strings.
 #[derive(Debug, Clone)]
@@ -42,8 +31,26 @@ pub(super) struct Norm {
     pub(super) problem: Option<ItemProblem>,
 }
 
-/// Index into [`Replay::norms`].
-pub(super) type NormIdx = u32;
+/// A normalized item in [`Replay::norms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NormIdx(u32);
+
+impl NormIdx {
+    /// Returns the index of an item of the run whose first item this is.
+    pub(super) fn in_run(self, item: RunItem) -> Self {
+        Self(self.0 + item.0)
+    }
+}
+
+impl Handle for NormIdx {
+    fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("an arena holds fewer than 2^32 objects"))
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// State of an item that is not part of the graph.
 #[derive(Debug, Clone)]
@@ -150,36 +157,16 @@ pub(super) struct Delivery {
     pub(super) seq: u64,
 }
 
-/// State of the file that the last reference to a payload id names.
-#[derive(Debug, Clone)]
-pub(super) struct PayloadState {
-    pub(super) problem: Option<(Code, Box<str>)>,
-    pub(super) seq: u64,
-    /// Whether an event that needed the payload has reported the problem.
-    pub(super) reported: bool,
-}
-
-/// Time, thread and turn of the current event.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Context {
-    pub(super) at: Moment,
-    pub(super) thread: Option<Symbol>,
-    pub(super) turn: Option<Symbol>,
-}
-
 /// The second half of a reduction.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
-    pub(super) trace: Trace,
-    pub(super) strict: bool,
-    pub(super) diagnostics: Diagnostics,
-    pub(super) norms: Vec<Norm>,
+    pub(super) draft: Draft,
+    pub(super) norms: Arena<NormIdx, Norm>,
     pub(super) items: Arena<ItemIdx, ItemState>,
-    pub(super) threads: Arena<ThreadIdx, ThreadState>,
+    pub(super) threads: Table<ThreadIdx, ThreadState>,
     /// By thread id, because a request refers to the request before even if its thread is not known yet.
     pub(super) writings: Table<Symbol, Writing>,
     pub(super) tools: Arena<ToolIdx, ToolState>,
-    pub(super) payloads: Arena<PayloadIdx, PayloadState>,
     /// Lines of lists in which [`ItemState::place`] may not be the first position of an item.
     pub(super) unordered_lines: hashbrown::HashSet<u32, FixedState>,
     /// Keys of the invalid items that were reported.
@@ -187,8 +174,6 @@ pub(crate) struct Replay {
     /// Number of lists that were placed; see [`ItemState::used_by`].
     pub(super) lists_placed: u64,
 
-    pub(super) threads_by_id: Table<Symbol, ThreadIdx>,
-    pub(super) turns_by_id: Table<Symbol, TurnIdx>,
     pub(super) inferences_by_id: Table<Symbol, InferenceIdx>,
     pub(super) tools_by_id: Table<Symbol, ToolIdx>,
     pub(super) tools_by_call: Table<Symbol, ToolIdx>,
@@ -197,7 +182,6 @@ pub(crate) struct Replay {
     pub(super) compactions_by_id: Table<Symbol, CompactionIdx>,
     pub(super) compaction_requests_by_id: Table<Symbol, CompactionRequestIdx>,
     pub(super) edges_by_id: Table<Symbol, EdgeIdx>,
-    pub(super) payloads_by_id: Table<Symbol, PayloadIdx>,
 
     pub(super) items_by_key: Chains<(ThreadIdx, u64)>,
     pub(super) items_by_responses_id: Chains<(ThreadIdx, Symbol)>,
@@ -229,64 +213,20 @@ pub(crate) struct Replay {
     pub(super) pending_by_edge: Table<Symbol, usize>,
     pub(super) pending_by_text: Table<(Symbol, Symbol, u64), Vec<usize>>,
     pub(super) pending_by_tool: Table<ToolIdx, Vec<usize>>,
-    /// Agent paths that activities name, by thread id, for threads that no event declares.
-    pub(super) agent_paths: Table<Symbol, Symbol>,
 }
 
 impl Replay {
-    pub(crate) fn new(
-        schema_version: SchemaVersion,
-        trace_id: &str,
-        rollout_id: &str,
-        root_thread_id: &str,
-        started_at_unix_ms: i64,
-        strict: bool,
-    ) -> Self {
-        let mut symbols = Symbols::default();
-        let trace = Trace {
-            schema_version,
-            trace_id: symbols.intern(trace_id),
-            rollout_id: symbols.intern(rollout_id),
-            root_thread_id: symbols.intern(root_thread_id),
-            started_at_unix_ms,
-            ended: None,
-            run_ends: Vec::new(),
-            last_event: None,
-            status: RolloutStatus::Running,
-            recording_complete: false,
-            threads: Arena::new(),
-            turns: Arena::new(),
-            items: Arena::new(),
-            inferences: Arena::new(),
-            cells: Arena::new(),
-            tools: Arena::new(),
-            sessions: Arena::new(),
-            operations: Arena::new(),
-            compactions: Arena::new(),
-            compaction_requests: Arena::new(),
-            edges: Arena::new(),
-            payloads: Arena::new(),
-            protocol_events: Vec::new(),
-            undelivered: Vec::new(),
-            agent_results: Vec::new(),
-            lists: ItemLists::default(),
-            symbols,
-        };
+    pub(crate) fn new(schema: SchemaVersion, manifest: &Manifest, strict: bool) -> Self {
         Self {
-            trace,
-            strict,
-            diagnostics: Diagnostics::default(),
-            norms: Vec::new(),
+            draft: Draft::new(schema, manifest, strict),
+            norms: Arena::new(),
             items: Arena::new(),
-            threads: Arena::new(),
+            threads: Table::default(),
             writings: Table::default(),
             tools: Arena::new(),
-            payloads: Arena::new(),
             unordered_lines: hashbrown::HashSet::default(),
             told_items: hashbrown::HashSet::default(),
             lists_placed: 0,
-            threads_by_id: Table::default(),
-            turns_by_id: Table::default(),
             inferences_by_id: Table::default(),
             tools_by_id: Table::default(),
             tools_by_call: Table::default(),
@@ -295,7 +235,6 @@ impl Replay {
             compactions_by_id: Table::default(),
             compaction_requests_by_id: Table::default(),
             edges_by_id: Table::default(),
-            payloads_by_id: Table::default(),
             items_by_key: Chains::default(),
             items_by_responses_id: Chains::default(),
             items_by_call: Chains::default(),
@@ -321,136 +260,21 @@ impl Replay {
             pending_by_edge: Table::default(),
             pending_by_text: Table::default(),
             pending_by_tool: Table::default(),
-            agent_paths: Table::default(),
         }
     }
 
-    /// Returns whether the bundle follows the rules of schema 1.
-    pub(super) fn is_v1(&self) -> bool {
-        self.trace.schema_version < SchemaVersion::V2
-    }
-
-    pub(super) fn intern(&mut self, text: &str) -> Symbol {
-        self.trace.symbols.intern(text)
-    }
-
-    /// Reports something that the peer refuses: records a diagnostic, or returns an error if the reduction is strict.
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Step {
-        if self.strict {
-            return Err(Box::new(Refusal(diagnostic)));
-        }
-        self.diagnostics.push(diagnostic);
-        Ok(())
-    }
-
-    /// Reports something at the current event; see [`Self::report`].
-    pub(super) fn odd(&mut self, context: Context, code: Code, message: impl Into<Box<str>>) -> Step {
-        self.report(Diagnostic::new(code, message).at_seq(context.at.seq))
-    }
-
-    /// Reports a problem of a payload that the current event needs.
-    pub(super) fn bad_payload(&mut self, context: Context, payload: Symbol, problem: &PayloadProblem) -> Step {
-        if let Some(index) = self.payloads_by_id.get(&payload) {
-            self.payloads[*index].reported = true;
-        }
-        let (code, message) = describe_problem(problem);
-        let payload: Box<str> = self.trace.text(payload).into();
-        self.report(Diagnostic::new(code, message).at_seq(context.at.seq).of_payload(payload))
-    }
-
-    /// Returns the thread with this id. If no event declares it, reports that and adds a thread in its place.
-    pub(super) fn thread(&mut self, context: Context, id: Symbol) -> Step<ThreadIdx> {
-        if let Some(thread) = self.threads_by_id.get(&id) {
-            return Ok(*thread);
-        }
-        let message = format!("thread {} was never started; it is added without its start", self.trace.text(id));
-        self.odd(context, Code::ThreadUnknown, message)?;
-        Ok(self.imply_thread(context, id))
-    }
-
-    /// Adds a thread that no event declares, with what is known of it.
-    pub(super) fn imply_thread(&mut self, context: Context, id: Symbol) -> ThreadIdx {
-        let path = match self.agent_paths.get(&id) {
-            Some(path) => *path,
-            None if id == self.trace.root_thread_id => self.intern("/root"),
-            None => {
-                let path = format!("/unknown/{}", self.trace.text(id));
-                self.intern(&path)
-            }
-        };
-        let origin = self.origin_of_path(id, path);
-        let thread = Thread {
-            id,
-            agent_path: path,
-            nickname: None,
-            origin,
-            execution: Window::running(context.at),
-            resumed: Vec::new(),
-            default_model: None,
-            items: Vec::new(),
-            implied: true,
-        };
-        self.add_thread(thread)
-    }
-
-    /// Returns the origin of a thread according to its agent path.
-    pub(super) fn origin_of_path(&mut self, id: Symbol, path: Symbol) -> Origin {
-        let text = self.trace.text(path).to_owned();
-        let Some((parent_path, task_name)) = text.rsplit_once('/') else { return Origin::Root };
-        let parent = self
-            .trace
-            .symbols
-            .get(parent_path)
-            .and_then(|path| self.trace.threads.values().find(|thread| thread.agent_path == path));
-        let Some(parent_thread_id) = parent.map(|thread| thread.id) else { return Origin::Root };
-        let spawn_edge_id = self.spawn_edge_id(parent_thread_id, id);
-        let task_name = self.intern(task_name);
-        let agent_role = self.intern("");
-        Origin::Spawned { parent_thread_id, spawn_edge_id, task_name, agent_role }
-    }
-
-    pub(super) fn spawn_edge_id(&mut self, parent: Symbol, child: Symbol) -> Symbol {
-        let id = format!("edge:spawn:{}:{}", self.trace.text(parent), self.trace.text(child));
-        self.intern(&id)
-    }
-
-    pub(super) fn add_thread(&mut self, thread: Thread) -> ThreadIdx {
-        let id = thread.id;
-        let index = self.trace.threads.push(thread);
-        self.threads.push(ThreadState::default());
-        self.threads_by_id.insert(id, index);
-        index
-    }
-
-    /// Returns the turn with this id. If no event declares it, reports that and adds a turn in its place. Reports a
-    /// turn of another thread.
-    pub(super) fn turn_of(&mut self, context: Context, thread: ThreadIdx, id: Symbol) -> Step<TurnIdx> {
-        let Some(turn) = self.turns_by_id.get(&id).copied() else {
-            let message = format!("turn {} was never started; it is added without its start", self.trace.text(id));
-            self.odd(context, Code::TurnUnknown, message)?;
-            return Ok(self.add_turn(id, thread, context.at));
-        };
-        if self.trace.turns[turn].thread != thread {
-            let message = format!("turn {} belongs to another thread", self.trace.text(id));
-            self.odd(context, Code::TurnOfOtherThread, message)?;
-        }
-        Ok(turn)
-    }
-
-    /// Adds a turn that no event has declared yet.
-    pub(super) fn add_turn(&mut self, id: Symbol, thread: ThreadIdx, at: Moment) -> TurnIdx {
-        let turn = self.trace.turns.push(Turn { id, thread, execution: Window::running(at), implied: true });
-        self.turns_by_id.insert(id, turn);
-        turn
+    /// Returns what the model of a thread has read.
+    pub(super) fn history(&mut self, thread: ThreadIdx) -> &mut ThreadState {
+        self.threads.entry(thread).or_default()
     }
 
     /// Interns the strings of a normalized item and adds it to [`Self::norms`].
     pub(super) fn take_norm(&mut self, normalized: Normalized) -> NormIdx {
-        let call_id = normalized.call_id.map(|id| self.intern(&id));
-        let responses_item_id = normalized.responses_item_id.map(|id| self.intern(&id));
-        let agent_message =
-            normalized.agent_message.map(|(author, recipient)| (self.intern(&author), self.intern(&recipient)));
-        let index = self.norms.len() as NormIdx;
+        let call_id = normalized.call_id.map(|id| self.draft.intern(&id));
+        let responses_item_id = normalized.responses_item_id.map(|id| self.draft.intern(&id));
+        let agent_message = normalized
+            .agent_message
+            .map(|(author, recipient)| (self.draft.intern(&author), self.draft.intern(&recipient)));
         self.norms.push(Norm {
             role: normalized.role,
             channel: normalized.channel,
@@ -462,19 +286,18 @@ impl Replay {
             key: normalized.key,
             unrepeatable: normalized.unrepeatable,
             problem: normalized.problem,
-        });
-        index
+        })
     }
 
     /// Reports items of an unknown type or form.
-    pub(super) fn check_items(&mut self, context: Context, payload: Symbol, norms: &[NormIdx]) -> Step {
+    pub(super) fn check_items(&mut self, payload: Symbol, norms: &[NormIdx]) -> Step {
         for norm in norms {
-            let Norm { problem, key, .. } = self.norms[*norm as usize];
+            let Norm { problem, key, .. } = self.norms[*norm];
             // Every request repeats the items of the request before, so report each item once.
             if let Some(problem) = problem.filter(|_| self.told_items.insert(key)) {
-                let payload: Box<str> = self.trace.text(payload).into();
+                let payload: Box<str> = self.draft.trace.text(payload).into();
                 let diagnostic = Diagnostic::new(Code::ItemUnknown, problem.to_string());
-                self.report(diagnostic.at_seq(context.at.seq).of_payload(payload))?;
+                self.draft.report(diagnostic.at_seq(self.draft.event.at.seq).of_payload(payload))?;
             }
         }
         Ok(())
@@ -483,32 +306,10 @@ impl Replay {
     /// Marks an item that must be linked again when it is seen again.
     pub(super) fn mark_stale(&mut self, item: ItemIdx) {
         if !std::mem::replace(&mut self.items[item].stale, true) {
-            let thread = self.trace.items[item].thread;
-            self.threads[thread].stale.push(item);
+            let thread = self.draft.trace.items[item].thread;
+            self.history(thread).stale.push(item);
         }
     }
-}
-
-/// Returns the code and the message for a payload problem.
-pub(super) fn describe_problem(problem: &PayloadProblem) -> (Code, Box<str>) {
-    use trace_recorder::payloads::PayloadError;
-    match problem {
-        PayloadProblem::Missing => (Code::PayloadMissing, "the payload file is missing".into()),
-        PayloadProblem::File(PayloadError::OutsideBundle) => {
-            (Code::PayloadOutsideBundle, "the payload path leads out of the bundle and is not followed".into())
-        }
-        problem => (Code::PayloadInvalid, format!("the payload cannot be used: {problem}").into()),
-    }
-}
-
-/// Returns the status, or `Aborted` for a status of a later release, which still ends the thread or session.
-pub(super) fn known_rollout_status(status: RolloutStatus) -> RolloutStatus {
-    if status == RolloutStatus::Unknown { RolloutStatus::Aborted } else { status }
-}
-
-/// Returns the status, or `Aborted` for a status of a later release, which still ends the object.
-pub(super) fn known_status(status: ExecutionStatus) -> ExecutionStatus {
-    if status == ExecutionStatus::Unknown { ExecutionStatus::Aborted } else { status }
 }
 
 /// Returns the number of an operation in generated ids.
@@ -519,19 +320,4 @@ pub(super) fn operation_number(operation: OperationIdx) -> usize {
 /// Returns the sort key for the order of items by the text of their ids.
 pub(super) fn item_id_order(item: ItemIdx) -> String {
     (item.index() + 1).to_string()
-}
-
-/// Appends an entry if the list does not have it.
-pub(super) fn push_unique<T: PartialEq>(list: &mut Vec<T>, entry: T) {
-    if !list.contains(&entry) {
-        list.push(entry);
-    }
-}
-
-/// Returns the JSON value that ingest read, or `None` if it read something else.
-pub(super) fn as_json(ingested: crate::ingest::Ingested) -> Option<Value> {
-    match ingested {
-        crate::ingest::Ingested::Json(value) => Some(value),
-        _ => None,
-    }
 }

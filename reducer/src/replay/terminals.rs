@@ -5,8 +5,9 @@ use serde_json::Value;
 use trace_recorder::format::ExecutionStatus;
 use trace_recorder::format::event::StdinTargetResolved;
 
+use super::draft::{Step, push_unique};
 use super::shapes::{CodeModeOutput, DispatchResult, ExecBegin, ExecEnd, StdinArguments};
-use super::state::{Context, Replay, Step, operation_number, push_unique};
+use super::state::{Replay, operation_number};
 use crate::diagnostic::Code;
 use crate::model::{
     OperationIdx, Symbol, TerminalOperation, TerminalRequest, TerminalResult, TerminalSession, ToolIdx, ToolKind,
@@ -21,12 +22,12 @@ struct End {
 
 impl Replay {
     /// Adds the operation of a write to a terminal, from the invocation of the tool call.
-    pub(super) fn operation_from_invocation(&mut self, context: Context, tool: ToolIdx, payload: Symbol) -> Step {
+    pub(super) fn operation_from_invocation(&mut self, tool: ToolIdx, payload: Symbol) -> Step {
         let Some(invocation) = self.tools[tool].invocation.clone() else { return Ok(()) };
         if !invocation.is_dispatch {
-            return self.bad_payload(context, payload, &Self::shape("not the invocation of a tool"));
+            return self.draft.bad_payload(payload, &Self::shape("not the invocation of a tool"));
         }
-        if invocation.tool_namespace.is_some() && !self.is_v1() {
+        if invocation.tool_namespace.is_some() && !self.draft.is_v1() {
             return Ok(());
         }
         let is_write = invocation.tool_name.as_deref() == Some("write_stdin");
@@ -35,13 +36,13 @@ impl Replay {
             Some(arguments) if is_write && is_function => arguments,
             _ => {
                 let message = "the invocation is not that of a write to a terminal";
-                return self.odd(context, Code::TerminalContradicted, message);
+                return self.draft.odd(Code::TerminalContradicted, message);
             }
         };
         let Some(arguments) = StdinArguments::read(&arguments) else {
-            if self.is_v1() {
+            if self.draft.is_v1() {
                 let message = "the arguments of the write to a terminal cannot be read";
-                self.odd(context, Code::TerminalContradicted, message)?;
+                self.draft.odd(Code::TerminalContradicted, message)?;
             }
             return Ok(());
         };
@@ -50,26 +51,20 @@ impl Replay {
             yield_time_ms: arguments.yield_time_ms,
             max_output_tokens: arguments.max_output_tokens,
         };
-        self.begin_operation(context, tool, payload, request, Some(&arguments.process_id))
+        self.begin_operation(tool, payload, request, Some(&arguments.process_id))
     }
 
     /// Adds the operation of a tool call whose runtime started to use a terminal.
-    pub(super) fn operation_from_runtime(
-        &mut self,
-        context: Context,
-        tool: ToolIdx,
-        payload: Symbol,
-        value: Option<Value>,
-    ) -> Step {
-        if self.trace.tools[tool].operation.is_some() {
+    pub(super) fn operation_from_runtime(&mut self, tool: ToolIdx, payload: Symbol, value: Option<Value>) -> Step {
+        if self.draft.trace.tools[tool].operation.is_some() {
             let message = "the tool call works on a terminal already; the second begin is passed over";
-            return self.odd(context, Code::TerminalContradicted, message);
+            return self.draft.odd(Code::TerminalContradicted, message);
         }
         let Some(value) = value else { return Ok(()) };
         let Ok(begin) = ExecBegin::deserialize(&value) else {
-            return self.bad_payload(context, payload, &Self::shape("not the begin of a command"));
+            return self.draft.bad_payload(payload, &Self::shape("not the begin of a command"));
         };
-        let request = if self.trace.tools[tool].kind == ToolKind::WriteStdin {
+        let request = if self.draft.trace.tools[tool].kind == ToolKind::WriteStdin {
             TerminalRequest::WriteStdin {
                 stdin: begin.interaction_input.unwrap_or_default(),
                 yield_time_ms: None,
@@ -78,45 +73,44 @@ impl Replay {
         } else {
             TerminalRequest::ExecCommand { command: begin.command, cwd: begin.cwd }
         };
-        self.begin_operation(context, tool, payload, request, begin.process_id.as_deref())
+        self.begin_operation(tool, payload, request, begin.process_id.as_deref())
     }
 
     fn begin_operation(
         &mut self,
-        context: Context,
         tool: ToolIdx,
         payload: Symbol,
         request: TerminalRequest,
         process_id: Option<&str>,
     ) -> Step {
-        let operation = self.trace.operations.push(TerminalOperation {
+        let operation = self.draft.trace.operations.push(TerminalOperation {
             session: None,
             tool,
-            execution: Window::running(context.at),
+            execution: Window::running(self.draft.event.at),
             request,
             result: None,
             observed: false,
             payload_ids: vec![payload],
         });
         let id = format!("terminal_operation:{}", operation_number(operation));
-        let operation_id = self.intern(&id);
-        self.trace.tools[tool].operation = Some(operation);
-        self.trace.tools[tool].summary = ToolSummary::Terminal { operation_id };
+        let operation_id = self.draft.intern(&id);
+        self.draft.trace.tools[tool].operation = Some(operation);
+        self.draft.trace.tools[tool].summary = ToolSummary::Terminal { operation_id };
         self.observe(tool);
         match process_id {
-            Some(process_id) => self.join_session(context, operation, process_id),
+            Some(process_id) => self.join_session(operation, process_id),
             None => Ok(()),
         }
     }
 
     /// Adds an operation whose process is known to the session of that process.
-    fn join_session(&mut self, context: Context, operation: OperationIdx, process_id: &str) -> Step {
-        let process_id = self.intern(process_id);
-        let tool = self.trace.operations[operation].tool;
-        let thread = self.trace.tools[tool].thread;
-        let is_write = matches!(self.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
+    fn join_session(&mut self, operation: OperationIdx, process_id: &str) -> Step {
+        let process_id = self.draft.intern(process_id);
+        let tool = self.draft.trace.operations[operation].tool;
+        let thread = self.draft.trace.tools[tool].thread;
+        let is_write = matches!(self.draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
         self.tools[tool].process_id = Some(process_id);
-        let session_id = if self.is_v1() {
+        let session_id = if self.draft.is_v1() {
             process_id
         } else {
             let latest = self.latest_sessions.entry(thread).or_default().get(&process_id).copied();
@@ -124,24 +118,25 @@ impl Replay {
                 Some(latest) => latest,
                 None => {
                     let id = format!("terminal_session:terminal_operation:{}", operation_number(operation));
-                    let id = self.intern(&id);
+                    let id = self.draft.intern(&id);
                     self.latest_sessions.entry(thread).or_default().insert(process_id, id);
                     id
                 }
             }
         };
-        let live = self.sessions_by_id.get(&session_id).copied().filter(|known| !self.trace.sessions[*known].dissolved);
+        let live =
+            self.sessions_by_id.get(&session_id).copied().filter(|known| !self.draft.trace.sessions[*known].dissolved);
         let session = match live {
             Some(known) => {
-                if self.trace.sessions[known].thread != thread {
-                    let message = format!("process {} belongs to another thread", self.trace.text(process_id));
-                    self.odd(context, Code::TerminalContradicted, message)?;
+                if self.draft.trace.sessions[known].thread != thread {
+                    let message = format!("process {} belongs to another thread", self.draft.trace.text(process_id));
+                    self.draft.odd(Code::TerminalContradicted, message)?;
                 }
                 known
             }
             None => {
-                let started = self.trace.operations[operation].execution.started;
-                let session = self.trace.sessions.push(TerminalSession {
+                let started = self.draft.trace.operations[operation].execution.started;
+                let session = self.draft.trace.sessions.push(TerminalSession {
                     id: session_id,
                     thread,
                     created_by: operation,
@@ -153,61 +148,60 @@ impl Replay {
                 session
             }
         };
-        self.trace.operations[operation].session = Some(session);
-        push_unique(&mut self.trace.sessions[session].operations, operation);
+        self.draft.trace.operations[operation].session = Some(session);
+        push_unique(&mut self.draft.trace.sessions[session].operations, operation);
         Ok(())
     }
 
     pub(super) fn end_operation(
         &mut self,
-        context: Context,
         operation: OperationIdx,
         status: ExecutionStatus,
         payload: Option<Symbol>,
         value: Option<&mut Value>,
     ) -> Step {
-        self.trace.operations[operation].execution.end(context.at, status);
+        self.draft.trace.operations[operation].execution.end(self.draft.event.at, status);
         let Some(payload) = payload else { return Ok(()) };
-        push_unique(&mut self.trace.operations[operation].payload_ids, payload);
+        push_unique(&mut self.draft.trace.operations[operation].payload_ids, payload);
         let Some(value) = value else { return Ok(()) };
-        let is_write = matches!(self.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
+        let is_write = matches!(self.draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
         let end = read_exec_end(value).or_else(|| if is_write { read_dispatch_result(value) } else { None });
         let Some(end) = end else {
-            return self.bad_payload(context, payload, &Self::shape("not the end of a terminal operation"));
+            return self.draft.bad_payload(payload, &Self::shape("not the end of a terminal operation"));
         };
         if let Some(process_id) = end.process_id {
-            let tool = self.trace.operations[operation].tool;
+            let tool = self.draft.trace.operations[operation].tool;
             match self.tools[tool].process_id {
-                None => self.join_session(context, operation, &process_id)?,
-                Some(known) if self.trace.text(known) == process_id => {}
+                None => self.join_session(operation, &process_id)?,
+                Some(known) if self.draft.trace.text(known) == process_id => {}
                 Some(_) => {
                     let message = "the operation ends under another process id than it began";
-                    self.odd(context, Code::TerminalContradicted, message)?;
+                    self.draft.odd(Code::TerminalContradicted, message)?;
                 }
             }
         }
-        self.trace.operations[operation].result = Some(end.result);
+        self.draft.trace.operations[operation].result = Some(end.result);
         Ok(())
     }
 
-    pub(super) fn stdin_target_resolved(&mut self, context: Context, event: &StdinTargetResolved<'_>) -> Step {
-        let Some(write) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
-        let Some(exec) = self.known_tool(context, &event.exec_tool_call_id)? else { return Ok(()) };
-        let Some(operation) = self.trace.tools[write].operation else { return Ok(()) };
-        let Some(owner) = self.trace.tools[exec].operation else { return Ok(()) };
-        let Some(session) = self.trace.operations[owner].session else { return Ok(()) };
+    pub(super) fn stdin_target_resolved(&mut self, event: &StdinTargetResolved<'_>) -> Step {
+        let Some(write) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
+        let Some(exec) = self.known_tool(&event.exec_tool_call_id)? else { return Ok(()) };
+        let Some(operation) = self.draft.trace.tools[write].operation else { return Ok(()) };
+        let Some(owner) = self.draft.trace.tools[exec].operation else { return Ok(()) };
+        let Some(session) = self.draft.trace.operations[owner].session else { return Ok(()) };
         self.tools[write].process_id = self.tools[exec].process_id;
-        let before = self.trace.operations[operation].session;
+        let before = self.draft.trace.operations[operation].session;
         if before == Some(session) {
             return Ok(());
         }
         if let Some(before) = before {
-            let before = &mut self.trace.sessions[before];
+            let before = &mut self.draft.trace.sessions[before];
             before.operations.retain(|known| *known != operation);
             before.dissolved = before.operations.is_empty();
         }
-        self.trace.operations[operation].session = Some(session);
-        push_unique(&mut self.trace.sessions[session].operations, operation);
+        self.draft.trace.operations[operation].session = Some(session);
+        push_unique(&mut self.draft.trace.sessions[session].operations, operation);
         Ok(())
     }
 }

@@ -7,43 +7,42 @@ use trace_recorder::format::{
     EventPayload, PayloadRef, Requester as EventRequester, ToolKind as EventKind, ToolSummary as EventSummary,
 };
 
+use super::draft::{Step, as_json, known_status, push_unique};
 use super::shapes::Invocation;
-use super::state::{Context, Replay, Step, ToolState, as_json, item_id_order, known_status, push_unique};
+use super::state::{Replay, ToolState, item_id_order};
 use crate::diagnostic::Code;
 use crate::ingest::Ingested;
-use crate::model::{
-    ItemIdx, Producer, Requester, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, TurnIdx, Window,
-};
+use crate::model::{ItemIdx, Producer, Requester, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, Window};
 
 impl Replay {
-    pub(super) fn tool_started(&mut self, context: Context, event: &ToolCallStarted<'_>, ingested: Ingested) -> Step {
-        let id = self.intern(&event.tool_call_id);
+    pub(super) fn tool_started(&mut self, event: &ToolCallStarted<'_>, ingested: Ingested) -> Step {
+        let id = self.draft.intern(&event.tool_call_id);
         let known = self.tools_by_id.get(&id).copied();
-        if known.is_some_and(|tool| !self.trace.tools[tool].implied) {
+        if known.is_some_and(|tool| !self.draft.trace.tools[tool].implied) {
             let message = format!("tool call {} starts twice; the second start is passed over", event.tool_call_id);
-            return self.odd(context, Code::StartedTwice, message);
+            return self.draft.odd(Code::StartedTwice, message);
         }
-        let mut visible = event.model_visible_call_id.as_deref().map(|id| self.intern(id));
+        let mut visible = event.model_visible_call_id.as_deref().map(|id| self.draft.intern(id));
         if let Some(call_id) = visible
             && self.tools_by_call.get(&call_id).is_some_and(|tool| Some(*tool) != known)
         {
             let message = format!(
                 "call id {} belongs to another tool call already; this one is kept without it",
-                self.trace.text(call_id)
+                self.draft.trace.text(call_id)
             );
-            self.odd(context, Code::ToolContradicted, message)?;
+            self.draft.odd(Code::ToolContradicted, message)?;
             visible = None;
         }
-        let Some((thread, turn)) = self.thread_and_turn(context)? else { return Ok(()) };
+        let Some((thread, turn)) = self.draft.thread_and_turn()? else { return Ok(()) };
         let requester = match &event.requester {
             EventRequester::Model | EventRequester::Unknown(_) => Requester::Model,
             EventRequester::CodeCell { runtime_cell_id } => {
-                let runtime_id = self.intern(runtime_cell_id);
-                match self.cell_of_runtime_id(self.trace.threads[thread].id, runtime_id) {
+                let runtime_id = self.draft.intern(runtime_cell_id);
+                match self.cell_of_runtime_id(self.draft.trace.threads[thread].id, runtime_id) {
                     Some(cell) => Requester::CodeCell(cell),
                     None => {
                         let message = format!("code cell {runtime_cell_id} asks for a tool, but it was never started");
-                        self.odd(context, Code::CellUnknown, message)?;
+                        self.draft.odd(Code::CellUnknown, message)?;
                         Requester::CodeCell(runtime_id)
                     }
                 }
@@ -53,16 +52,16 @@ impl Replay {
             Some(call_id) => self.items_of_call(thread, call_id),
             None => (Vec::new(), Vec::new()),
         };
-        let payload = event.invocation_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let payload = event.invocation_payload.as_ref().map(|reference| self.draft.intern(&reference.raw_payload_id));
         let invocation = match (payload, ingested) {
             (None, _) => None,
             (Some(payload), Ingested::Failed(failure)) => {
-                self.bad_payload(context, payload, &failure.problem)?;
+                self.draft.bad_payload(payload, &failure.problem)?;
                 None
             }
-            (Some(_), other) => as_json(other).map(|value| Invocation::read(&value, self.is_v1())),
+            (Some(_), other) => as_json(other).map(|value| Invocation::read(&value, self.draft.is_v1())),
         };
-        let code_mode_runtime_tool_id = event.code_mode_runtime_tool_id.as_deref().map(|id| self.intern(id));
+        let code_mode_runtime_tool_id = event.code_mode_runtime_tool_id.as_deref().map(|id| self.draft.intern(id));
         let kind = self.kind(&event.kind);
         let summary = self.summary(&event.summary);
         let call = ToolCall {
@@ -73,7 +72,7 @@ impl Replay {
             started_code_cell: None,
             thread,
             turn,
-            execution: Window::running(context.at),
+            execution: Window::running(self.draft.event.at),
             requester,
             kind,
             call_items: calls.clone(),
@@ -96,15 +95,15 @@ impl Replay {
         self.tools[tool].invocation = invocation;
         if let Some(payload) = payload
             && kind == ToolKind::WriteStdin
-            && self.trace.tools[tool].operation.is_none()
+            && self.draft.trace.tools[tool].operation.is_none()
         {
-            self.operation_from_invocation(context, tool, payload)?;
+            self.operation_from_invocation(tool, payload)?;
         }
-        self.link_wait(context, tool)?;
+        self.link_wait(tool)?;
         if let Requester::CodeCell(cell) = requester {
             self.tools_by_cell.entry(cell).or_default().push(tool);
             if let Some(cell) = self.cells_by_id.get(&cell) {
-                self.trace.cells[*cell].nested_tools.push(tool);
+                self.draft.trace.cells[*cell].nested_tools.push(tool);
             }
         }
         for item in calls {
@@ -123,8 +122,8 @@ impl Replay {
     /// Replaces the invocation of the tool calls whose payload id an event gave another file.
     pub(super) fn repoint_invocations(&mut self, payload: &EventPayload<'_>, ingested: Ingested) {
         let Some(reference) = payload.payload_refs().first() else { return };
-        let id = self.intern(&reference.raw_payload_id);
-        let invocation = as_json(ingested).map(|value| Invocation::read(&value, self.is_v1()));
+        let id = self.draft.intern(&reference.raw_payload_id);
+        let invocation = as_json(ingested).map(|value| Invocation::read(&value, self.draft.is_v1()));
         for tool in self.tools_by_invocation.get(&id).into_iter().flatten() {
             self.tools[*tool].invocation.clone_from(&invocation);
         }
@@ -132,7 +131,7 @@ impl Replay {
 
     pub(super) fn add_tool(&mut self, call: ToolCall) -> ToolIdx {
         let (id, thread, visible) = (call.id, call.thread, call.model_visible_call_id);
-        let tool = self.trace.tools.push(call);
+        let tool = self.draft.trace.tools.push(call);
         self.tools.push(ToolState::default());
         self.tools_by_id.insert(id, tool);
         if let Some(call_id) = visible {
@@ -147,7 +146,7 @@ impl Replay {
         self.tools_by_call.insert(call_id, tool);
         let items: Vec<ItemIdx> = self.items_by_call_anywhere.get(&call_id).collect();
         for item in items {
-            if Some(self.trace.items[item].thread) != linked {
+            if Some(self.draft.trace.items[item].thread) != linked {
                 self.mark_stale(item);
             }
         }
@@ -155,7 +154,7 @@ impl Replay {
 
     /// Completes a tool call that other events referred to before its start. What they set is kept.
     fn declare_tool(&mut self, tool: ToolIdx, start: ToolCall) -> ToolIdx {
-        let known = &mut self.trace.tools[tool];
+        let known = &mut self.draft.trace.tools[tool];
         known.execution.started = start.execution.started;
         known.code_mode_runtime_tool_id = start.code_mode_runtime_tool_id;
         known.turn = start.turn;
@@ -178,39 +177,14 @@ impl Replay {
         tool
     }
 
-    /// Returns the thread and turn that an event names. If it names no thread, the turn's thread is returned.
-    pub(super) fn thread_and_turn(&mut self, context: Context) -> Step<Option<(ThreadIdx, Option<TurnIdx>)>> {
-        let thread = match (context.thread, context.turn) {
-            (Some(thread), _) => self.thread(context, thread)?,
-            (None, Some(turn)) => match self.turns_by_id.get(&turn) {
-                Some(turn) => self.trace.turns[*turn].thread,
-                None => {
-                    let message =
-                        format!("the event names only turn {}, which was never started", self.trace.text(turn));
-                    self.odd(context, Code::TurnUnknown, message)?;
-                    return Ok(None);
-                }
-            },
-            (None, None) => {
-                self.odd(context, Code::ContextMissing, "the event names neither its thread nor its turn")?;
-                return Ok(None);
-            }
-        };
-        let turn = match context.turn {
-            Some(turn) => Some(self.turn_of(context, thread, turn)?),
-            None => None,
-        };
-        Ok(Some((thread, turn)))
-    }
-
     /// Returns the call items and the output items of a thread with this call id.
     fn items_of_call(&self, thread: ThreadIdx, call_id: Symbol) -> (Vec<ItemIdx>, Vec<ItemIdx>) {
         let mut items: Vec<ItemIdx> = self.items_by_call.get(&(thread, call_id)).collect();
-        if self.is_v1() {
+        if self.draft.is_v1() {
             items.sort_by_key(|item| item_id_order(*item));
         }
         let of = |filter: fn(crate::model::ItemKind) -> bool| {
-            items.iter().copied().filter(|item| filter(self.trace.items[*item].kind)).collect()
+            items.iter().copied().filter(|item| filter(self.draft.trace.items[*item].kind)).collect()
         };
         (of(crate::model::ItemKind::is_call), of(crate::model::ItemKind::is_output))
     }
@@ -218,11 +192,11 @@ impl Replay {
     /// Links a sighted item with the tool call of its call id, which may belong to another thread.
     pub(super) fn link_tool_item(&mut self, item: ItemIdx, call_id: Symbol) {
         let Some(tool) = self.tools_by_call.get(&call_id).copied() else { return };
-        let kind = self.trace.items[item].kind;
+        let kind = self.draft.trace.items[item].kind;
         if kind.is_call() {
             if self.items[item].tool.is_none() {
                 self.items[item].tool = Some(tool);
-                self.trace.tools[tool].call_items.push(item);
+                self.draft.trace.tools[tool].call_items.push(item);
                 let calls = self.items[item].response_of.clone();
                 self.tools[tool].unlinked.extend(calls);
             }
@@ -238,11 +212,11 @@ impl Replay {
     fn link_output(&mut self, tool: ToolIdx, item: ItemIdx) {
         if self.items[item].tool.is_none() {
             self.items[item].tool = Some(tool);
-            self.trace.tools[tool].output_items.push(item);
+            self.draft.trace.tools[tool].output_items.push(item);
         }
         let producer = Producer::Tool(tool);
-        if !self.trace.items[item].produced_by.contains(&producer) {
-            self.trace.items[item].produced_by.push(producer);
+        if !self.draft.trace.items[item].produced_by.contains(&producer) {
+            self.draft.trace.items[item].produced_by.push(producer);
         }
     }
 
@@ -250,57 +224,52 @@ impl Replay {
     fn link_inferences(&mut self, tool: ToolIdx) {
         for inference in std::mem::take(&mut self.tools[tool].unlinked) {
             // A later response may have replaced the one that contained the call.
-            let calls = &self.trace.tools[tool].call_items;
+            let calls = &self.draft.trace.tools[tool].call_items;
             let shows = calls.iter().any(|item| self.items[*item].response_of.contains(&inference));
             if shows && self.told_starts.insert((inference, tool)) {
-                self.trace.inferences[inference].tools_started.push(tool);
+                self.draft.trace.inferences[inference].tools_started.push(tool);
             }
         }
     }
 
     /// Marks the tool call's operation as observed if items show it.
     pub(super) fn observe(&mut self, tool: ToolIdx) {
-        let call = &self.trace.tools[tool];
+        let call = &self.draft.trace.tools[tool];
         if let Some(operation) = call.operation
             && !(call.call_items.is_empty() && call.output_items.is_empty())
-            && !self.trace.operations[operation].observed
+            && !self.draft.trace.operations[operation].observed
         {
-            self.trace.operations[operation].observed = true;
+            self.draft.trace.operations[operation].observed = true;
         }
     }
 
-    pub(super) fn mcp_correlated(&mut self, context: Context, event: &McpToolCallCorrelationAssigned<'_>) -> Step {
-        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
-        if self.trace.tools[tool].mcp_call_id.is_some() {
+    pub(super) fn mcp_correlated(&mut self, event: &McpToolCallCorrelationAssigned<'_>) -> Step {
+        let Some(tool) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
+        if self.draft.trace.tools[tool].mcp_call_id.is_some() {
             let message = format!("tool call {} has an MCP call id already", event.tool_call_id);
-            return self.odd(context, Code::ToolContradicted, message);
+            return self.draft.odd(Code::ToolContradicted, message);
         }
-        self.trace.tools[tool].mcp_call_id = Some(self.intern(&event.mcp_call_id));
+        self.draft.trace.tools[tool].mcp_call_id = Some(self.draft.intern(&event.mcp_call_id));
         Ok(())
     }
 
-    pub(super) fn tool_runtime_started(
-        &mut self,
-        context: Context,
-        event: &ToolCallRuntimeStarted<'_>,
-        ingested: Ingested,
-    ) -> Step {
-        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+    pub(super) fn tool_runtime_started(&mut self, event: &ToolCallRuntimeStarted<'_>, ingested: Ingested) -> Step {
+        let Some(tool) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
         let payload = self.push_runtime_payload(tool, &event.runtime_payload);
-        self.trace.tools[tool].runtime.get_or_insert(Window::running(context.at));
+        self.draft.trace.tools[tool].runtime.get_or_insert(Window::running(self.draft.event.at));
         if let Some(kind) = &event.kind
-            && !self.is_v1()
+            && !self.draft.is_v1()
         {
-            self.trace.tools[tool].kind = self.kind(&kind.0);
+            self.draft.trace.tools[tool].kind = self.kind(&kind.0);
         }
-        match self.trace.tools[tool].kind {
+        match self.draft.trace.tools[tool].kind {
             ToolKind::ExecCommand | ToolKind::WriteStdin => {
-                let value = self.payload_value(context, payload, ingested)?;
-                self.operation_from_runtime(context, tool, payload, value)
+                let value = self.draft.payload_value(payload, ingested)?;
+                self.operation_from_runtime(tool, payload, value)
             }
             ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent => {
-                match self.payload_value(context, payload, ingested)? {
-                    Some(value) => self.collaboration_began(context, tool, payload, &value),
+                match self.draft.payload_value(payload, ingested)? {
+                    Some(value) => self.collaboration_began(tool, payload, &value),
                     None => Ok(()),
                 }
             }
@@ -308,47 +277,42 @@ impl Replay {
         }
     }
 
-    pub(super) fn tool_runtime_ended(
-        &mut self,
-        context: Context,
-        event: &ToolCallRuntimeEnded<'_>,
-        ingested: Ingested,
-    ) -> Step {
-        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+    pub(super) fn tool_runtime_ended(&mut self, event: &ToolCallRuntimeEnded<'_>, ingested: Ingested) -> Step {
+        let Some(tool) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
         let payload = self.push_runtime_payload(tool, &event.runtime_payload);
-        let call = &mut self.trace.tools[tool];
+        let call = &mut self.draft.trace.tools[tool];
         let started = call.execution.started;
-        call.runtime.get_or_insert(Window::running(started)).end(context.at, known_status(event.status));
-        let is_plain_mcp = matches!(call.kind, ToolKind::Mcp { .. }) && call.operation.is_none() && !self.is_v1();
+        call.runtime.get_or_insert(Window::running(started)).end(self.draft.event.at, known_status(event.status));
+        let is_plain_mcp = matches!(call.kind, ToolKind::Mcp { .. }) && call.operation.is_none() && !self.draft.is_v1();
         if is_plain_mcp {
             return Ok(());
         }
-        let mut value = self.payload_value(context, payload, ingested)?;
-        if let Some(operation) = self.trace.tools[tool].operation {
+        let mut value = self.draft.payload_value(payload, ingested)?;
+        if let Some(operation) = self.draft.trace.tools[tool].operation {
             let status = known_status(event.status);
-            self.end_operation(context, operation, status, Some(payload), value.as_mut())?;
+            self.end_operation(operation, status, Some(payload), value.as_mut())?;
         }
         match value {
-            Some(value) => self.agent_tool_ended(context, tool, payload, &value),
+            Some(value) => self.agent_tool_ended(tool, payload, &value),
             None => Ok(()),
         }
     }
 
-    pub(super) fn tool_ended(&mut self, context: Context, event: &ToolCallEnded<'_>, ingested: Ingested) -> Step {
-        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+    pub(super) fn tool_ended(&mut self, event: &ToolCallEnded<'_>, ingested: Ingested) -> Step {
+        let Some(tool) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
         let status = known_status(event.status);
-        let payload = event.result_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
-        let call = &mut self.trace.tools[tool];
-        call.execution.end(context.at, status);
+        let payload = event.result_payload.as_ref().map(|reference| self.draft.intern(&reference.raw_payload_id));
+        let call = &mut self.draft.trace.tools[tool];
+        call.execution.end(self.draft.event.at, status);
         call.result_payload_id = payload;
         if let Some(operation) = call.operation
             && call.runtime_payload_ids.is_empty()
         {
             let mut value = match payload {
-                Some(payload) => self.payload_value(context, payload, ingested)?,
+                Some(payload) => self.draft.payload_value(payload, ingested)?,
                 None => None,
             };
-            self.end_operation(context, operation, status, payload, value.as_mut())?;
+            self.end_operation(operation, status, payload, value.as_mut())?;
         }
         if let Some(payload) = payload {
             self.carry_result(tool, payload);
@@ -356,48 +320,31 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns the JSON of a payload that the event needs. If it cannot be read, reports that and returns `None`.
-    ///
-    /// A broken payload that no rule needs is reported at the end of the log, not here.
-    fn payload_value(
-        &mut self,
-        context: Context,
-        payload: Symbol,
-        ingested: Ingested,
-    ) -> Step<Option<serde_json::Value>> {
-        match ingested {
-            Ingested::Failed(failure) => {
-                self.bad_payload(context, payload, &failure.problem)?;
-                Ok(None)
-            }
-            other => Ok(as_json(other)),
-        }
-    }
-
     fn push_runtime_payload(&mut self, tool: ToolIdx, reference: &PayloadRef<'_>) -> Symbol {
-        let payload = self.intern(&reference.raw_payload_id);
-        push_unique(&mut self.trace.tools[tool].runtime_payload_ids, payload);
+        let payload = self.draft.intern(&reference.raw_payload_id);
+        push_unique(&mut self.draft.trace.tools[tool].runtime_payload_ids, payload);
         payload
     }
 
     /// Returns the tool call with this id. If no event declares it, reports that and adds one in its place, or returns
     /// `None` if the event names no thread.
-    pub(super) fn known_tool(&mut self, context: Context, id: &str) -> Step<Option<ToolIdx>> {
-        let id = self.intern(id);
+    pub(super) fn known_tool(&mut self, id: &str) -> Step<Option<ToolIdx>> {
+        let id = self.draft.intern(id);
         if let Some(tool) = self.tools_by_id.get(&id) {
             return Ok(Some(*tool));
         }
-        let message = format!("tool call {} was never started; it is added without its start", self.trace.text(id));
-        self.odd(context, Code::ToolUnknown, message)?;
-        if context.thread.is_none() {
+        let message =
+            format!("tool call {} was never started; it is added without its start", self.draft.trace.text(id));
+        self.draft.odd(Code::ToolUnknown, message)?;
+        if self.draft.event.thread.is_none() {
             return Ok(None);
         }
-        let Some((thread, turn)) = self.thread_and_turn(context)? else { return Ok(None) };
+        let Some((thread, turn)) = self.draft.thread_and_turn()? else { return Ok(None) };
         // A call that the model made has the id that the model gave it.
         let visible = Some(id).filter(|call_id| {
             !self.tools_by_call.contains_key(call_id) && self.items_by_call.get(&(thread, *call_id)).next().is_some()
         });
-        let label = self.intern("unknown");
+        let label = self.draft.intern("unknown");
         let tool = self.add_tool(ToolCall {
             id,
             mcp_call_id: None,
@@ -406,7 +353,7 @@ impl Replay {
             started_code_cell: None,
             thread,
             turn,
-            execution: Window::running(context.at),
+            execution: Window::running(self.draft.event.at),
             requester: Requester::Model,
             kind: ToolKind::Other { name: label },
             call_items: Vec::new(),
@@ -433,7 +380,9 @@ impl Replay {
             EventKind::ExecCommand => ToolKind::ExecCommand,
             EventKind::WriteStdin => ToolKind::WriteStdin,
             EventKind::ApplyPatch => ToolKind::ApplyPatch,
-            EventKind::Mcp { server, tool } => ToolKind::Mcp { server: self.intern(server), tool: self.intern(tool) },
+            EventKind::Mcp { server, tool } => {
+                ToolKind::Mcp { server: self.draft.intern(server), tool: self.draft.intern(tool) }
+            }
             EventKind::Web => ToolKind::Web,
             EventKind::ImageGeneration => ToolKind::ImageGeneration,
             EventKind::SpawnAgent => ToolKind::SpawnAgent,
@@ -441,31 +390,31 @@ impl Replay {
             EventKind::SendMessage => ToolKind::SendMessage,
             EventKind::WaitAgent => ToolKind::WaitAgent,
             EventKind::CloseAgent => ToolKind::CloseAgent,
-            EventKind::Other { name } | EventKind::Unknown(name) => ToolKind::Other { name: self.intern(name) },
+            EventKind::Other { name } | EventKind::Unknown(name) => ToolKind::Other { name: self.draft.intern(name) },
         }
     }
 
     fn summary(&mut self, summary: &EventSummary<'_>) -> ToolSummary {
         match summary {
             EventSummary::Terminal { operation_id } => {
-                ToolSummary::Terminal { operation_id: self.intern(operation_id) }
+                ToolSummary::Terminal { operation_id: self.draft.intern(operation_id) }
             }
             EventSummary::Agent { target_agent_path, task_name, message_preview } => ToolSummary::Agent {
-                target_agent_path: self.intern(target_agent_path),
-                task_name: task_name.as_deref().map(|name| self.intern(name)),
+                target_agent_path: self.draft.intern(target_agent_path),
+                task_name: task_name.as_deref().map(|name| self.draft.intern(name)),
                 message_preview: message_preview.as_str().into(),
             },
             EventSummary::WaitAgent { target_agent_path, timeout_ms } => ToolSummary::WaitAgent {
-                target_agent_path: target_agent_path.as_deref().map(|path| self.intern(path)),
+                target_agent_path: target_agent_path.as_deref().map(|path| self.draft.intern(path)),
                 timeout_ms: *timeout_ms,
             },
             EventSummary::Generic { label, input_preview, output_preview } => ToolSummary::Generic {
-                label: self.intern(label),
+                label: self.draft.intern(label),
                 input_preview: input_preview.as_deref().map(Into::into),
                 output_preview: output_preview.as_deref().map(Into::into),
             },
             EventSummary::Unknown(tag) => {
-                ToolSummary::Generic { label: self.intern(tag), input_preview: None, output_preview: None }
+                ToolSummary::Generic { label: self.draft.intern(tag), input_preview: None, output_preview: None }
             }
         }
     }
