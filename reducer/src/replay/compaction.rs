@@ -9,7 +9,7 @@ use super::conversation::{Mode, Placing};
 use super::draft::Step;
 use super::state::{NormIdx, Replay};
 use crate::diagnostic::Code;
-use crate::ingest::{Checkpoint, Ingested, key_with_parts};
+use crate::ingest::{Checkpoint, Ingested, PayloadProblem, key_with_parts};
 use crate::model::{Compaction, CompactionRequest, ConversationItem, ItemKind, ItemList, Producer, Role, Window};
 
 impl Replay {
@@ -85,7 +85,7 @@ impl Replay {
             other => {
                 match &other {
                     Ingested::Failed(failure) => self.draft.bad_payload(payload, &failure.problem)?,
-                    _ => self.draft.bad_payload(payload, &Self::shape("no checkpoint"))?,
+                    _ => self.draft.bad_payload(payload, &PayloadProblem::Shape("no checkpoint"))?,
                 }
                 Checkpoint { input: Vec::new(), replacement: Vec::new() }
             }

@@ -1,14 +1,11 @@
 //! Conversation items: decides which items of a list the thread has already, and which are new.
 
-use std::hash::{Hash, Hasher};
-
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use trace_recorder::format::event::HistoryItemAccepted;
 
-use super::draft::Step;
-use super::shapes::InterAgentText;
-use super::state::{ItemState, NormIdx, Replay};
+use super::draft::{Draft, Step, Table};
+use super::state::{ItemState, NormIdx, Replay, item_id_order};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, key_with_parts};
 use crate::model::lists::Appended;
@@ -60,18 +57,18 @@ impl Replay {
         let normalized = match ingested {
             Ingested::Item(Some(normalized)) => *normalized,
             Ingested::Failed(failure) => return self.draft.bad_payload(payload, &failure.problem),
-            _ => return self.draft.bad_payload(payload, &Self::shape("not a message between agents")),
+            _ => return self.draft.bad_payload(payload, &PayloadProblem::Shape("not a message between agents")),
         };
         let norm = self.take_norm(normalized);
         self.check_items(payload, &[norm])?;
         let known = &self.norms[norm];
         if known.agent_message.is_none() || known.responses_item_id != Some(id) {
-            let problem: PayloadProblem = Self::shape("not the message between agents that was accepted");
+            let problem: PayloadProblem = PayloadProblem::Shape("not the message between agents that was accepted");
             return self.draft.bad_payload(payload, &problem);
         }
         let item = self.create_item(thread, self.draft.event.turn, payload, norm, None);
         self.receipts.insert((thread, id), item);
-        self.deliver_to(item)
+        self.edges.deliver_to(&mut self.draft, item)
     }
 
     /// Places a list of items: finds the thread's item for each one, or creates a new item.
@@ -182,7 +179,7 @@ impl Replay {
         };
         self.items[item].used_by = self.lists_placed;
         self.link_item(item);
-        self.deliver_to(item)?;
+        self.edges.deliver_to(&mut self.draft, item)?;
         Ok(item)
     }
 
@@ -235,8 +232,6 @@ impl Replay {
             tool: None,
             response_of: Vec::new(),
             listed: false,
-            is_edge_target: false,
-            delivery_key: None,
             stale: false,
         });
         // Items are created in the order in which they are first seen, so the thread's list is in that order.
@@ -252,7 +247,7 @@ impl Replay {
         if answers {
             self.answers_by_turn.entry((thread, turn)).or_default().push(index);
         }
-        self.index_delivery(index);
+        self.edges.index_item(&mut self.draft, index);
         index
     }
 
@@ -295,7 +290,7 @@ impl Replay {
         self.items[item].key = key;
         self.items_by_key.remove(&(placing.thread, old_key), item);
         self.items_by_key.insert((placing.thread, key), item);
-        self.index_delivery(item);
+        self.edges.index_item(&mut self.draft, item);
         Some(item)
     }
 
@@ -472,41 +467,6 @@ impl Replay {
             self.link_cell_output(item, call_id);
         }
     }
-
-    /// Returns author, recipient and text of an item, or `None` if the item cannot be a message from another agent.
-    pub(super) fn delivery_of(&mut self, item: ItemIdx) -> Option<(Symbol, Symbol, Box<str>)> {
-        let item = &self.draft.trace.items[item];
-        if item.role != Role::Assistant || item.kind != ItemKind::Message {
-            return None;
-        }
-        if let Some((author, recipient)) = item.agent_message {
-            let text = match &*item.parts {
-                [Part::Text(text)] => text,
-                [Part::Encoded { value, .. }] | [Part::Text(_), Part::Encoded { value, .. }] => value,
-                _ => return None,
-            };
-            return Some((author, recipient, text.clone()));
-        }
-        let [Part::Text(text)] = &*item.parts else { return None };
-        let message = InterAgentText::read(text)?;
-        Some((self.draft.intern(&message.author), self.draft.intern(&message.recipient), message.text.into()))
-    }
-
-    pub(super) fn index_delivery(&mut self, item: ItemIdx) {
-        let thread = self.draft.trace.items[item].thread;
-        let key = Some(item)
-            .filter(|item| !self.items[*item].is_edge_target)
-            .and_then(|item| self.delivery_of(item))
-            .filter(|(_, recipient, _)| self.draft.trace.threads[thread].agent_path == *recipient)
-            .map(|(author, _, text)| (thread, author, text_key(&text)));
-        let before = std::mem::replace(&mut self.items[item].delivery_key, key);
-        if let Some(before) = before {
-            self.items_by_delivery.remove(&before, item);
-        }
-        if let Some(key) = key {
-            self.items_by_delivery.insert(key, item);
-        }
-    }
 }
 
 type Positions = HashMap<ItemIdx, usize, FixedState>;
@@ -528,11 +488,18 @@ struct Queue {
     next: usize,
 }
 
-/// Returns the hash of a text that deliveries are indexed by.
-pub(super) fn text_key(text: &str) -> u64 {
-    let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+type Answers = Table<(ThreadIdx, Option<Symbol>), Vec<ItemIdx>>;
+
+/// Returns the assistant message of a turn that was first seen last. Of several at the same time, it is the one
+/// whose id is the last as text.
+pub(super) fn last_answer(draft: &Draft, answers: &Answers, thread: ThreadIdx, turn: Symbol) -> Option<ItemIdx> {
+    let answers = answers.get(&(thread, Some(turn)))?;
+    let latest = answers.iter().map(|item| draft.trace.items[*item].first_seen.unix_ms).max()?;
+    answers
+        .iter()
+        .copied()
+        .filter(|item| draft.trace.items[*item].first_seen.unix_ms == latest)
+        .max_by_key(|item| item_id_order(*item))
 }
 
 fn first_encoded(parts: &[Part]) -> Option<(&str, &str)> {

@@ -9,8 +9,8 @@ impl Replay {
     /// Finishes the reduction.
     pub(crate) fn finish(mut self) -> Step<(Trace, Diagnostics)> {
         self.draft.check_payloads()?;
-        self.settle_pending()?;
-        self.remark_undelivered();
+        self.edges.settle_pending(&mut self.draft)?;
+        self.edges.remark_undelivered(&mut self.draft);
         self.remark_end();
         if !self.draft.is_v1() {
             self.mark_accepted();

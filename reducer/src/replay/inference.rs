@@ -125,7 +125,7 @@ impl Replay {
                 *writing = Writing::default();
                 let problem = match other {
                     Ingested::Failed(failure) => failure.problem,
-                    _ => Self::shape("no request"),
+                    _ => PayloadProblem::Shape("no request"),
                 };
                 return Written { shared: 0, norms: Vec::new(), previous_response_id: None, problem: Some(problem) };
             }
@@ -243,7 +243,7 @@ impl Replay {
             match ingested {
                 Ingested::Response(response) => self.place_response(inference, payload, response)?,
                 Ingested::Failed(failure) => self.draft.bad_payload(payload, &failure.problem)?,
-                _ => self.draft.bad_payload(payload, &Self::shape("no response"))?,
+                _ => self.draft.bad_payload(payload, &PayloadProblem::Shape("no response"))?,
             }
             self.draft.trace.inferences[inference].response_payload_id = Some(payload);
         }

@@ -1,14 +1,17 @@
 //! Threads and turns.
 
-use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, ThreadEnded, ThreadResumed, ThreadStarted};
+use serde_json::Value;
+use trace_recorder::format::event::{
+    CodexTurnEnded, CodexTurnStarted, ProtocolEventObserved, ThreadEnded, ThreadResumed, ThreadStarted,
+};
 use trace_recorder::format::{CellStatus, ExecutionStatus, RolloutStatus};
 
 use super::draft::{Step, as_json, known_rollout_status, known_status};
 use super::shapes::ThreadMetadata;
 use super::state::{CellEvent, Replay};
 use crate::diagnostic::Code;
-use crate::ingest::{Ingested, PayloadProblem};
-use crate::model::{Origin, Thread, TurnIdx, Window};
+use crate::ingest::Ingested;
+use crate::model::{Origin, ProtocolEvent, Thread, TurnIdx, Window};
 
 impl Replay {
     pub(super) fn thread_started(&mut self, event: &ThreadStarted<'_>, ingested: Ingested) -> Step {
@@ -73,7 +76,7 @@ impl Replay {
             Some(known) => {
                 let items = std::mem::take(&mut self.draft.trace.threads[known].items);
                 self.draft.trace.threads[known] = Thread { items, ..thread };
-                self.readdress(known)?;
+                self.edges.readdress(&mut self.draft, known)?;
             }
         }
         Ok(())
@@ -105,7 +108,7 @@ impl Replay {
         };
         // The runtime starts its numbering of cells and processes again.
         self.cells_by_runtime_id.remove(&id);
-        self.latest_sessions.remove(&thread);
+        self.terminals.forget_processes(thread);
         self.draft.trace.threads[thread].resumed.push(self.draft.event.at);
         let window = &mut self.draft.trace.threads[thread].execution;
         if window.ended.is_none() {
@@ -188,8 +191,39 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns the problem of a payload that does not have the form that its event requires.
-    pub(super) fn shape(message: &'static str) -> PayloadProblem {
-        PayloadProblem::Shape(message)
+    /// Records an event of the client protocol. The configuration of a resumed session also tells the parent and the
+    /// model of a thread that no event declares.
+    pub(super) fn protocol_event(&mut self, event: &ProtocolEventObserved<'_>, ingested: Ingested) -> Step {
+        let payload = self.draft.intern(&event.event_payload.raw_payload_id);
+        if let Some(payload) = self.draft.payloads_by_id.get(&payload).copied() {
+            let event_type = self.draft.intern(&event.event_type);
+            self.draft.trace.protocol_events.push(ProtocolEvent { at: self.draft.event.at, event_type, payload });
+        }
+        let Some(value) = as_json(ingested).filter(|_| event.event_type == "session_configured") else { return Ok(()) };
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let Some(thread) = text("thread_id")
+            .and_then(|id| self.draft.trace.symbols.get(id))
+            .and_then(|id| self.draft.threads_by_id.get(&id).copied())
+            .filter(|thread| self.draft.trace.threads[*thread].implied)
+        else {
+            return Ok(());
+        };
+        let id = self.draft.trace.threads[thread].id;
+        if let Some(parent) = text("parent_thread_id") {
+            let parent_thread_id = self.draft.intern(parent);
+            let path = self.draft.trace.text(self.draft.trace.threads[thread].agent_path);
+            let task_name = path.rsplit('/').next().unwrap_or_default().to_owned();
+            let origin = Origin::Spawned {
+                parent_thread_id,
+                spawn_edge_id: self.draft.spawn_edge_id(parent_thread_id, id),
+                task_name: self.draft.intern(&task_name),
+                agent_role: self.draft.intern(""),
+            };
+            self.draft.trace.threads[thread].origin = origin;
+        }
+        if let Some(model) = text("model") {
+            self.draft.trace.threads[thread].default_model = Some(self.draft.intern(model));
+        }
+        Ok(())
     }
 }

@@ -10,6 +10,7 @@ mod chains;
 mod compaction;
 mod conversation;
 mod draft;
+mod edges;
 mod finish;
 mod inference;
 mod lifecycle;
@@ -136,7 +137,12 @@ impl Replay {
                 self.compaction_request_ended(&e.compaction_id, &e.compaction_request_id, None, error)
             }
             EventPayload::CompactionInstalled(e) => self.compaction_installed(e, ingested),
-            EventPayload::AgentResultObserved(e) => self.agent_result_observed(e),
+            EventPayload::AgentResultObserved(e) => {
+                let Self { draft, edges, answers_by_turn, .. } = self;
+                agents::result_observed(draft, edges, e, |draft, child, turn| {
+                    conversation::last_answer(draft, answers_by_turn, child, turn)
+                })
+            }
             // The reducer handles it, because it knows whether the line is complete.
             EventPayload::RecordingCompleted(_) => Ok(()),
             EventPayload::ProtocolEventObserved(e) if e.event_type == GAP_EVENT => {

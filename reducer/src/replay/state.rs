@@ -7,13 +7,14 @@ use trace_recorder::format::Manifest;
 
 use super::chains::Chains;
 use super::draft::{Draft, Step, Table};
+use super::edges::Edges;
 use super::shapes::Invocation;
+use super::terminals::Terminals;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::{ItemProblem, Normalized, RunItem};
 use crate::model::{
-    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx,
-    ItemKind, ItemList, Moment, OperationIdx, Part, Role, SchemaVersion, SessionIdx, Symbol, ThreadIdx, ToolIdx,
-    TurnIdx,
+    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, Handle, InferenceIdx, ItemIdx, ItemKind,
+    ItemList, Moment, Part, Role, SchemaVersion, Symbol, ThreadIdx, ToolIdx, TurnIdx,
 };
 
 /// A normalized item with interned strings.
@@ -67,10 +68,6 @@ pub(super) struct ItemState {
     pub(super) response_of: Vec<InferenceIdx>,
     /// Whether the item was part of a request or of a checkpoint.
     pub(super) listed: bool,
-    /// Key of the item in [`Replay::items_by_delivery`]; `None` if it is not indexed there.
-    pub(super) delivery_key: Option<(ThreadIdx, Symbol, u64)>,
-    /// Whether an edge ends at the item.
-    pub(super) is_edge_target: bool,
     /// Whether the item must be linked again when it is seen again.
     pub(super) stale: bool,
 }
@@ -109,12 +106,8 @@ pub(super) struct Writing {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolState {
     pub(super) invocation: Option<Invocation>,
-    /// Process id of the tool's terminal operation, once it is known.
-    pub(super) process_id: Option<Symbol>,
     /// Inference calls whose response contained a call item of the tool, and that were not linked since.
     pub(super) unlinked: Vec<InferenceIdx>,
-    /// Edges that start at the tool call.
-    pub(super) edges: Vec<EdgeIdx>,
 }
 
 /// A code cell whose call has not been seen yet.
@@ -140,27 +133,12 @@ pub(super) struct CellEvent {
     pub(super) is_end: bool,
 }
 
-/// A message, task, result or spawn whose arrival has not been seen yet.
-#[derive(Debug, Clone)]
-pub(super) struct Delivery {
-    pub(super) edge_id: Symbol,
-    pub(super) kind: crate::model::EdgeKind,
-    pub(super) source: crate::model::Anchor,
-    pub(super) target_thread: Symbol,
-    pub(super) author: Symbol,
-    pub(super) text: Box<str>,
-    pub(super) started_at_unix_ms: i64,
-    pub(super) ended_at_unix_ms: Option<i64>,
-    pub(super) carried: Vec<Symbol>,
-    /// Id of the thread where the edge ends if no item shows the arrival. Only spawns have one.
-    pub(super) fallback: Option<Symbol>,
-    pub(super) seq: u64,
-}
-
 /// The second half of a reduction.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
     pub(super) draft: Draft,
+    pub(super) terminals: Terminals,
+    pub(super) edges: Edges,
     pub(super) norms: Arena<NormIdx, Norm>,
     pub(super) items: Arena<ItemIdx, ItemState>,
     pub(super) threads: Table<ThreadIdx, ThreadState>,
@@ -178,16 +156,13 @@ pub(crate) struct Replay {
     pub(super) tools_by_id: Table<Symbol, ToolIdx>,
     pub(super) tools_by_call: Table<Symbol, ToolIdx>,
     pub(super) cells_by_id: Table<Symbol, CellIdx>,
-    pub(super) sessions_by_id: Table<Symbol, SessionIdx>,
     pub(super) compactions_by_id: Table<Symbol, CompactionIdx>,
     pub(super) compaction_requests_by_id: Table<Symbol, CompactionRequestIdx>,
-    pub(super) edges_by_id: Table<Symbol, EdgeIdx>,
 
     pub(super) items_by_key: Chains<(ThreadIdx, u64)>,
     pub(super) items_by_responses_id: Chains<(ThreadIdx, Symbol)>,
     pub(super) items_by_call: Chains<(ThreadIdx, Symbol)>,
     pub(super) items_by_call_anywhere: Chains<Symbol>,
-    pub(super) items_by_delivery: Chains<(ThreadIdx, Symbol, u64)>,
     pub(super) answers_by_turn: Table<(ThreadIdx, Option<Symbol>), Vec<ItemIdx>>,
     pub(super) accepted: Table<(ThreadIdx, Symbol), Moment>,
     pub(super) receipts: Table<(ThreadIdx, Symbol), ItemIdx>,
@@ -205,20 +180,15 @@ pub(crate) struct Replay {
     pub(super) tools_by_invocation: Table<Symbol, Vec<ToolIdx>>,
     /// Pairs that are already in [`InferenceCall::tools_started`](crate::model::InferenceCall::tools_started).
     pub(super) told_starts: hashbrown::HashSet<(InferenceIdx, ToolIdx), FixedState>,
-    /// For each thread, the newest session of each process id.
-    pub(super) latest_sessions: Table<ThreadIdx, Table<Symbol, Symbol>>,
     pub(super) requests_by_compaction: Table<Symbol, Vec<CompactionRequestIdx>>,
-    pub(super) pending: Vec<Option<Delivery>>,
-    pub(super) pending_count: usize,
-    pub(super) pending_by_edge: Table<Symbol, usize>,
-    pub(super) pending_by_text: Table<(Symbol, Symbol, u64), Vec<usize>>,
-    pub(super) pending_by_tool: Table<ToolIdx, Vec<usize>>,
 }
 
 impl Replay {
     pub(crate) fn new(schema: SchemaVersion, manifest: &Manifest, strict: bool) -> Self {
         Self {
             draft: Draft::new(schema, manifest, strict),
+            terminals: Terminals::default(),
+            edges: Edges::default(),
             norms: Arena::new(),
             items: Arena::new(),
             threads: Table::default(),
@@ -231,15 +201,12 @@ impl Replay {
             tools_by_id: Table::default(),
             tools_by_call: Table::default(),
             cells_by_id: Table::default(),
-            sessions_by_id: Table::default(),
             compactions_by_id: Table::default(),
             compaction_requests_by_id: Table::default(),
-            edges_by_id: Table::default(),
             items_by_key: Chains::default(),
             items_by_responses_id: Chains::default(),
             items_by_call: Chains::default(),
             items_by_call_anywhere: Chains::default(),
-            items_by_delivery: Chains::default(),
             answers_by_turn: Table::default(),
             accepted: Table::default(),
             receipts: Table::default(),
@@ -253,13 +220,7 @@ impl Replay {
             tools_by_cell: Table::default(),
             tools_by_invocation: Table::default(),
             told_starts: hashbrown::HashSet::default(),
-            latest_sessions: Table::default(),
             requests_by_compaction: Table::default(),
-            pending: Vec::new(),
-            pending_count: 0,
-            pending_by_edge: Table::default(),
-            pending_by_text: Table::default(),
-            pending_by_tool: Table::default(),
         }
     }
 
@@ -310,11 +271,6 @@ impl Replay {
             self.history(thread).stale.push(item);
         }
     }
-}
-
-/// Returns the number of an operation in generated ids.
-pub(super) fn operation_number(operation: OperationIdx) -> usize {
-    operation.index() + 1
 }
 
 /// Returns the sort key for the order of items by the text of their ids.

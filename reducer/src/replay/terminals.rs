@@ -3,16 +3,25 @@
 use serde::Deserialize;
 use serde_json::Value;
 use trace_recorder::format::ExecutionStatus;
-use trace_recorder::format::event::StdinTargetResolved;
 
-use super::draft::{Step, push_unique};
-use super::shapes::{CodeModeOutput, DispatchResult, ExecBegin, ExecEnd, StdinArguments};
-use super::state::{Replay, operation_number};
+use super::draft::{Draft, Step, Table, push_unique};
+use super::shapes::{CodeModeOutput, DispatchResult, ExecBegin, ExecEnd, Invocation, StdinArguments};
 use crate::diagnostic::Code;
+use crate::ingest::PayloadProblem;
 use crate::model::{
-    OperationIdx, Symbol, TerminalOperation, TerminalRequest, TerminalResult, TerminalSession, ToolIdx, ToolKind,
-    ToolSummary, Window,
+    Handle, OperationIdx, SessionIdx, Symbol, TerminalOperation, TerminalRequest, TerminalResult, TerminalSession,
+    ThreadIdx, ToolIdx, ToolKind, ToolSummary, Window,
 };
+
+/// Terminals, and the processes behind them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Terminals {
+    sessions_by_id: Table<Symbol, SessionIdx>,
+    /// For each thread, the id of the newest session of each process id.
+    latest_sessions: Table<ThreadIdx, Table<Symbol, Symbol>>,
+    /// Process ids of the tool calls that work on a terminal, once they are known.
+    process_ids: Table<ToolIdx, Symbol>,
+}
 
 /// Result at the end of an operation.
 struct End {
@@ -20,29 +29,34 @@ struct End {
     process_id: Option<String>,
 }
 
-impl Replay {
+impl Terminals {
     /// Adds the operation of a write to a terminal, from the invocation of the tool call.
-    pub(super) fn operation_from_invocation(&mut self, tool: ToolIdx, payload: Symbol) -> Step {
-        let Some(invocation) = self.tools[tool].invocation.clone() else { return Ok(()) };
+    pub(super) fn begin_from_invocation(
+        &mut self,
+        draft: &mut Draft,
+        tool: ToolIdx,
+        payload: Symbol,
+        invocation: &Invocation,
+    ) -> Step {
         if !invocation.is_dispatch {
-            return self.draft.bad_payload(payload, &Self::shape("not the invocation of a tool"));
+            return draft.bad_payload(payload, &PayloadProblem::Shape("not the invocation of a tool"));
         }
-        if invocation.tool_namespace.is_some() && !self.draft.is_v1() {
+        if invocation.tool_namespace.is_some() && !draft.is_v1() {
             return Ok(());
         }
         let is_write = invocation.tool_name.as_deref() == Some("write_stdin");
         let is_function = invocation.payload_type.as_deref() == Some("function");
-        let arguments = match invocation.arguments {
+        let arguments = match invocation.arguments.as_deref() {
             Some(arguments) if is_write && is_function => arguments,
             _ => {
                 let message = "the invocation is not that of a write to a terminal";
-                return self.draft.odd(Code::TerminalContradicted, message);
+                return draft.odd(Code::TerminalContradicted, message);
             }
         };
-        let Some(arguments) = StdinArguments::read(&arguments) else {
-            if self.draft.is_v1() {
+        let Some(arguments) = StdinArguments::read(arguments) else {
+            if draft.is_v1() {
                 let message = "the arguments of the write to a terminal cannot be read";
-                self.draft.odd(Code::TerminalContradicted, message)?;
+                draft.odd(Code::TerminalContradicted, message)?;
             }
             return Ok(());
         };
@@ -51,20 +65,26 @@ impl Replay {
             yield_time_ms: arguments.yield_time_ms,
             max_output_tokens: arguments.max_output_tokens,
         };
-        self.begin_operation(tool, payload, request, Some(&arguments.process_id))
+        self.begin(draft, tool, payload, request, Some(&arguments.process_id))
     }
 
     /// Adds the operation of a tool call whose runtime started to use a terminal.
-    pub(super) fn operation_from_runtime(&mut self, tool: ToolIdx, payload: Symbol, value: Option<Value>) -> Step {
-        if self.draft.trace.tools[tool].operation.is_some() {
+    pub(super) fn begin_from_runtime(
+        &mut self,
+        draft: &mut Draft,
+        tool: ToolIdx,
+        payload: Symbol,
+        value: Option<Value>,
+    ) -> Step {
+        if draft.trace.tools[tool].operation.is_some() {
             let message = "the tool call works on a terminal already; the second begin is passed over";
-            return self.draft.odd(Code::TerminalContradicted, message);
+            return draft.odd(Code::TerminalContradicted, message);
         }
         let Some(value) = value else { return Ok(()) };
         let Ok(begin) = ExecBegin::deserialize(&value) else {
-            return self.draft.bad_payload(payload, &Self::shape("not the begin of a command"));
+            return draft.bad_payload(payload, &PayloadProblem::Shape("not the begin of a command"));
         };
-        let request = if self.draft.trace.tools[tool].kind == ToolKind::WriteStdin {
+        let request = if draft.trace.tools[tool].kind == ToolKind::WriteStdin {
             TerminalRequest::WriteStdin {
                 stdin: begin.interaction_input.unwrap_or_default(),
                 yield_time_ms: None,
@@ -73,44 +93,45 @@ impl Replay {
         } else {
             TerminalRequest::ExecCommand { command: begin.command, cwd: begin.cwd }
         };
-        self.begin_operation(tool, payload, request, begin.process_id.as_deref())
+        self.begin(draft, tool, payload, request, begin.process_id.as_deref())
     }
 
-    fn begin_operation(
+    fn begin(
         &mut self,
+        draft: &mut Draft,
         tool: ToolIdx,
         payload: Symbol,
         request: TerminalRequest,
         process_id: Option<&str>,
     ) -> Step {
-        let operation = self.draft.trace.operations.push(TerminalOperation {
+        let operation = draft.trace.operations.push(TerminalOperation {
             session: None,
             tool,
-            execution: Window::running(self.draft.event.at),
+            execution: Window::running(draft.event.at),
             request,
             result: None,
             observed: false,
             payload_ids: vec![payload],
         });
         let id = format!("terminal_operation:{}", operation_number(operation));
-        let operation_id = self.draft.intern(&id);
-        self.draft.trace.tools[tool].operation = Some(operation);
-        self.draft.trace.tools[tool].summary = ToolSummary::Terminal { operation_id };
-        self.observe(tool);
+        let operation_id = draft.intern(&id);
+        draft.trace.tools[tool].operation = Some(operation);
+        draft.trace.tools[tool].summary = ToolSummary::Terminal { operation_id };
+        observe(draft, tool);
         match process_id {
-            Some(process_id) => self.join_session(operation, process_id),
+            Some(process_id) => self.join_session(draft, operation, process_id),
             None => Ok(()),
         }
     }
 
     /// Adds an operation whose process is known to the session of that process.
-    fn join_session(&mut self, operation: OperationIdx, process_id: &str) -> Step {
-        let process_id = self.draft.intern(process_id);
-        let tool = self.draft.trace.operations[operation].tool;
-        let thread = self.draft.trace.tools[tool].thread;
-        let is_write = matches!(self.draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
-        self.tools[tool].process_id = Some(process_id);
-        let session_id = if self.draft.is_v1() {
+    fn join_session(&mut self, draft: &mut Draft, operation: OperationIdx, process_id: &str) -> Step {
+        let process_id = draft.intern(process_id);
+        let tool = draft.trace.operations[operation].tool;
+        let thread = draft.trace.tools[tool].thread;
+        let is_write = matches!(draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
+        self.process_ids.insert(tool, process_id);
+        let session_id = if draft.is_v1() {
             process_id
         } else {
             let latest = self.latest_sessions.entry(thread).or_default().get(&process_id).copied();
@@ -118,25 +139,25 @@ impl Replay {
                 Some(latest) => latest,
                 None => {
                     let id = format!("terminal_session:terminal_operation:{}", operation_number(operation));
-                    let id = self.draft.intern(&id);
+                    let id = draft.intern(&id);
                     self.latest_sessions.entry(thread).or_default().insert(process_id, id);
                     id
                 }
             }
         };
         let live =
-            self.sessions_by_id.get(&session_id).copied().filter(|known| !self.draft.trace.sessions[*known].dissolved);
+            self.sessions_by_id.get(&session_id).copied().filter(|known| !draft.trace.sessions[*known].dissolved);
         let session = match live {
             Some(known) => {
-                if self.draft.trace.sessions[known].thread != thread {
-                    let message = format!("process {} belongs to another thread", self.draft.trace.text(process_id));
-                    self.draft.odd(Code::TerminalContradicted, message)?;
+                if draft.trace.sessions[known].thread != thread {
+                    let message = format!("process {} belongs to another thread", draft.trace.text(process_id));
+                    draft.odd(Code::TerminalContradicted, message)?;
                 }
                 known
             }
             None => {
-                let started = self.draft.trace.operations[operation].execution.started;
-                let session = self.draft.trace.sessions.push(TerminalSession {
+                let started = draft.trace.operations[operation].execution.started;
+                let session = draft.trace.sessions.push(TerminalSession {
                     id: session_id,
                     thread,
                     created_by: operation,
@@ -148,62 +169,85 @@ impl Replay {
                 session
             }
         };
-        self.draft.trace.operations[operation].session = Some(session);
-        push_unique(&mut self.draft.trace.sessions[session].operations, operation);
+        draft.trace.operations[operation].session = Some(session);
+        push_unique(&mut draft.trace.sessions[session].operations, operation);
         Ok(())
     }
 
-    pub(super) fn end_operation(
+    pub(super) fn end(
         &mut self,
+        draft: &mut Draft,
         operation: OperationIdx,
         status: ExecutionStatus,
         payload: Option<Symbol>,
         value: Option<&mut Value>,
     ) -> Step {
-        self.draft.trace.operations[operation].execution.end(self.draft.event.at, status);
+        draft.trace.operations[operation].execution.end(draft.event.at, status);
         let Some(payload) = payload else { return Ok(()) };
-        push_unique(&mut self.draft.trace.operations[operation].payload_ids, payload);
+        push_unique(&mut draft.trace.operations[operation].payload_ids, payload);
         let Some(value) = value else { return Ok(()) };
-        let is_write = matches!(self.draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
+        let is_write = matches!(draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
         let end = read_exec_end(value).or_else(|| if is_write { read_dispatch_result(value) } else { None });
         let Some(end) = end else {
-            return self.draft.bad_payload(payload, &Self::shape("not the end of a terminal operation"));
+            return draft.bad_payload(payload, &PayloadProblem::Shape("not the end of a terminal operation"));
         };
         if let Some(process_id) = end.process_id {
-            let tool = self.draft.trace.operations[operation].tool;
-            match self.tools[tool].process_id {
-                None => self.join_session(operation, &process_id)?,
-                Some(known) if self.draft.trace.text(known) == process_id => {}
+            let tool = draft.trace.operations[operation].tool;
+            match self.process_ids.get(&tool).copied() {
+                None => self.join_session(draft, operation, &process_id)?,
+                Some(known) if draft.trace.text(known) == process_id => {}
                 Some(_) => {
                     let message = "the operation ends under another process id than it began";
-                    self.draft.odd(Code::TerminalContradicted, message)?;
+                    draft.odd(Code::TerminalContradicted, message)?;
                 }
             }
         }
-        self.draft.trace.operations[operation].result = Some(end.result);
+        draft.trace.operations[operation].result = Some(end.result);
         Ok(())
     }
 
-    pub(super) fn stdin_target_resolved(&mut self, event: &StdinTargetResolved<'_>) -> Step {
-        let Some(write) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
-        let Some(exec) = self.known_tool(&event.exec_tool_call_id)? else { return Ok(()) };
-        let Some(operation) = self.draft.trace.tools[write].operation else { return Ok(()) };
-        let Some(owner) = self.draft.trace.tools[exec].operation else { return Ok(()) };
-        let Some(session) = self.draft.trace.operations[owner].session else { return Ok(()) };
-        self.tools[write].process_id = self.tools[exec].process_id;
-        let before = self.draft.trace.operations[operation].session;
+    /// Moves the operation of a write to the terminal of a command.
+    pub(super) fn redirect(&mut self, draft: &mut Draft, write: ToolIdx, exec: ToolIdx) {
+        let Some(operation) = draft.trace.tools[write].operation else { return };
+        let Some(owner) = draft.trace.tools[exec].operation else { return };
+        let Some(session) = draft.trace.operations[owner].session else { return };
+        match self.process_ids.get(&exec).copied() {
+            Some(process_id) => self.process_ids.insert(write, process_id),
+            None => self.process_ids.remove(&write),
+        };
+        let before = draft.trace.operations[operation].session;
         if before == Some(session) {
-            return Ok(());
+            return;
         }
         if let Some(before) = before {
-            let before = &mut self.draft.trace.sessions[before];
+            let before = &mut draft.trace.sessions[before];
             before.operations.retain(|known| *known != operation);
             before.dissolved = before.operations.is_empty();
         }
-        self.draft.trace.operations[operation].session = Some(session);
-        push_unique(&mut self.draft.trace.sessions[session].operations, operation);
-        Ok(())
+        draft.trace.operations[operation].session = Some(session);
+        push_unique(&mut draft.trace.sessions[session].operations, operation);
     }
+
+    /// Forgets the processes of a thread whose runtime starts its numbering again.
+    pub(super) fn forget_processes(&mut self, thread: ThreadIdx) {
+        self.latest_sessions.remove(&thread);
+    }
+}
+
+/// Marks the operation of a tool call as observed if items show the call.
+pub(super) fn observe(draft: &mut Draft, tool: ToolIdx) {
+    let call = &draft.trace.tools[tool];
+    if let Some(operation) = call.operation
+        && !(call.call_items.is_empty() && call.output_items.is_empty())
+        && !draft.trace.operations[operation].observed
+    {
+        draft.trace.operations[operation].observed = true;
+    }
+}
+
+/// Returns the number of an operation in generated ids.
+fn operation_number(operation: OperationIdx) -> usize {
+    operation.index() + 1
 }
 
 fn read_exec_end(value: &mut Value) -> Option<End> {

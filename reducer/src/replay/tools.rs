@@ -1,15 +1,18 @@
 //! Tool calls, and their links to the items that show them.
 
 use trace_recorder::format::event::{
-    McpToolCallCorrelationAssigned, ToolCallEnded, ToolCallRuntimeEnded, ToolCallRuntimeStarted, ToolCallStarted,
+    McpToolCallCorrelationAssigned, StdinTargetResolved, ToolCallEnded, ToolCallRuntimeEnded, ToolCallRuntimeStarted,
+    ToolCallStarted,
 };
 use trace_recorder::format::{
     EventPayload, PayloadRef, Requester as EventRequester, ToolKind as EventKind, ToolSummary as EventSummary,
 };
 
+use super::agents::{self, Report};
 use super::draft::{Step, as_json, known_status, push_unique};
 use super::shapes::Invocation;
 use super::state::{Replay, ToolState, item_id_order};
+use super::terminals::observe;
 use crate::diagnostic::Code;
 use crate::ingest::Ingested;
 use crate::model::{ItemIdx, Producer, Requester, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, Window};
@@ -96,8 +99,9 @@ impl Replay {
         if let Some(payload) = payload
             && kind == ToolKind::WriteStdin
             && self.draft.trace.tools[tool].operation.is_none()
+            && let Some(invocation) = &self.tools[tool].invocation
         {
-            self.operation_from_invocation(tool, payload)?;
+            self.terminals.begin_from_invocation(&mut self.draft, tool, payload, invocation)?;
         }
         self.link_wait(tool)?;
         if let Requester::CodeCell(cell) = requester {
@@ -115,7 +119,7 @@ impl Replay {
         for item in outputs {
             self.link_output(tool, item);
         }
-        self.observe(tool);
+        observe(&mut self.draft, tool);
         Ok(())
     }
 
@@ -206,7 +210,7 @@ impl Replay {
         } else {
             return;
         }
-        self.observe(tool);
+        observe(&mut self.draft, tool);
     }
 
     fn link_output(&mut self, tool: ToolIdx, item: ItemIdx) {
@@ -232,15 +236,11 @@ impl Replay {
         }
     }
 
-    /// Marks the tool call's operation as observed if items show it.
-    pub(super) fn observe(&mut self, tool: ToolIdx) {
-        let call = &self.draft.trace.tools[tool];
-        if let Some(operation) = call.operation
-            && !(call.call_items.is_empty() && call.output_items.is_empty())
-            && !self.draft.trace.operations[operation].observed
-        {
-            self.draft.trace.operations[operation].observed = true;
-        }
+    pub(super) fn stdin_target_resolved(&mut self, event: &StdinTargetResolved<'_>) -> Step {
+        let Some(write) = self.known_tool(&event.tool_call_id)? else { return Ok(()) };
+        let Some(exec) = self.known_tool(&event.exec_tool_call_id)? else { return Ok(()) };
+        self.terminals.redirect(&mut self.draft, write, exec);
+        Ok(())
     }
 
     pub(super) fn mcp_correlated(&mut self, event: &McpToolCallCorrelationAssigned<'_>) -> Step {
@@ -265,11 +265,13 @@ impl Replay {
         match self.draft.trace.tools[tool].kind {
             ToolKind::ExecCommand | ToolKind::WriteStdin => {
                 let value = self.draft.payload_value(payload, ingested)?;
-                self.operation_from_runtime(tool, payload, value)
+                self.terminals.begin_from_runtime(&mut self.draft, tool, payload, value)
             }
             ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent => {
                 match self.draft.payload_value(payload, ingested)? {
-                    Some(value) => self.collaboration_began(tool, payload, &value),
+                    Some(value) => {
+                        agents::tool_began(&mut self.draft, &mut self.edges, Report { tool, payload, value: &value })
+                    }
                     None => Ok(()),
                 }
             }
@@ -290,10 +292,13 @@ impl Replay {
         let mut value = self.draft.payload_value(payload, ingested)?;
         if let Some(operation) = self.draft.trace.tools[tool].operation {
             let status = known_status(event.status);
-            self.end_operation(operation, status, Some(payload), value.as_mut())?;
+            self.terminals.end(&mut self.draft, operation, status, Some(payload), value.as_mut())?;
         }
         match value {
-            Some(value) => self.agent_tool_ended(tool, payload, &value),
+            Some(value) => {
+                let report = Report { tool, payload, value: &value };
+                agents::tool_ended(&mut self.draft, &mut self.edges, report, self.tools[tool].invocation.as_ref())
+            }
             None => Ok(()),
         }
     }
@@ -312,10 +317,10 @@ impl Replay {
                 Some(payload) => self.draft.payload_value(payload, ingested)?,
                 None => None,
             };
-            self.end_operation(operation, status, payload, value.as_mut())?;
+            self.terminals.end(&mut self.draft, operation, status, payload, value.as_mut())?;
         }
         if let Some(payload) = payload {
-            self.carry_result(tool, payload);
+            self.edges.carry_result(&mut self.draft, tool, payload);
         }
         Ok(())
     }
