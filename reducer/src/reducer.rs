@@ -122,7 +122,7 @@ impl Reducer {
                 let empty = EventLog::from_bytes(Vec::new());
                 let manifest = manifest_from_log(bundle.log().unwrap_or(&empty));
                 let mut reducer = Self::new(&manifest, Options { strict: false, ..options })?;
-                reducer.set_strict(options.strict);
+                reducer.replay.draft.strict = options.strict;
                 reducer.note(Diagnostic::new(code, format!("{}; the log stands in for it", with_causes(error))))?;
                 reducer
             }
@@ -168,12 +168,12 @@ impl Reducer {
     /// Returns the graph after the lines so far. What is decided only at the end of the log is missing; see
     /// [`finish`](Self::finish).
     pub fn trace(&self) -> &Trace {
-        self.replay.trace()
+        &self.replay.draft.trace
     }
 
     /// Returns the diagnostics of the lines so far.
     pub fn diagnostics(&self) -> &Diagnostics {
-        self.replay.diagnostics()
+        &self.replay.draft.diagnostics
     }
 
     /// Returns whether an event came in a later piece than an event with a higher sequence number. A reduction of the
@@ -184,20 +184,16 @@ impl Reducer {
 
     /// Starts to record which objects of the graph are touched.
     pub(crate) fn watch(&mut self) {
-        self.replay.trace_mut().watch();
+        self.replay.draft.trace.watch();
     }
 
     /// Returns the objects that were touched since the last call, grouped by type. An object may appear more than once.
     pub(crate) fn take_touched(&mut self) -> Vec<Object> {
-        self.replay.trace_mut().take_touched()
-    }
-
-    fn set_strict(&mut self, strict: bool) {
-        self.replay.set_strict(strict);
+        self.replay.draft.trace.take_touched()
     }
 
     fn note(&mut self, diagnostic: Diagnostic) -> Result<(), ReduceError> {
-        Ok(self.replay.note(diagnostic)?)
+        Ok(self.replay.draft.report(diagnostic)?)
     }
 
     /// Applies more lines of the log. Their payloads are read from `payloads`.
@@ -231,7 +227,7 @@ impl Reducer {
                 // A last line without a line feed may be incomplete, so it does not prove that the recording is
                 // complete.
                 if line.terminated && self.schema >= SchemaVersion::V2 {
-                    self.replay.set_recording_complete();
+                    self.replay.draft.trace.recording_complete = true;
                 }
             }
             if unknown_fields > 0 {
@@ -265,7 +261,7 @@ impl Reducer {
             if event.seq > self.next_seq {
                 let missing = event.seq - self.next_seq;
                 let is_explained = missing <= self.lines_lost_before(*line);
-                if !is_explained || self.replay.is_strict() {
+                if !is_explained || self.replay.draft.strict {
                     let message = match missing {
                         1 => format!("event {} is missing", self.next_seq),
                         _ => format!("events {} to {} are missing", self.next_seq, event.seq - 1),
@@ -275,7 +271,7 @@ impl Reducer {
             } else if event.seq.saturating_add(1) < self.next_seq {
                 let message = format!("event {} comes after event {}", event.seq, self.next_seq - 1);
                 self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(event.seq))?;
-            } else if event.seq < self.next_seq && self.replay.is_strict() {
+            } else if event.seq < self.next_seq && self.replay.draft.strict {
                 self.note(Diagnostic::new(Code::SeqRepeated, "two events share it").at_seq(event.seq))?;
             }
             self.last_line = *line;
@@ -329,7 +325,7 @@ impl Reducer {
         for (event, count) in &self.unknown_fields {
             let fields = if *count == 1 { "a field" } else { "fields" };
             let message = format!("`{event}` events have {fields} that this version does not know ({count} in all)");
-            self.replay.remark(Diagnostic::new(Code::UnknownFields, message));
+            self.replay.draft.remark(Diagnostic::new(Code::UnknownFields, message));
         }
         let (trace, diagnostics) = self.replay.finish()?;
         Ok(Reduction { trace, diagnostics })

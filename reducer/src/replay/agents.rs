@@ -5,12 +5,11 @@ use trace_recorder::format::event::AgentResultObserved;
 
 use super::draft::{Draft, Step, push_unique};
 use super::edges::{Delivery, Edges};
+use super::items::Items;
 use super::shapes::{Activity, ActivityKind, Collaboration, Invocation};
 use crate::diagnostic::Code;
 use crate::ingest::PayloadProblem;
-use crate::model::{
-    AgentResult, Anchor, EdgeKind, InteractionEdge, ItemIdx, Origin, Symbol, ThreadIdx, ToolIdx, ToolKind,
-};
+use crate::model::{AgentResult, Anchor, EdgeKind, InteractionEdge, Origin, Symbol, ToolIdx, ToolKind};
 
 /// Which report of a tool's runtime is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,17 +231,17 @@ fn close(draft: &mut Draft, edges: &mut Edges, tool: ToolIdx, target: Symbol, ph
     edges.upsert(draft, edge)
 }
 
-/// Records the answer of a child and hands it to the parent. `last_answer` finds the child's last message in a turn.
+/// Records the answer of a child and hands it to the parent.
 pub(super) fn result_observed(
     draft: &mut Draft,
+    items: &Items,
     edges: &mut Edges,
     event: &AgentResultObserved<'_>,
-    last_answer: impl FnOnce(&Draft, ThreadIdx, Symbol) -> Option<ItemIdx>,
 ) -> Step {
     let child_id = draft.intern(&event.child_thread_id);
     let child = draft.thread(child_id)?;
     let turn = draft.intern(&event.child_codex_turn_id);
-    let source = last_answer(draft, child, turn).map_or(Anchor::Thread(child), Anchor::Item);
+    let source = items.last_answer(draft, child, turn).map_or(Anchor::Thread(child), Anchor::Item);
     let payload_id = event.carried_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
     let edge_id = draft.intern(&event.edge_id);
     let parent_thread_id = draft.intern(&event.parent_thread_id);

@@ -2,120 +2,147 @@
 
 use std::sync::Arc;
 
-use trace_recorder::format::event::{CompactionInstalled, CompactionRequestStarted};
+use trace_recorder::format::event::{
+    CompactionInstalled, CompactionRequestCompleted, CompactionRequestFailed, CompactionRequestStarted,
+};
 use trace_recorder::format::{ExecutionStatus, PayloadRef};
 
-use super::conversation::{Mode, Placing};
-use super::draft::Step;
-use super::state::{NormIdx, Replay};
+use super::conversation::Conversation;
+use super::draft::{Draft, Step, Table};
+use super::items::Source;
+use super::search::{Mode, Placing};
 use crate::diagnostic::Code;
 use crate::ingest::{Checkpoint, Ingested, PayloadProblem, key_with_parts};
-use crate::model::{Compaction, CompactionRequest, ConversationItem, ItemKind, ItemList, Producer, Role, Window};
+use crate::model::{
+    Compaction, CompactionIdx, CompactionRequest, CompactionRequestIdx, ConversationItem, Handle, ItemKind, ItemList,
+    Producer, Role, Symbol, Window,
+};
 
-impl Replay {
-    pub(super) fn compaction_request_started(&mut self, event: &CompactionRequestStarted<'_>) -> Step {
-        let id = self.draft.intern(&event.compaction_request_id);
-        if self.compaction_requests_by_id.contains_key(&id) {
+/// Compactions and the requests for them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Compactions {
+    by_id: Table<Symbol, CompactionIdx>,
+    requests_by_id: Table<Symbol, CompactionRequestIdx>,
+    requests_by_compaction: Table<Symbol, Vec<CompactionRequestIdx>>,
+}
+
+impl Compactions {
+    pub(super) fn request_started(&mut self, draft: &mut Draft, event: &CompactionRequestStarted<'_>) -> Step {
+        let id = draft.intern(&event.compaction_request_id);
+        if self.requests_by_id.contains_key(&id) {
             let message = format!("compaction request {} starts twice", event.compaction_request_id);
-            return self.draft.odd(Code::StartedTwice, message);
+            return draft.odd(Code::StartedTwice, message);
         }
-        let thread = self.draft.intern(&event.thread_id);
-        let thread = self.draft.thread(thread)?;
-        let turn = self.draft.intern(&event.codex_turn_id);
-        let turn = self.draft.turn_of(thread, turn)?;
-        let compaction_id = self.draft.intern(&event.compaction_id);
+        let thread = draft.intern(&event.thread_id);
+        let thread = draft.thread(thread)?;
+        let turn = draft.intern(&event.codex_turn_id);
+        let turn = draft.turn_of(thread, turn)?;
+        let compaction_id = draft.intern(&event.compaction_id);
         let request = CompactionRequest {
             id,
             compaction_id,
             thread,
             turn,
-            execution: Window::running(self.draft.event.at),
-            model: self.draft.intern(&event.model),
-            provider_name: self.draft.intern(&event.provider_name),
-            request_payload_id: self.draft.intern(&event.request_payload.raw_payload_id),
+            execution: Window::running(draft.event.at),
+            model: draft.intern(&event.model),
+            provider_name: draft.intern(&event.provider_name),
+            request_payload_id: draft.intern(&event.request_payload.raw_payload_id),
             response_payload_id: None,
             error: None,
         };
-        let request = self.draft.trace.compaction_requests.push(request);
-        self.compaction_requests_by_id.insert(id, request);
+        let request = draft.trace.compaction_requests.push(request);
+        self.requests_by_id.insert(id, request);
         self.requests_by_compaction.entry(compaction_id).or_default().push(request);
         Ok(())
     }
 
-    pub(super) fn compaction_request_ended(
+    pub(super) fn request_completed(&mut self, draft: &mut Draft, event: &CompactionRequestCompleted<'_>) -> Step {
+        let payload = Some(&event.response_payload);
+        self.request_ended(draft, &event.compaction_id, &event.compaction_request_id, payload, None)
+    }
+
+    pub(super) fn request_failed(&mut self, draft: &mut Draft, event: &CompactionRequestFailed<'_>) -> Step {
+        let error = Some(&*event.error);
+        self.request_ended(draft, &event.compaction_id, &event.compaction_request_id, None, error)
+    }
+
+    fn request_ended(
         &mut self,
+        draft: &mut Draft,
         compaction_id: &str,
         request_id: &str,
         payload: Option<&PayloadRef<'_>>,
         error: Option<&str>,
     ) -> Step {
-        let id = self.draft.intern(request_id);
-        let Some(request) = self.compaction_requests_by_id.get(&id).copied() else {
+        let id = draft.intern(request_id);
+        let Some(request) = self.requests_by_id.get(&id).copied() else {
             let message = format!("compaction request {request_id} ends, but it was never started");
-            return self.draft.odd(Code::CompactionRequestUnknown, message);
+            return draft.odd(Code::CompactionRequestUnknown, message);
         };
-        if self.draft.trace.text(self.draft.trace.compaction_requests[request].compaction_id) != compaction_id {
+        if draft.trace.text(draft.trace.compaction_requests[request].compaction_id) != compaction_id {
             let message = format!("compaction request {request_id} ends for another compaction than it began");
-            self.draft.odd(Code::CompactionContradicted, message)?;
+            draft.odd(Code::CompactionContradicted, message)?;
         }
         let status = if error.is_some() { ExecutionStatus::Failed } else { ExecutionStatus::Completed };
-        let payload = payload.map(|reference| self.draft.intern(&reference.raw_payload_id));
-        let request = &mut self.draft.trace.compaction_requests[request];
-        request.execution.end(self.draft.event.at, status);
+        let payload = payload.map(|reference| draft.intern(&reference.raw_payload_id));
+        let request = &mut draft.trace.compaction_requests[request];
+        request.execution.end(draft.event.at, status);
         request.response_payload_id = payload;
         request.error = error.map(Into::into);
         Ok(())
     }
 
-    pub(super) fn compaction_installed(&mut self, event: &CompactionInstalled<'_>, ingested: Ingested) -> Step {
-        let (Some(thread), Some(turn_id)) = (self.draft.event.thread, self.draft.event.turn) else {
-            return self.draft.odd(Code::ContextMissing, "an installed compaction names no thread or no turn");
+    pub(super) fn installed(
+        &mut self,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
+        event: &CompactionInstalled<'_>,
+        ingested: Ingested,
+    ) -> Step {
+        let (Some(thread), Some(turn_id)) = (draft.event.thread, draft.event.turn) else {
+            return draft.odd(Code::ContextMissing, "an installed compaction names no thread or no turn");
         };
-        let id = self.draft.intern(&event.compaction_id);
-        if self.compactions_by_id.contains_key(&id) {
+        let id = draft.intern(&event.compaction_id);
+        if self.by_id.contains_key(&id) {
             let message = format!("compaction {} is installed twice", event.compaction_id);
-            return self.draft.odd(Code::StartedTwice, message);
+            return draft.odd(Code::StartedTwice, message);
         }
-        let thread = self.draft.thread(thread)?;
-        let turn = self.draft.turn_of(thread, turn_id)?;
-        let payload = self.draft.intern(&event.checkpoint_payload.raw_payload_id);
+        let thread = draft.thread(thread)?;
+        let turn = draft.turn_of(thread, turn_id)?;
+        let payload = draft.intern(&event.checkpoint_payload.raw_payload_id);
         let readable = matches!(ingested, Ingested::Checkpoint(_));
         let checkpoint = match ingested {
             Ingested::Checkpoint(checkpoint) => *checkpoint,
             other => {
                 match &other {
-                    Ingested::Failed(failure) => self.draft.bad_payload(payload, &failure.problem)?,
-                    _ => self.draft.bad_payload(payload, &PayloadProblem::Shape("no checkpoint"))?,
+                    Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
+                    _ => draft.bad_payload(payload, &PayloadProblem::Shape("no checkpoint"))?,
                 }
                 Checkpoint { input: Vec::new(), replacement: Vec::new() }
             }
         };
-        let input: Vec<NormIdx> = checkpoint.input.into_iter().map(|item| self.take_norm(item)).collect();
-        let replacement: Vec<NormIdx> = checkpoint.replacement.into_iter().map(|item| self.take_norm(item)).collect();
-        self.check_items(payload, &input)?;
-        self.check_items(payload, &replacement)?;
+        let input = conversation.items.take_norms(draft, payload, checkpoint.input)?;
+        let replacement = conversation.items.take_norms(draft, payload, checkpoint.replacement)?;
 
         // The marker item needs the handle of the compaction and the other way round. The compaction is added next, so
         // its handle is known.
-        let compaction = crate::model::Handle::from_index(self.draft.trace.compactions.len());
+        let compaction = Handle::from_index(draft.trace.compactions.len());
         let producer = Producer::Compaction(compaction);
         let placing = Placing {
-            thread,
-            turn: Some(turn_id),
-            payload,
+            source: Source { thread, turn: Some(turn_id), payload, producer: None },
             mode: Mode::Detached,
-            base: self.history(thread).live,
+            base: conversation.items.history(thread).live,
             known: 0,
-            producer: None,
         };
-        let input_items = self.place(placing, &input)?;
-        let marker_item = self.add_item(
+        let input_items = conversation.place(draft, placing, &input)?;
+        let marker_item = conversation.items.add(
+            draft,
             ConversationItem {
                 responses_item_id: None,
                 accepted: None,
                 thread,
                 codex_turn_id: Some(turn_id),
-                first_seen: self.draft.event.at,
+                first_seen: draft.event.at,
                 role: Role::Assistant,
                 channel: None,
                 kind: ItemKind::CompactionMarker,
@@ -127,31 +154,29 @@ impl Replay {
             },
             key_with_parts(Role::Assistant, None, ItemKind::CompactionMarker, None, &[]),
         );
-        let placing = Placing { base: ItemList::EMPTY, producer: Some(producer), ..placing };
-        let replacement_items = self.place(placing, &replacement)?;
+        let source = Source { producer: Some(producer), ..placing.source };
+        let placing = Placing { source, base: ItemList::EMPTY, ..placing };
+        let replacement_items = conversation.place(draft, placing, &replacement)?;
         for item in input_items.iter().chain([&marker_item]).chain(&replacement_items) {
-            self.items[*item].listed = true;
+            conversation.items[*item].listed = true;
         }
-        let mut installed = ItemList::EMPTY;
-        for item in &replacement_items {
-            installed = self.append(installed, *item);
-        }
+        let installed = conversation.items.append_all(draft, ItemList::EMPTY, &replacement_items);
         let mut requests = self.requests_by_compaction.get(&id).cloned().unwrap_or_default();
-        requests.sort_by_key(|request| self.draft.trace.text(self.draft.trace.compaction_requests[*request].id));
-        let known = self.draft.trace.compactions.push(Compaction {
+        requests.sort_by_key(|request| draft.trace.text(draft.trace.compaction_requests[*request].id));
+        let known = draft.trace.compactions.push(Compaction {
             id,
             thread,
             turn,
-            installed: self.draft.event.at,
+            installed: draft.event.at,
             marker_item,
             requests,
             input_items,
             replacement_items,
         });
         debug_assert_eq!(known, compaction);
-        self.compactions_by_id.insert(id, compaction);
+        self.by_id.insert(id, compaction);
         if readable {
-            let state = self.history(thread);
+            let state = conversation.items.history(thread);
             state.installed = Some(installed);
             state.newest = None;
         }

@@ -21,7 +21,7 @@ pub(super) type Table<K, V> = HashMap<K, V, FixedState>;
 pub struct Refusal(pub Diagnostic);
 
 /// Result of a step. A strict reduction ends at the first refusal; a lenient reduction never returns an error.
-pub(super) type Step<T = ()> = Result<T, Box<Refusal>>;
+pub(crate) type Step<T = ()> = Result<T, Box<Refusal>>;
 
 /// Time, thread and turn of the current event.
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +42,13 @@ struct PayloadState {
 
 /// The graph under construction.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
-    pub(super) trace: Trace,
+pub(crate) struct Draft {
+    pub(crate) trace: Trace,
     /// The event that is being applied.
     pub(super) event: EventContext,
-    pub(super) strict: bool,
-    pub(super) diagnostics: Diagnostics,
+    /// Whether the reduction ends at the first report.
+    pub(crate) strict: bool,
+    pub(crate) diagnostics: Diagnostics,
     payloads: Arena<PayloadIdx, PayloadState>,
     pub(super) payloads_by_id: Table<Symbol, PayloadIdx>,
     pub(super) threads_by_id: Table<Symbol, ThreadIdx>,
@@ -115,12 +116,12 @@ impl Draft {
     }
 
     /// Adds a diagnostic about something that the peer accepts.
-    pub(super) fn remark(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn remark(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     /// Reports something that the peer refuses: records a diagnostic, or returns an error if the reduction is strict.
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Step {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) -> Step {
         if self.strict {
             return Err(Box::new(Refusal(diagnostic)));
         }
@@ -193,10 +194,17 @@ impl Draft {
             .get(parent_path)
             .and_then(|path| self.trace.threads.values().find(|thread| thread.agent_path == path));
         let Some(parent_thread_id) = parent.map(|thread| thread.id) else { return Origin::Root };
-        let spawn_edge_id = self.spawn_edge_id(parent_thread_id, id);
-        let task_name = self.intern(task_name);
-        let agent_role = self.intern("");
-        Origin::Spawned { parent_thread_id, spawn_edge_id, task_name, agent_role }
+        self.spawned(id, parent_thread_id, task_name, "")
+    }
+
+    /// Returns the origin of a thread that another thread spawned.
+    pub(super) fn spawned(&mut self, id: Symbol, parent: Symbol, task_name: &str, agent_role: &str) -> Origin {
+        Origin::Spawned {
+            parent_thread_id: parent,
+            spawn_edge_id: self.spawn_edge_id(parent, id),
+            task_name: self.intern(task_name),
+            agent_role: self.intern(agent_role),
+        }
     }
 
     pub(super) fn spawn_edge_id(&mut self, parent: Symbol, child: Symbol) -> Symbol {

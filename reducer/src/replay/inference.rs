@@ -1,14 +1,15 @@
 //! Inference calls: what the model read and wrote.
 
-use trace_recorder::format::event::InferenceStarted;
+use trace_recorder::format::event::{InferenceCancelled, InferenceCompleted, InferenceFailed, InferenceStarted};
 use trace_recorder::format::{ExecutionStatus, PayloadRef};
 
-use super::conversation::{Mode, Placing};
-use super::draft::Step;
-use super::state::{NormIdx, Replay, Writing};
+use super::conversation::Conversation;
+use super::draft::{Draft, Step, Table};
+use super::items::{Items, NormIdx, Source};
+use super::search::{Mode, Placing};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, Response, Slot};
-use crate::model::{InferenceCall, InferenceIdx, ItemList, Producer, Symbol, ThreadIdx, Window};
+use crate::model::{InferenceCall, InferenceIdx, ItemList, Producer, Symbol, ThreadIdx, TurnIdx, Window};
 
 /// The items of a request, as normalized items of replay.
 struct Written {
@@ -21,79 +22,128 @@ struct Written {
     problem: Option<PayloadProblem>,
 }
 
-impl Replay {
-    pub(super) fn inference_started(
+/// The last request of a thread, item by item.
+#[derive(Debug, Clone, Default)]
+struct Writing {
+    /// The normalized items by position; `None` for an item without a place.
+    items: Vec<Option<NormIdx>>,
+    /// Positions of the items without a place.
+    placeless: Vec<u32>,
+}
+
+/// What the end of an inference call says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End<'a> {
+    id: &'a str,
+    status: ExecutionStatus,
+    response_id: Option<&'a str>,
+    upstream_request_id: Option<&'a str>,
+    payload: Option<&'a PayloadRef<'a>>,
+    error: Option<&'a str>,
+}
+
+impl<'a> From<&'a InferenceCompleted<'_>> for End<'a> {
+    fn from(event: &'a InferenceCompleted<'_>) -> Self {
+        Self {
+            id: &event.inference_call_id,
+            status: ExecutionStatus::Completed,
+            response_id: event.response_id.as_deref(),
+            upstream_request_id: event.upstream_request_id.as_deref(),
+            payload: Some(&event.response_payload),
+            error: None,
+        }
+    }
+}
+
+impl<'a> From<&'a InferenceFailed<'_>> for End<'a> {
+    fn from(event: &'a InferenceFailed<'_>) -> Self {
+        Self {
+            id: &event.inference_call_id,
+            status: ExecutionStatus::Failed,
+            response_id: None,
+            upstream_request_id: event.upstream_request_id.as_deref(),
+            payload: event.partial_response_payload.as_ref(),
+            error: Some(&event.error),
+        }
+    }
+}
+
+impl<'a> From<&'a InferenceCancelled<'_>> for End<'a> {
+    fn from(event: &'a InferenceCancelled<'_>) -> Self {
+        Self {
+            id: &event.inference_call_id,
+            status: ExecutionStatus::Cancelled,
+            response_id: None,
+            upstream_request_id: event.upstream_request_id.as_deref(),
+            payload: event.partial_response_payload.as_ref(),
+            error: Some(&event.reason),
+        }
+    }
+}
+
+/// Inference calls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inferences {
+    by_id: Table<Symbol, InferenceIdx>,
+    by_turn: Table<TurnIdx, Vec<InferenceIdx>>,
+    by_response: Table<(ThreadIdx, Symbol), Vec<InferenceIdx>>,
+    /// By thread id, because a request refers to the request before even if its thread is not known yet.
+    writings: Table<Symbol, Writing>,
+}
+
+impl Inferences {
+    pub(super) fn started(
         &mut self,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
         event: &InferenceStarted<'_>,
         ingested: Ingested,
         run_starts: &[NormIdx],
     ) -> Step {
-        let id = self.draft.intern(&event.inference_call_id);
-        let thread_id = self.draft.intern(&event.thread_id);
-        if self.inferences_by_id.contains_key(&id) {
+        let id = draft.intern(&event.inference_call_id);
+        let thread_id = draft.intern(&event.thread_id);
+        if self.by_id.contains_key(&id) {
             let message =
                 format!("inference call {} starts twice; the second start is passed over", event.inference_call_id);
-            self.draft.odd(Code::StartedTwice, message)?;
+            draft.odd(Code::StartedTwice, message)?;
             // The difference of the thread's next request refers to this request, so its items must be recorded.
             let written = self.write_down(thread_id, ingested, run_starts);
-            if let Some(thread) = self.draft.threads_by_id.get(&thread_id).copied() {
-                self.history(thread).comparable = None;
+            if let Some(thread) = draft.threads_by_id.get(&thread_id).copied() {
+                conversation.items.history(thread).comparable = None;
             }
             if let Some(problem) = &written.problem {
-                let payload = self.draft.intern(&event.request_payload.raw_payload_id);
-                self.draft.bad_payload(payload, problem)?;
+                let payload = draft.intern(&event.request_payload.raw_payload_id);
+                draft.bad_payload(payload, problem)?;
             }
             return Ok(());
         }
-        let thread = self.draft.thread(thread_id)?;
-        let turn = self.draft.intern(&event.codex_turn_id);
-        let turn = self.draft.turn_of(thread, turn)?;
-        let payload = self.draft.intern(&event.request_payload.raw_payload_id);
+        let thread = draft.thread(thread_id)?;
+        let turn = draft.intern(&event.codex_turn_id);
+        let turn = draft.turn_of(thread, turn)?;
+        let payload = draft.intern(&event.request_payload.raw_payload_id);
         let written = self.write_down(thread_id, ingested, run_starts);
-        if written.problem.is_some() {
-            self.history(thread).comparable = None;
-        }
         if let Some(problem) = &written.problem {
-            self.draft.bad_payload(payload, problem)?;
+            conversation.items.history(thread).comparable = None;
+            draft.bad_payload(payload, problem)?;
         }
-        self.check_items(payload, &written.norms)?;
-        let call = InferenceCall {
-            id,
-            thread,
-            turn,
-            execution: Window::running(self.draft.event.at),
-            model: self.draft.intern(&event.model),
-            provider_name: self.draft.intern(&event.provider_name),
-            response_id: None,
-            upstream_request_id: None,
-            request_items: ItemList::EMPTY,
-            response_items: Vec::new(),
-            tools_started: Vec::new(),
-            usage: None,
-            request_payload_id: payload,
-            response_payload_id: None,
-            error: None,
-        };
-        let inference = self.add_inference(call);
+        conversation.items.check(draft, payload, &written.norms)?;
+        let inference = self.add(draft, event, thread, turn);
         let previous = match &written.previous_response_id {
-            Some(response) => self.previous_inference(thread, response)?,
+            Some(response) => self.previous(draft, conversation.items, thread, response)?,
             None => None,
         };
         let placing = Placing {
-            thread,
-            turn: Some(self.draft.trace.turns[turn].id),
-            payload,
+            source: Source { thread, turn: Some(draft.trace.turns[turn].id), payload, producer: None },
             mode: Mode::Full,
-            base: self.history(thread).live,
+            base: conversation.items.history(thread).live,
             known: 0,
-            producer: None,
         };
         let list = match previous {
-            Some(previous) => self.place_incremental(placing, previous)?,
-            None => self.place_request(placing, &written)?,
+            Some(previous) => self.place_incremental(draft, conversation, placing, previous)?,
+            None => self.place_request(draft, conversation, placing, &written)?,
         };
-        self.draft.trace.inferences[inference].request_items = list;
-        let state = self.history(thread);
+        draft.trace.inferences[inference].request_items = list;
+        let state = conversation.items.history(thread);
         // While the replacement history of a compaction waits for a full request, a request that continues the old
         // context does not become the newest one.
         if previous.is_none() || state.installed.is_none() {
@@ -108,11 +158,34 @@ impl Replay {
         Ok(())
     }
 
-    pub(super) fn add_inference(&mut self, call: InferenceCall) -> InferenceIdx {
-        let (id, turn) = (call.id, call.turn);
-        let inference = self.draft.trace.inferences.push(call);
-        self.inferences_by_id.insert(id, inference);
-        self.inferences_by_turn.entry(turn).or_default().push(inference);
+    fn add(
+        &mut self,
+        draft: &mut Draft,
+        event: &InferenceStarted<'_>,
+        thread: ThreadIdx,
+        turn: TurnIdx,
+    ) -> InferenceIdx {
+        let id = draft.intern(&event.inference_call_id);
+        let call = InferenceCall {
+            id,
+            thread,
+            turn,
+            execution: Window::running(draft.event.at),
+            model: draft.intern(&event.model),
+            provider_name: draft.intern(&event.provider_name),
+            response_id: None,
+            upstream_request_id: None,
+            request_items: ItemList::EMPTY,
+            response_items: Vec::new(),
+            tools_started: Vec::new(),
+            usage: None,
+            request_payload_id: draft.intern(&event.request_payload.raw_payload_id),
+            response_payload_id: None,
+            error: None,
+        };
+        let inference = draft.trace.inferences.push(call);
+        self.by_id.insert(id, inference);
+        self.by_turn.entry(turn).or_default().push(inference);
         inference
     }
 
@@ -163,13 +236,19 @@ impl Replay {
     }
 
     /// Returns all items of the thread's last request, including those that [`Written`] only counts.
-    fn all_norms(&self, thread: ThreadIdx) -> Vec<NormIdx> {
-        let writing = self.writings.get(&self.draft.trace.threads[thread].id);
+    fn all_norms(&self, draft: &Draft, thread: ThreadIdx) -> Vec<NormIdx> {
+        let writing = self.writings.get(&draft.trace.threads[thread].id);
         writing.into_iter().flat_map(|writing| writing.items.iter().flatten().copied()).collect()
     }
 
-    fn place_request(&mut self, placing: Placing, written: &Written) -> Step<ItemList> {
-        let state = self.history(placing.thread);
+    fn place_request(
+        &self,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
+        placing: Placing,
+        written: &Written,
+    ) -> Step<ItemList> {
+        let state = conversation.items.history(placing.source.thread);
         let installed = state.installed.take();
         let base = installed.unwrap_or(state.live);
         let known = match state.comparable {
@@ -180,125 +259,131 @@ impl Replay {
         };
         let placing = Placing { base, known, ..placing };
         let (list, stable) = if known == written.shared {
-            self.place_full(placing, &written.norms)?
+            conversation.place_full(draft, placing, &written.norms)?
         } else {
-            let norms = self.all_norms(placing.thread);
-            self.place_full(placing, &norms[known..])?
+            let norms = self.all_norms(draft, placing.source.thread);
+            conversation.place_full(draft, placing, &norms[known..])?
         };
         let comparable = ItemList { len: stable as u32, ..list };
-        self.history(placing.thread).comparable = Some(comparable).filter(|_| written.problem.is_none());
+        conversation.items.history(placing.source.thread).comparable =
+            Some(comparable).filter(|_| written.problem.is_none());
         Ok(list)
     }
 
-    fn place_incremental(&mut self, placing: Placing, previous: InferenceIdx) -> Step<ItemList> {
-        let norms = self.all_norms(placing.thread);
-        self.history(placing.thread).comparable = None;
-        let previous = &self.draft.trace.inferences[previous];
+    fn place_incremental(
+        &self,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
+        placing: Placing,
+        previous: InferenceIdx,
+    ) -> Step<ItemList> {
+        let norms = self.all_norms(draft, placing.source.thread);
+        conversation.items.history(placing.source.thread).comparable = None;
+        let previous = &draft.trace.inferences[previous];
         let mut list = previous.request_items;
         for item in previous.response_items.clone() {
-            self.items[item].listed = true;
-            list = self.append(list, item);
+            conversation.items[item].listed = true;
+            list = conversation.items.append(draft, list, item);
         }
         let placing = Placing { mode: Mode::Append { start: list.len() }, ..placing };
-        for item in self.place(placing, &norms)? {
-            self.items[item].listed = true;
-            list = self.append(list, item);
+        for item in conversation.place(draft, placing, &norms)? {
+            conversation.items[item].listed = true;
+            list = conversation.items.append(draft, list, item);
         }
         Ok(list)
     }
 
     /// Finds the inference call that an incremental request continues. Reports one that the thread does not have.
-    fn previous_inference(&mut self, thread: ThreadIdx, id: &str) -> Step<Option<InferenceIdx>> {
-        let found = self.draft.trace.symbols.get(id).and_then(|response| {
-            let calls = self.inferences_by_response.get(&(thread, response))?;
-            calls.iter().copied().min_by_key(|call| self.draft.trace.text(self.draft.trace.inferences[*call].id))
+    fn previous(
+        &self,
+        draft: &mut Draft,
+        items: &mut Items,
+        thread: ThreadIdx,
+        id: &str,
+    ) -> Step<Option<InferenceIdx>> {
+        let found = draft.trace.symbols.get(id).and_then(|response| {
+            let calls = self.by_response.get(&(thread, response))?;
+            calls.iter().copied().min_by_key(|call| draft.trace.text(draft.trace.inferences[*call].id))
         });
         if found.is_none() {
             let message = format!("the request goes on from response {id}, which the thread does not have");
-            self.draft.odd(Code::ResponseUnknown, message)?;
+            draft.odd(Code::ResponseUnknown, message)?;
             // The best guess: the request continues the newest call.
-            return Ok(self.history(thread).newest);
+            return Ok(items.history(thread).newest);
         }
         Ok(found)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of three similar events")]
-    pub(super) fn inference_ended(
+    pub(super) fn ended(
         &mut self,
-        id: &str,
-        status: ExecutionStatus,
-        response_id: Option<&str>,
-        upstream_request_id: Option<&str>,
-        reference: Option<&PayloadRef<'_>>,
-        error: Option<&str>,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
+        end: End<'_>,
         ingested: Ingested,
     ) -> Step {
-        let id = self.draft.intern(id);
-        let Some(inference) = self.inferences_by_id.get(&id).copied() else {
-            let message = format!("inference call {} ends, but it was never started", self.draft.trace.text(id));
-            return self.draft.odd(Code::InferenceUnknown, message);
+        let id = draft.intern(end.id);
+        let Some(inference) = self.by_id.get(&id).copied() else {
+            let message = format!("inference call {} ends, but it was never started", draft.trace.text(id));
+            return draft.odd(Code::InferenceUnknown, message);
         };
-        let payload = reference.map(|reference| self.draft.intern(&reference.raw_payload_id));
+        let payload = end.payload.map(|reference| draft.intern(&reference.raw_payload_id));
         if let Some(payload) = payload {
             match ingested {
-                Ingested::Response(response) => self.place_response(inference, payload, response)?,
-                Ingested::Failed(failure) => self.draft.bad_payload(payload, &failure.problem)?,
-                _ => self.draft.bad_payload(payload, &PayloadProblem::Shape("no response"))?,
+                Ingested::Response(response) => {
+                    self.place_response(draft, conversation, inference, payload, response)?
+                }
+                Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
+                _ => draft.bad_payload(payload, &PayloadProblem::Shape("no response"))?,
             }
-            self.draft.trace.inferences[inference].response_payload_id = Some(payload);
+            draft.trace.inferences[inference].response_payload_id = Some(payload);
         }
-        self.set_response_id(inference, response_id);
-        let upstream = upstream_request_id.map(|id| self.draft.intern(id));
-        let call = &mut self.draft.trace.inferences[inference];
+        self.set_response_id(draft, inference, end.response_id);
+        let upstream = end.upstream_request_id.map(|id| draft.intern(id));
+        let call = &mut draft.trace.inferences[inference];
         if call.execution.is_running() {
-            call.execution.end(self.draft.event.at, status);
+            call.execution.end(draft.event.at, end.status);
         }
         call.upstream_request_id = upstream.or(call.upstream_request_id);
-        call.error = error.map(Into::into);
+        call.error = end.error.map(Into::into);
         Ok(())
     }
 
-    fn place_response(&mut self, inference: InferenceIdx, payload: Symbol, response: Response) -> Step {
-        let norms: Vec<NormIdx> = response.items.into_iter().map(|item| self.take_norm(item)).collect();
-        self.check_items(payload, &norms)?;
-        let InferenceCall { thread, turn, .. } = self.draft.trace.inferences[inference];
-        let live = self.history(thread).live;
-        let mode = if self.draft.is_v1() { Mode::Append { start: live.len() } } else { Mode::Response };
+    fn place_response(
+        &mut self,
+        draft: &mut Draft,
+        conversation: &mut Conversation<'_>,
+        inference: InferenceIdx,
+        payload: Symbol,
+        response: Response,
+    ) -> Step {
+        let norms = conversation.items.take_norms(draft, payload, response.items)?;
+        let InferenceCall { thread, turn, .. } = draft.trace.inferences[inference];
+        let live = conversation.items.history(thread).live;
+        let mode = if draft.is_v1() { Mode::Append { start: live.len() } } else { Mode::Response };
         let placing = Placing {
-            thread,
-            turn: Some(self.draft.trace.turns[turn].id),
-            payload,
+            source: Source {
+                thread,
+                turn: Some(draft.trace.turns[turn].id),
+                payload,
+                producer: Some(Producer::Inference(inference)),
+            },
             mode,
             base: live,
             known: 0,
-            producer: Some(Producer::Inference(inference)),
         };
-        let items = self.place(placing, &norms)?;
-        for item in std::mem::take(&mut self.draft.trace.inferences[inference].response_items) {
-            self.items[item].response_of.retain(|call| *call != inference);
+        let items = conversation.place(draft, placing, &norms)?;
+        for item in std::mem::take(&mut draft.trace.inferences[inference].response_items) {
+            conversation.items[item].response_of.retain(|call| *call != inference);
         }
         for item in &items {
-            if !self.items[*item].response_of.contains(&inference) {
-                self.items[*item].response_of.push(inference);
-            }
-            let is_call = self.draft.trace.items[*item].kind.is_call();
-            if let Some(tool) = self.items[*item].tool.filter(|_| is_call) {
-                // The tool started before its call was seen. They are linked when the call is seen again.
-                self.tools[tool].unlinked.push(inference);
-                for call_item in self.draft.trace.tools[tool].call_items.clone() {
-                    self.mark_stale(call_item);
-                }
-            }
+            conversation.tools.shown_by(draft, conversation.items, *item, inference);
         }
-        let newest = self.history(thread).newest == Some(inference);
-        if self.draft.is_v1() || newest {
-            let mut list = if self.draft.is_v1() { live } else { self.context_of(inference) };
-            for item in &items {
-                list = self.append(list, *item);
-            }
-            self.history(thread).live = list;
+        let newest = conversation.items.history(thread).newest == Some(inference);
+        if draft.is_v1() || newest {
+            let list = if draft.is_v1() { live } else { context_of(draft, conversation.items, inference) };
+            conversation.items.history(thread).live = conversation.items.append_all(draft, list, &items);
         }
-        let call = &mut self.draft.trace.inferences[inference];
+        let call = &mut draft.trace.inferences[inference];
         call.response_items = items;
         if response.usage.is_some() {
             call.usage = response.usage;
@@ -306,28 +391,38 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns what the model read in a call. If the request could not be read, it is the newest context of the thread.
-    fn context_of(&mut self, inference: InferenceIdx) -> ItemList {
-        let call = &self.draft.trace.inferences[inference];
-        let readable = self.draft.is_usable(call.request_payload_id);
-        if readable { call.request_items } else { self.history(call.thread).live }
-    }
-
-    fn set_response_id(&mut self, inference: InferenceIdx, response_id: Option<&str>) {
-        let response_id = response_id.map(|id| self.draft.intern(id));
-        let call = &mut self.draft.trace.inferences[inference];
+    fn set_response_id(&mut self, draft: &mut Draft, inference: InferenceIdx, response_id: Option<&str>) {
+        let response_id = response_id.map(|id| draft.intern(id));
+        let call = &mut draft.trace.inferences[inference];
         let before = std::mem::replace(&mut call.response_id, response_id);
         let thread = call.thread;
         if before == response_id {
             return;
         }
         if let Some(before) = before
-            && let Some(calls) = self.inferences_by_response.get_mut(&(thread, before))
+            && let Some(calls) = self.by_response.get_mut(&(thread, before))
         {
             calls.retain(|call| *call != inference);
         }
         if let Some(after) = response_id {
-            self.inferences_by_response.entry((thread, after)).or_default().push(inference);
+            self.by_response.entry((thread, after)).or_default().push(inference);
         }
     }
+
+    /// Ends the running calls of a turn.
+    pub(super) fn end_of_turn(&mut self, draft: &mut Draft, turn: TurnIdx, status: ExecutionStatus) {
+        for inference in self.by_turn.get(&turn).into_iter().flatten() {
+            let window = &mut draft.trace.inferences[*inference].execution;
+            if window.is_running() {
+                window.end(draft.event.at, status);
+            }
+        }
+    }
+}
+
+/// Returns what the model read in a call. If the request could not be read, it is the newest context of the thread.
+fn context_of(draft: &Draft, items: &mut Items, inference: InferenceIdx) -> ItemList {
+    let call = &draft.trace.inferences[inference];
+    let readable = draft.is_usable(call.request_payload_id);
+    if readable { call.request_items } else { items.history(call.thread).live }
 }
