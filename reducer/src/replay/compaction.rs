@@ -9,13 +9,13 @@ use trace_recorder::format::{ExecutionStatus, PayloadRef};
 
 use super::conversation::Conversation;
 use super::draft::{Draft, Step, Table};
-use super::items::Source;
+use super::items::{Items, Source};
 use super::search::{Mode, Placing};
 use crate::diagnostic::Code;
 use crate::ingest::{Checkpoint, Ingested, PayloadProblem, key_with_parts};
 use crate::model::{
-    Compaction, CompactionIdx, CompactionRequest, CompactionRequestIdx, ConversationItem, Handle, ItemKind, ItemList,
-    Producer, Role, Symbol, Window,
+    Compaction, CompactionIdx, CompactionRequest, CompactionRequestIdx, ConversationItem, Handle, ItemIdx, ItemKind,
+    ItemList, Producer, Role, Symbol, Window,
 };
 
 /// Compactions and the requests for them.
@@ -111,16 +111,7 @@ impl Compactions {
         let turn = draft.turn_of(thread, turn_id)?;
         let payload = draft.intern(&event.checkpoint_payload.raw_payload_id);
         let readable = matches!(ingested, Ingested::Checkpoint(_));
-        let checkpoint = match ingested {
-            Ingested::Checkpoint(checkpoint) => *checkpoint,
-            other => {
-                match &other {
-                    Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
-                    _ => draft.bad_payload(payload, &PayloadProblem::Shape("no checkpoint"))?,
-                }
-                Checkpoint { input: Vec::new(), replacement: Vec::new() }
-            }
-        };
+        let checkpoint = read_checkpoint(draft, payload, ingested)?;
         let input = conversation.items.take_norms(draft, payload, checkpoint.input)?;
         let replacement = conversation.items.take_norms(draft, payload, checkpoint.replacement)?;
 
@@ -135,26 +126,8 @@ impl Compactions {
             known: 0,
         };
         let input_items = conversation.place(draft, placing, &input)?;
-        let marker_item = conversation.items.add(
-            draft,
-            ConversationItem {
-                responses_item_id: None,
-                accepted: None,
-                thread,
-                codex_turn_id: Some(turn_id),
-                first_seen: draft.event.at,
-                role: Role::Assistant,
-                channel: None,
-                kind: ItemKind::CompactionMarker,
-                agent_message: None,
-                parts: Arc::from([]),
-                payload_id: None,
-                call_id: None,
-                produced_by: vec![producer],
-            },
-            key_with_parts(Role::Assistant, None, ItemKind::CompactionMarker, None, &[]),
-        );
         let source = Source { producer: Some(producer), ..placing.source };
+        let marker_item = add_marker(draft, conversation.items, source);
         let placing = Placing { source, base: ItemList::EMPTY, ..placing };
         let replacement_items = conversation.place(draft, placing, &replacement)?;
         for item in input_items.iter().chain([&marker_item]).chain(&replacement_items) {
@@ -182,4 +155,35 @@ impl Compactions {
         }
         Ok(())
     }
+}
+
+/// Returns the checkpoint of a compaction. If it cannot be read, reports that and returns an empty one.
+fn read_checkpoint(draft: &mut Draft, payload: Symbol, ingested: Ingested) -> Step<Checkpoint> {
+    match ingested {
+        Ingested::Checkpoint(checkpoint) => return Ok(*checkpoint),
+        Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
+        _ => draft.bad_payload(payload, &PayloadProblem::Shape("no checkpoint"))?,
+    }
+    Ok(Checkpoint { input: Vec::new(), replacement: Vec::new() })
+}
+
+/// Adds the item that marks a compaction in its thread.
+fn add_marker(draft: &mut Draft, items: &mut Items, source: Source) -> ItemIdx {
+    let (role, kind) = (Role::Assistant, ItemKind::CompactionMarker);
+    let marker = ConversationItem {
+        responses_item_id: None,
+        accepted: None,
+        thread: source.thread,
+        codex_turn_id: source.turn,
+        first_seen: draft.event.at,
+        role,
+        channel: None,
+        kind,
+        agent_message: None,
+        parts: Arc::from([]),
+        payload_id: None,
+        call_id: None,
+        produced_by: source.producer.into_iter().collect(),
+    };
+    items.add(draft, marker, key_with_parts(role, None, kind, None, &[]))
 }

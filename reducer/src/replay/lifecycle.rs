@@ -43,16 +43,11 @@ pub(super) fn thread_started(
     let mut metadata = ThreadMetadata::default();
     if let Some(reference) = &event.metadata_payload {
         let payload = draft.intern(&reference.raw_payload_id);
-        match ingested {
-            Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
-            other => {
-                if let Some(value) = as_json(other) {
-                    let (read, problem) = ThreadMetadata::read(&value);
-                    metadata = read;
-                    if let Some(problem) = problem {
-                        draft.bad_payload(payload, &problem)?;
-                    }
-                }
+        if let Some(value) = draft.payload_value(payload, ingested)? {
+            let (read, problem) = ThreadMetadata::read(&value);
+            metadata = read;
+            if let Some(problem) = problem {
+                draft.bad_payload(payload, &problem)?;
             }
         }
     }

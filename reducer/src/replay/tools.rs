@@ -67,21 +67,16 @@ impl Tools {
             None => (Vec::new(), Vec::new()),
         };
         let payload = event.invocation_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
-        let invocation = match (payload, ingested) {
-            (None, _) => None,
-            (Some(payload), Ingested::Failed(failure)) => {
-                draft.bad_payload(payload, &failure.problem)?;
-                None
-            }
-            (Some(_), other) => as_json(other).map(|value| Invocation::read(&value, draft.is_v1())),
+        let value = match payload {
+            Some(payload) => draft.payload_value(payload, ingested)?,
+            None => None,
         };
-        let kind = tool_kind(draft, &event.kind);
         let call = ToolCall {
             model_visible_call_id: visible,
             code_mode_runtime_tool_id: event.code_mode_runtime_tool_id.as_deref().map(|id| draft.intern(id)),
             turn,
             requester,
-            kind,
+            kind: tool_kind(draft, &event.kind),
             call_items: calls.clone(),
             summary: tool_summary(draft, &event.summary),
             invocation_payload_id: payload,
@@ -95,17 +90,8 @@ impl Tools {
         if let Some(payload) = payload {
             self.by_invocation.entry(payload).or_default().push(tool);
         }
-        self.states[tool].invocation = invocation;
-        if let Some(payload) = payload
-            && kind == ToolKind::WriteStdin
-            && draft.trace.tools[tool].operation.is_none()
-            && let Some(invocation) = &self.states[tool].invocation
-        {
-            terminals.begin_from_invocation(draft, tool, payload, invocation)?;
-        }
-        if let Some(invocation) = &self.states[tool].invocation {
-            cells.link_wait(draft, tool, invocation)?;
-        }
+        self.states[tool].invocation = value.map(|value| Invocation::read(&value, draft.is_v1()));
+        self.follow_invocation(draft, cells, terminals, tool)?;
         if let Requester::CodeCell(cell) = requester {
             cells.nest(draft, cell, tool);
         }
@@ -120,6 +106,19 @@ impl Tools {
         }
         observe(draft, tool);
         Ok(())
+    }
+
+    /// Applies what the invocation of a tool call says about a terminal or a code cell.
+    fn follow_invocation(&self, draft: &mut Draft, cells: &Cells, terminals: &mut Terminals, tool: ToolIdx) -> Step {
+        let Some(invocation) = &self.states[tool].invocation else { return Ok(()) };
+        let call = &draft.trace.tools[tool];
+        if let Some(payload) = call.invocation_payload_id
+            && call.kind == ToolKind::WriteStdin
+            && call.operation.is_none()
+        {
+            terminals.begin_from_invocation(draft, tool, payload, invocation)?;
+        }
+        cells.link_wait(draft, tool, invocation)
     }
 
     /// Returns the call id that an event gives a tool call, without one that another tool call has. Reports the latter.
