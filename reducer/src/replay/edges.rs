@@ -310,3 +310,113 @@ fn unite(list: &mut Vec<Symbol>, more: Vec<Symbol>) {
     let known: HashSet<Symbol, FixedState> = list.iter().copied().collect();
     list.extend(more.into_iter().filter(|payload| !known.contains(payload)));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use trace_recorder::format::Manifest;
+
+    use super::*;
+    use crate::model::{ConversationItem, SchemaVersion};
+
+    /// A parent and its child.
+    struct Family {
+        draft: Draft,
+        edges: Edges,
+        parent: ThreadIdx,
+        child: ThreadIdx,
+    }
+
+    impl Family {
+        fn new() -> Self {
+            let mut draft = Draft::new(SchemaVersion::V2, &Manifest::new("trace", "rollout", "parent", 0), false);
+            let mut thread = |id| {
+                let id = draft.intern(id);
+                draft.imply_thread(id)
+            };
+            let (parent, child) = (thread("parent"), thread("child"));
+            Self { draft, edges: Edges::default(), parent, child }
+        }
+
+        /// Sends a text from the parent to the child.
+        fn send(&mut self, text: &str) {
+            let [parent, child] = [self.parent, self.child].map(|thread| &self.draft.trace.threads[thread]);
+            let (author, target_thread) = (parent.agent_path, child.id);
+            let delivery = Delivery {
+                edge_id: self.draft.intern("edge"),
+                kind: EdgeKind::SendMessage,
+                source: Anchor::Thread(self.parent),
+                target_thread,
+                author,
+                text: text.into(),
+                started_at_unix_ms: 1,
+                ended_at_unix_ms: None,
+                carried: Vec::new(),
+                fallback: None,
+                seq: 1,
+            };
+            self.edges.deliver(&mut self.draft, delivery).expect("the draft is lenient");
+        }
+
+        /// Adds an item of the child that shows a text of the parent.
+        fn show(&mut self, text: &str) -> ItemIdx {
+            let [author, recipient] =
+                [self.parent, self.child].map(|thread| self.draft.trace.threads[thread].agent_path);
+            let item = self.draft.trace.items.push(ConversationItem {
+                responses_item_id: None,
+                accepted: None,
+                thread: self.child,
+                codex_turn_id: None,
+                first_seen: self.draft.event.at,
+                role: Role::Assistant,
+                channel: None,
+                kind: ItemKind::Message,
+                agent_message: Some((author, recipient)),
+                parts: Arc::from([Part::Text(text.into())]),
+                payload_id: None,
+                call_id: None,
+                produced_by: Vec::new(),
+            });
+            self.edges.index_item(&mut self.draft, item);
+            self.edges.deliver_to(&mut self.draft, item).expect("the draft is lenient");
+            item
+        }
+
+        fn targets(&self) -> Vec<Anchor> {
+            self.draft.trace.edges.values().map(|edge| edge.target).collect()
+        }
+    }
+
+    #[test]
+    fn a_message_waits_for_the_item_that_shows_it() {
+        let mut family = Family::new();
+        family.send("go");
+        family.show("stop");
+        assert_eq!(family.targets(), []);
+        let item = family.show("go");
+        assert_eq!(family.targets(), [Anchor::Item(item)]);
+        family.show("go");
+        assert_eq!(family.targets(), [Anchor::Item(item)]);
+    }
+
+    #[test]
+    fn a_message_finds_the_first_item_that_showed_it_before() {
+        let mut family = Family::new();
+        let first = family.show("go");
+        family.show("go");
+        family.send("go");
+        assert_eq!(family.targets(), [Anchor::Item(first)]);
+    }
+
+    #[test]
+    fn two_messages_under_one_edge_are_reported_and_the_first_one_counts_as_lost() {
+        let mut family = Family::new();
+        family.send("go");
+        family.send("stop");
+        assert_eq!(family.draft.diagnostics.count(Code::EdgeContradicted), 1);
+        family.edges.remark_undelivered(&mut family.draft);
+        let lost: Vec<&str> = family.draft.trace.undelivered.iter().map(|lost| &*lost.text).collect();
+        assert_eq!(lost, ["go"]);
+    }
+}
