@@ -26,8 +26,7 @@ use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::state::{State, ids};
 use crate::terminal::{Background, Terminal};
-use crate::tool::ToolFamily;
-use crate::tool::{Tool, dynamic};
+use crate::tool::{Tool, ToolFamily, dynamic};
 
 /// One thread of a conversation: its settings, what the model has seen, and at most one turn that runs. Clones are the same
 /// agent.

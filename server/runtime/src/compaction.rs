@@ -40,11 +40,11 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Compacts the history of the thread if it has too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
-    let runtime = task.agent.runtime();
-    let is_due = match &runtime.options().pace {
+    let options = task.agent.runtime().options();
+    let is_due = match &options.pace {
         Some(pace) => pace.compacts(task.agent.path(), &task.turn),
         None => {
-            let limit = runtime.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
+            let limit = options.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
             task.agent.state().context_tokens >= limit
         }
     };

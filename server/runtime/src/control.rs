@@ -12,8 +12,9 @@ use crate::agent::{Agent, EventGuard};
 use crate::event::{EventKind, TurnKind};
 use crate::history::{self, History};
 use crate::id::TurnId;
-use crate::item::{Input, ModelItem};
+use crate::item::{Input, ModelItem, ToolOutput};
 use crate::mail::{Mail, Wake};
+pub use crate::refusal::Refusal;
 use crate::settings::{Settings, SettingsChange};
 use crate::state::{ActiveTurn, Plan, State, UserInput, Work, ids};
 use crate::turn;
@@ -46,17 +47,6 @@ pub struct TurnRequest {
     pub service_tier_for_turn: Option<String>,
 }
 
-/// The output of a call that no model made: what another program tells an agent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolOutput {
-    /// Name of what tells it.
-    pub name: String,
-    /// Its namespace.
-    pub namespace: Option<String>,
-    /// A text, or a list of content parts.
-    pub output: Value,
-}
-
 /// What became of a turn that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedTurn {
@@ -73,53 +63,6 @@ pub enum Start {
     New,
     /// It ran or waited already, and the input joined it.
     Joined,
-}
-
-/// Why an agent does not do what it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// No turn runs.
-    #[error("no active turn")]
-    NoActiveTurn,
-    /// Another turn runs.
-    #[error("expected active turn id {expected} but found {found}")]
-    OtherTurn {
-        /// The one that was named.
-        expected: TurnId,
-        /// The one that runs.
-        found: TurnId,
-    },
-    /// The turn that runs takes no input.
-    #[error("cannot steer a {} turn", .0.name())]
-    NotSteerable(TurnKind),
-    /// The agent belongs to another agent, which talks to it.
-    #[error("the agent takes no direct input: it works for another agent")]
-    NoDirectInput,
-    /// A turn runs, and this has to wait for its end.
-    #[error("turn {0} is running")]
-    Busy(TurnId),
-    /// The history is being changed, and this has to wait until it is.
-    #[error("the history is being changed")]
-    Held,
-    /// Too much waits already.
-    #[error("too much waits for the agent: at most {limit} {what}")]
-    Full {
-        /// How much may wait.
-        limit: usize,
-        /// What waits.
-        what: &'static str,
-    },
-    /// An item is none that a model takes.
-    #[error("item {index}: {reason}")]
-    BadItem {
-        /// Which.
-        index: usize,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-    /// The agent has been shut down.
-    #[error("the agent is shut down")]
-    Closed,
 }
 
 /// Whether a turn that is asked for may be one that there is already.
@@ -225,18 +168,6 @@ impl Arrived<'_> {
         drop(order);
         agent.attend(|attention| attention.mail += 1);
         started
-    }
-}
-
-impl TurnKind {
-    /// Returns the protocol's word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Compact => "compact",
-            Self::Review => "review",
-            Self::UserShell => "userShell",
-        }
     }
 }
 

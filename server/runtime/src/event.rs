@@ -142,6 +142,18 @@ pub enum TurnKind {
     UserShell,
 }
 
+impl TurnKind {
+    /// Returns the protocol's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Compact => "compact",
+            Self::Review => "review",
+            Self::UserShell => "userShell",
+        }
+    }
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnOutcome {

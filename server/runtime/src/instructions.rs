@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
     use crate::history::text_message;
-    use crate::runtime::MAX_PROJECT_BYTES;
+    use crate::options::MAX_PROJECT_BYTES;
 
     #[test]
     fn project_files_are_read_from_the_root_down() {

@@ -312,3 +312,14 @@ pub enum Input {
     /// A part that only clients understand. The model gets its type.
     Other(Value),
 }
+
+/// The output of a call that no model made: what another program tells an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutput {
+    /// Name of what tells it.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// A text, or a list of content parts.
+    pub output: Value,
+}

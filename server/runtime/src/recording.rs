@@ -22,7 +22,6 @@ use crate::history::{ABORTED, CallKind};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{ItemKind, ModelItem};
 use crate::provider::{ProviderError, RequestBody};
-use crate::runtime::RuntimeOptions;
 use crate::settings::Settings;
 use crate::tool::{CallDescription, ToolCall, ToolInput, ToolOutcome};
 
@@ -169,15 +168,15 @@ impl TurnRecord {
         turn: &TurnId,
         root_turn: &TurnId,
         context_window: Option<u64>,
-        options: &RuntimeOptions,
+        clock: &Arc<dyn Clock>,
     ) -> Self {
-        let started_at_ms = options.clock.now_ms();
+        let started_at_ms = clock.now_ms();
         let record = Self {
             writer: recording.writer.get().filter(|writer| writer.is_enabled()).cloned(),
             trace: thread.start_turn(turn.as_str()),
             turn: turn.clone(),
             root_turn: root_turn.clone(),
-            clock: Arc::clone(&options.clock),
+            clock: Arc::clone(clock),
             started_at_ms,
         };
         record.observe("turn_started", || {

@@ -9,11 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use trace_recorder::write::ThreadTrace;
 
-use crate::control::ToolOutput;
 use crate::event::{ThreadUsage, TurnKind};
 use crate::history::History;
 use crate::id::TurnId;
-use crate::item::{Input, ModelItem};
+use crate::item::{Input, ModelItem, ToolOutput};
 use crate::mail::{Mail, Wake};
 use crate::settings::Settings;
 

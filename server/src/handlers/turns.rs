@@ -16,8 +16,9 @@ use trace_protocol::turn::{
 };
 use trace_protocol::{RpcError, item::UserInput};
 use trace_runtime::TurnId;
-use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
+use trace_runtime::control::{Refusal, Start, TurnRequest};
 use trace_runtime::event::TurnKind;
+use trace_runtime::item::ToolOutput;
 
 use super::configuration::ThreadConfiguration;
 use crate::mapping;

@@ -34,7 +34,7 @@ pub use specification::NAMESPACE;
 pub use status::{AgentStatus, MAX_STATUS_CHARS};
 pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
 
-pub use crate::runtime::MAX_KEPT_AGENTS;
+pub use crate::options::MAX_KEPT_AGENTS;
 
 use crate::agent::Agent;
 use crate::event::TurnOutcome;

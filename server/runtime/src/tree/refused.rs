@@ -1,7 +1,7 @@
 //! Errors of calls that concern other agents, worded so that a model can act on them.
 
 use super::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
-use crate::control::Refusal;
+use crate::refusal::Refusal;
 
 /// Why a call that concerns other agents fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

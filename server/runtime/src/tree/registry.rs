@@ -24,7 +24,7 @@ use crate::event::{TurnKind, TurnOutcome};
 use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::mail::{Mail, Wake};
-use crate::runtime::MAX_KEPT_AGENTS;
+use crate::options::MAX_KEPT_AGENTS;
 
 /// Limits of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

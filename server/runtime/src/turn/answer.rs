@@ -282,7 +282,7 @@ impl<'a> Listener<'a> {
         let mut state = agent.state();
         state.usage.total = state.usage.total.plus(counts);
         state.usage.last = counts;
-        state.usage.context_window = agent.runtime().context_window(&self.task.settings().model);
+        state.usage.context_window = agent.runtime().options().context_window(&self.task.settings().model);
         state.context_tokens = counts.total;
         let usage = state.usage;
         drop(state);

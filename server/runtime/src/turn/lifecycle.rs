@@ -131,11 +131,17 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
     let kind = work.kind();
-    let context_window = agent.runtime().context_window(&settings.model);
+    let context_window = agent.runtime().options().context_window(&settings.model);
     agent.event(EventKind::TurnStarted { turn: id.clone(), root_turn: root_turn.clone(), kind, context_window });
     let thread = agent.record().await;
-    let record =
-        TurnRecord::start(agent.recording(), &thread, &id, &root_turn, context_window, agent.runtime().options());
+    let record = TurnRecord::start(
+        agent.recording(),
+        &thread,
+        &id,
+        &root_turn,
+        context_window,
+        &agent.runtime().options().clock,
+    );
     let task = Task {
         agent: agent.clone(),
         turn: id.clone(),

@@ -10,11 +10,10 @@ use trace_recorder::write::TurnTrace;
 use super::backoff::Backoff;
 use super::input;
 use crate::agent::Agent;
-use crate::control::ToolOutput;
 use crate::event::{ErrorKind, TurnError};
 use crate::history::{self, History};
 use crate::id::{ItemId, TurnId};
-use crate::item::{Item, ItemKind, ModelItem};
+use crate::item::{Item, ItemKind, ModelItem, ToolOutput};
 use crate::provider::{Provider, ProviderError};
 use crate::recording;
 use crate::settings::Settings;
@@ -84,7 +83,7 @@ impl Task {
     /// Returns the provider of the turn.
     pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Stop> {
         let name = &self.settings().provider;
-        self.agent.runtime().provider(name).cloned().ok_or_else(|| {
+        self.agent.runtime().options().provider(name).cloned().ok_or_else(|| {
             Stop::Failed(TurnError {
                 message: format!("there is no provider `{name}`"),
                 details: None,
