@@ -15,6 +15,7 @@ use petgraph::graphmap::DiGraphMap;
 const PACKAGES: [&str; 14] = [
     "recorder/src",
     "reducer/src",
+    "reducer/explain/src",
     "reducer/query/src",
     "viz/src",
     "viz/export/src",
@@ -49,10 +50,6 @@ const KNOWN: &[&str] = &[
     "recorder/src/payloads.rs",
     "recorder/src/retention/candidate.rs",
     "recorder/src/retention/delete.rs",
-    "server/runtime/src/agent.rs",
-    "server/runtime/src/open_item.rs",
-    "server/runtime/src/tool/dynamic.rs",
-    "server/runtime/src/tool/interface.rs",
     "viz/src/diagram/render/layout/labels.rs",
     "viz/src/diagram/render/layout/level.rs",
     "viz/src/diagram/render/layout/mod.rs",

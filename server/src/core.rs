@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
 use trace_runtime::event::{Event, EventKind};
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
-use trace_runtime::runtime::Runtime;
+use trace_runtime::runtime::{AgentHost, Runtime};
 use trace_runtime::tree::TreeLimits;
 use trace_runtime::{Agent, ThreadId};
 
@@ -62,7 +62,7 @@ pub(crate) struct Parts {
 
 impl Core {
     /// Builds a server. `runtime` makes the runtime, whose agents report to the server.
-    pub(crate) fn new(parts: Parts, runtime: impl FnOnce(Arc<dyn Host>) -> Arc<Runtime>) -> Arc<Self> {
+    pub(crate) fn new(parts: Parts, runtime: impl FnOnce(Arc<dyn AgentHost>) -> Arc<Runtime>) -> Arc<Self> {
         // The server holds the runtime, so the runtime's reference to the server must be weak.
         Arc::new_cyclic(|core| Self::with(parts, runtime(Arc::new(Listener(Weak::clone(core))))))
     }
@@ -137,7 +137,7 @@ impl Core {
         let gauge = |name: &str, value: usize| Gauge { name: name.to_owned(), value: value as u64 };
         let threads = self.threads.all();
         let running = threads.iter().filter(|thread| thread.agent().active_turn().is_some()).count();
-        let terminals = threads.iter().map(|thread| thread.agent().terminals().len()).sum();
+        let terminals = threads.iter().map(|thread| thread.agent().terminals().list().len()).sum();
         let mut gauges = vec![
             gauge("connections", self.hub.count()),
             gauge("threads.loaded", threads.len()),
@@ -214,7 +214,9 @@ impl Host for Listener {
         }
         .boxed()
     }
+}
 
+impl AgentHost for Listener {
     fn adopt(&self, child: Agent) {
         let Some(core) = self.0.upgrade() else { return };
         core.children.adopt(child);

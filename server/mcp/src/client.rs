@@ -13,9 +13,9 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
-use trace_runtime::Agent;
 use trace_runtime::host::{Answer, Elicitation, ElicitationAction as Done, Question};
 use trace_runtime::settings::ApprovalPolicy;
+use trace_runtime::tool::ToolAgent;
 use trace_runtime::{ItemId, TurnId};
 
 use crate::progress::Progress;
@@ -60,7 +60,7 @@ pub(crate) struct CallRegistry {
 /// A running call.
 #[derive(Debug)]
 pub(crate) struct RunningCall {
-    pub(crate) agent: Agent,
+    pub(crate) agent: ToolAgent,
     pub(crate) turn: TurnId,
     pub(crate) item: ItemId,
     pub(crate) policy: ApprovalPolicy,

@@ -8,14 +8,15 @@ use serde_json::Value;
 use trace_recorder::write::NewCompactionRequest;
 use uuid::Uuid;
 
+use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::history::{self, History};
 use crate::id::ItemId;
 use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem};
+use crate::open_item::OpenItem;
 use crate::provider::{Again, Provider, Request};
 use crate::recording;
-use crate::state::CONTEXT_IS_FULL;
 use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, ask};
 
 /// Most bytes of messages of the user that are kept.
@@ -40,12 +41,12 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Compacts the history of the thread if it has too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
-    let options = task.agent.runtime().options();
+    let options = task.agent.options();
     let is_due = match &options.pace {
-        Some(pace) => pace.compacts(task.agent.path(), &task.turn),
+        Some(pace) => pace.compacts(&task.agent.identity.path, &task.turn),
         None => {
             let limit = options.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
-            task.agent.state().context_tokens >= limit
+            task.agent.state().history.context_tokens >= limit
         }
     };
     if is_due && matches!(task.conversation, Conversation::Thread) {
@@ -57,7 +58,7 @@ pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), 
 /// Compacts the history of the thread.
 pub(crate) async fn compact(task: &Task, question: &Question) -> Result<(), Stop> {
     let item = Item { id: ItemId::new(), kind: ItemKind::Compaction };
-    let open = task.agent.start_item(&task.turn, item);
+    let open = OpenItem::start(&task.agent.link, &task.turn, item);
     let compaction = Uuid::now_v7().to_string();
     let provider = task.provider()?;
     let before = task.items();
@@ -125,7 +126,7 @@ async fn by_provider(
         };
         number += 1;
         let (message, details) = (format!("Reconnecting... {number}/{of}"), Some(recording::words(&error)));
-        task.agent.event(EventKind::Error {
+        task.agent.link.event(EventKind::Error {
             turn: task.turn.clone(),
             error: TurnError { message, details, kind: error.kind },
             retry: Retry::Follows,
@@ -203,12 +204,10 @@ fn user_text(item: &Value) -> Option<usize> {
 
 fn install(task: &Task, compaction: &str, summary: Option<String>, before: &[ModelItem], after: Vec<ModelItem>) {
     let agent = &task.agent;
-    let order = agent.order();
+    let order = agent.link.order();
     let mut state = agent.state();
-    state.history = History::restore(after);
-    state.context_tokens = 0;
-    let history: Arc<[ModelItem]> = state.history.items().into();
+    let history = state.history.replace(after);
     drop(state);
     recording::install_compaction(&task.trace, compaction, before, &history);
-    agent.tell(&order, EventKind::HistoryReplaced { summary, history });
+    agent.link.tell(&order, EventKind::HistoryReplaced { summary, history });
 }

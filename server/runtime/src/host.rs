@@ -12,6 +12,9 @@ use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::CommandAction;
 
 /// Hears what happens and answers questions. All calls return at once.
+///
+/// A host must not call a method of the agent that emits events from inside [`Host::event`]: the event lock is held and not
+/// reentrant.
 pub trait Host: Send + Sync + 'static {
     /// Tells what happened. The events of one thread come one after the other, and an event is told before anything
     /// that follows from it.
@@ -26,15 +29,6 @@ pub trait Host: Send + Sync + 'static {
     /// Waits until those who listen to a thread have taken enough of what they were told. Work that produces much waits
     /// here between its pieces.
     fn ready(&self, thread: &ThreadId) -> BoxFuture<'static, ()>;
-
-    /// Takes over the thread of an agent that another agent started, before anything happens in it.
-    fn adopt(&self, child: crate::agent::Agent);
-
-    /// Gives back the thread of an agent that was adopted: it had nothing to do for long, and others need its place. It has
-    /// been shut down. What is stored of it stays.
-    fn release(&self, child: &crate::agent::Agent) {
-        let _ = child;
-    }
 }
 
 /// Names a question that was put to the host.

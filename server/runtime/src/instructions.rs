@@ -74,7 +74,7 @@ pub(crate) async fn tell(task: &Task) {
 /// Returns the whole context for a new conversation.
 pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     let settings = &task.settings();
-    let options = task.agent.runtime().options();
+    let options = task.agent.options();
     let mut messages = Vec::new();
     let mut say = |role: &str, tag: &str, text: &str| {
         let end = tag.replacen('<', "</", 1);

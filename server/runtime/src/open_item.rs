@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::agent::Agent;
 use crate::event::{Delta, EventKind};
+use crate::host_link::HostLink;
 use crate::id::{ItemId, TurnId};
 use crate::item::{Item, ItemKind, WorkStatus};
 
@@ -13,10 +13,10 @@ pub const MAX_REMEMBERED_OUTPUT_BYTES: usize = 1 << 20;
 
 /// An item that began and has to end, whatever happens.
 ///
-/// Made by [`Agent::start_item`]; ends by [`complete`](Self::complete). Dropped before, it completes as it was last shown,
+/// Made by [`ToolAgent::start_item`](crate::tool::ToolAgent::start_item); ends by [`complete`](Self::complete). Dropped before, it completes as it was last shown,
 /// with the status `Interrupted` where it has a status, so that no item is left open.
 pub struct OpenItem {
-    agent: Agent,
+    link: Arc<HostLink>,
     turn: TurnId,
     id: ItemId,
     /// What is shown now; `None` once the item has ended.
@@ -24,9 +24,9 @@ pub struct OpenItem {
 }
 
 impl OpenItem {
-    pub(crate) fn start(agent: Agent, turn: TurnId, item: Item) -> Self {
-        agent.event(EventKind::ItemStarted { turn: turn.clone(), item: Arc::new(item.clone()) });
-        Self { agent, turn, id: item.id, kind: Some(item.kind) }
+    pub(crate) fn start(link: &Arc<HostLink>, turn: &TurnId, item: Item) -> Self {
+        link.event(EventKind::ItemStarted { turn: turn.clone(), item: Arc::new(item.clone()) });
+        Self { link: Arc::clone(link), turn: turn.clone(), id: item.id, kind: Some(item.kind) }
     }
 
     /// Returns the id of the item.
@@ -45,7 +45,7 @@ impl OpenItem {
         if let Some(kind) = &mut self.kind {
             extend(kind, &delta);
         }
-        self.agent.event(EventKind::ItemGrew { turn: self.turn.clone(), item: self.id.clone(), delta });
+        self.link.event(EventKind::ItemGrew { turn: self.turn.clone(), item: self.id.clone(), delta });
     }
 
     /// Changes what the item shows, without telling it: it counts when the item completes by being dropped.
@@ -67,7 +67,7 @@ impl OpenItem {
 
     fn finish(&self, kind: ItemKind) -> Arc<Item> {
         let item = Arc::new(Item { id: self.id.clone(), kind });
-        self.agent.event(EventKind::ItemCompleted { turn: self.turn.clone(), item: Arc::clone(&item) });
+        self.link.event(EventKind::ItemCompleted { turn: self.turn.clone(), item: Arc::clone(&item) });
         item
     }
 }

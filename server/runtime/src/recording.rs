@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::event::{TokenCounts, TurnOutcome};
 use crate::history::{ABORTED, CallKind};
 use crate::id::{ThreadId, TurnId};
+use crate::identity::Identity;
 use crate::item::{ItemKind, ModelItem};
 use crate::provider::{ProviderError, RequestBody};
 use crate::settings::Settings;
@@ -40,17 +41,6 @@ pub(crate) struct Recording {
 
 /// How long a reader waits for what was recorded last.
 pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// A thread, for its description in the recording.
-pub(crate) struct ThreadDescription<'a> {
-    pub(crate) thread: &'a ThreadId,
-    pub(crate) path: &'a str,
-    pub(crate) parent: Option<&'a ThreadId>,
-    pub(crate) depth: u32,
-    pub(crate) nickname: Option<&'a str>,
-    pub(crate) role: Option<&'a str>,
-    pub(crate) settings: &'a Settings,
-}
 
 impl Recording {
     pub(crate) fn new(root: Option<TraceRoot>, owner: ThreadId, source: Option<String>) -> Arc<Self> {
@@ -98,34 +88,33 @@ impl Recording {
     }
 
     /// Records that a thread begins, or goes on.
-    pub(crate) async fn start_thread(&self, thread: &ThreadDescription<'_>) -> ThreadTrace {
+    pub(crate) async fn start_thread(&self, thread: &Identity, settings: &Settings) -> ThreadTrace {
         let writer = self.open().await;
         if !writer.is_enabled() {
             return ThreadTrace::disabled();
         }
-        let metadata = self.metadata(thread);
-        writer.start_thread(NewThread::new(thread.thread.as_str(), thread.path), Some(Json(&metadata)))
+        let metadata = self.metadata(thread, settings);
+        writer.start_thread(NewThread::new(thread.id.as_str(), &thread.path), Some(Json(&metadata)))
     }
 
-    fn metadata(&self, thread: &ThreadDescription<'_>) -> Value {
-        let settings = thread.settings;
-        let task_name = thread.parent.and_then(|_| thread.path.rsplit('/').next());
-        let source = match thread.parent {
+    fn metadata(&self, thread: &Identity, settings: &Settings) -> Value {
+        let lineage = thread.lineage.as_ref();
+        let source = match lineage {
             None => json!(self.source),
-            Some(parent) => json!({ "subagent": { "thread_spawn": {
-                "parent_thread_id": parent,
-                "depth": thread.depth,
+            Some(lineage) => json!({ "subagent": { "thread_spawn": {
+                "parent_thread_id": lineage.parent,
+                "depth": lineage.depth,
                 "agent_path": thread.path,
-                "agent_nickname": thread.nickname,
-                "agent_role": thread.role,
+                "agent_nickname": lineage.nickname,
+                "agent_role": lineage.role,
             } } }),
         };
         json!({
-            "thread_id": thread.thread,
+            "thread_id": thread.id,
             "agent_path": thread.path,
-            "task_name": task_name,
-            "nickname": thread.nickname,
-            "agent_role": thread.role,
+            "task_name": lineage.and_then(|_| thread.path.rsplit('/').next()),
+            "nickname": lineage.and_then(|lineage| lineage.nickname.as_ref()),
+            "agent_role": lineage.and_then(|lineage| lineage.role.as_ref()),
             "session_source": source,
             "cwd": settings.cwd,
             "model": settings.model,

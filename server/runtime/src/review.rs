@@ -36,20 +36,20 @@ const INTERRUPTED: &str = "The review was stopped before it was done.";
 /// Reviews changes and returns the last message of the agent.
 pub(crate) async fn review(task: &Task, instructions: &str, shown: &str) -> Result<Arc<Item>, Stop> {
     let item = |kind| Item { id: ItemId::new(), kind };
-    task.agent.show_item(&task.turn, item(ItemKind::EnteredReview { review: shown.to_owned() }));
+    task.agent.link.show_item(&task.turn, item(ItemKind::EnteredReview { review: shown.to_owned() }));
     let done = ask_reviewer(task, instructions).await;
     let text = match &done {
         Ok(said) => plain(said),
         Err(Stop::Interrupted) => INTERRUPTED.to_owned(),
         Err(Stop::Failed(error)) => format!("The review failed: {}", error.message),
     };
-    task.agent.show_item(&task.turn, item(ItemKind::ExitedReview { review: text.clone() }));
+    task.agent.link.show_item(&task.turn, item(ItemKind::ExitedReview { review: text.clone() }));
     let asked = format!("<review>\nThe user asked for a review: {shown}\nThe reviewer's answer follows.\n</review>");
     let answer = history::text_message("assistant", &text);
     let id = history::id(&answer).map_or_else(ItemId::new, ItemId::from);
     task.remember(vec![history::text_message("user", &asked), answer]);
     done?;
-    Ok(task.agent.show_item(&task.turn, Item { id, kind: ItemKind::AgentMessage { text, phase: None } }))
+    Ok(task.agent.link.show_item(&task.turn, Item { id, kind: ItemKind::AgentMessage { text, phase: None } }))
 }
 
 async fn ask_reviewer(task: &Task, instructions: &str) -> Result<String, Stop> {

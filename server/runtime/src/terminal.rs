@@ -1,8 +1,10 @@
 //! Background processes of tools.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 
 use crate::id::{ItemId, TurnId};
 
@@ -28,4 +30,49 @@ pub trait Background: Send + Sync + 'static {
 
     /// Kills the process and its descendants. The future resolves when its item has completed.
     fn kill(&self) -> BoxFuture<'static, ()>;
+}
+
+/// The processes of one agent that run in the background, by their ids.
+#[derive(Default)]
+pub struct Terminals(Mutex<BTreeMap<String, Arc<dyn Background>>>);
+
+impl Terminals {
+    /// Takes over a process that a tool leaves running. One with the same id is forgotten.
+    pub fn keep(&self, process: Arc<dyn Background>) {
+        let id = process.terminal().process_id;
+        self.kept().insert(id, process);
+    }
+
+    /// Forgets a process, which has ended.
+    pub fn forget(&self, process_id: &str) {
+        self.kept().remove(process_id);
+    }
+
+    /// Describes the processes.
+    pub fn list(&self) -> Vec<Terminal> {
+        let kept: Vec<_> = self.kept().values().cloned().collect();
+        kept.iter().map(|process| process.terminal()).collect()
+    }
+
+    /// Ends a process and waits for its end. Returns false if there is none with this id.
+    pub async fn terminate(&self, process_id: &str) -> bool {
+        let process = self.kept().remove(process_id);
+        match process {
+            Some(process) => {
+                process.kill().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends all processes and waits for their ends.
+    pub async fn terminate_all(&self) {
+        let kept = std::mem::take(&mut *self.kept());
+        join_all(kept.values().map(|process| process.kill())).await;
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Arc<dyn Background>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

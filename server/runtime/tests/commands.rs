@@ -122,7 +122,7 @@ async fn a_command_that_takes_long_goes_on_in_the_background() {
     let outcome = world.call("exec_command", &sh("echo a; cat gate", json!({ "yield_time_ms": 250 }))).await;
     let (_, rest) = text(&outcome).split_once("Process running with session ID ").expect("runs");
     let session: u32 = rest.lines().next().expect("a line").parse().expect("is valid");
-    let terminals = world.agent.terminals();
+    let terminals = world.agent.terminals().list();
     assert_eq!((terminals.len(), terminals[0].process_id.as_str()), (1, session.to_string().as_str()));
     assert!(world.completed().is_empty());
     let refused = world.call("write_stdin", &json!({ "session_id": session, "chars": "x" })).await;
@@ -131,7 +131,7 @@ async fn a_command_that_takes_long_goes_on_in_the_background() {
     open(gate).await;
     let report = waiting.await.expect("it ends");
     assert!(text(&report).contains("Process exited with code 0\n"), "{report:?}");
-    world.until("the end", |world| world.completed().len() == 1 && world.agent.terminals().is_empty()).await;
+    world.until("the end", |world| world.completed().len() == 1 && world.agent.terminals().list().is_empty()).await;
     assert_eq!(command(&world.completed()[0]).output.as_deref(), Some("a\nopen\n"));
     let gone = world.call("write_stdin", &json!({ "session_id": session })).await;
     assert_eq!(text(&gone), format!("write_stdin failed: unknown process id {session}; it may have ended"));
@@ -185,7 +185,7 @@ async fn a_background_command_survives_its_turn_and_ends_with_the_agent() {
     assert!(world.completed().is_empty());
     world.agent.shutdown().await;
     assert_eq!(command(&world.completed()[0]).status, WorkStatus::Failed);
-    assert!(world.agent.terminals().is_empty());
+    assert!(world.agent.terminals().list().is_empty());
     until_gone(world.told("call_1").trim()).await;
 }
 
@@ -309,14 +309,14 @@ async fn what_a_command_leaves_behind_is_listed_and_can_be_ended() {
     assert!(text(&outcome).contains("Process exited with code 0\n"), "{outcome:?}");
     assert_eq!(command(&world.completed()[0]).status, WorkStatus::Completed);
     let listed = async {
-        while world.agent.terminals().is_empty() {
+        while world.agent.terminals().list().is_empty() {
             tokio::task::yield_now().await;
         }
-        world.agent.terminals()
+        world.agent.terminals().list()
     };
     let terminals = tokio::time::timeout(Duration::from_secs(60), listed).await.expect("it is listed");
     assert_eq!(terminals[0].item.as_str(), "call_1");
-    assert!(world.agent.terminate(&terminals[0].process_id).await);
+    assert!(world.agent.terminals().terminate(&terminals[0].process_id).await);
     until_gone(world.told("call_1").trim()).await;
     assert_eq!(world.completed().len(), 1);
 }
@@ -368,7 +368,7 @@ async fn the_number_of_background_commands_is_limited() {
     futures_util::future::join_all(all).await;
     let outcome = world.call("exec_command", &sh("true", json!({}))).await;
     assert!(text(&outcome).starts_with("32 commands run in the background already"), "{outcome:?}");
-    world.agent.clean_terminals().await;
+    world.agent.terminals().terminate_all().await;
     assert_eq!(world.completed().len(), MAX_BACKGROUND_COMMANDS);
     assert!(world.call("exec_command", &sh("true", json!({}))).await.success);
 }

@@ -162,7 +162,7 @@ proptest! {
             let world = world_with(provider, options);
             let agent = world.agent.clone();
             tokio::time::timeout(FOREVER, play(world, interferences)).await.expect("turns end");
-            let state = state(&agent.bundle_path().expect("it was recorded"));
+            let state = state(&agent.recording().path().expect("it was recorded"));
             let open = |map: &str| {
                 state[map].as_object().unwrap().values().any(|value| value["execution"]["status"] == "running")
             };

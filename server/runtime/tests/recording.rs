@@ -32,7 +32,7 @@ fn recorded(answers: Vec<Vec<Step>>) -> (World, tempfile::TempDir) {
 async fn graph(world: &World) -> Value {
     world.agent.shutdown().await;
     world.check_laws();
-    state(&world.agent.bundle_path().expect("it was recorded"))
+    state(&world.agent.recording().path().expect("it was recorded"))
 }
 
 /// Returns the values of a map of the graph, ordered by start.
@@ -64,7 +64,7 @@ async fn a_session_is_recorded_with_everything_in_it() {
         fails("no such model", ErrorKind::ModelNotFound, Again::Useless),
         answer([call("call_6", "slow", &json!({"ms": 60_000, "deaf": true}))]),
     ]);
-    assert!(world.agent.bundle_path().is_none(), "nothing is recorded before anything happens");
+    assert!(world.agent.recording().path().is_none(), "nothing is recorded before anything happens");
     let past = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "injected"}]});
     world.agent.inject(vec![Arc::new(past)]).unwrap();
     assert!(matches!(world.run("hello").await, TurnOutcome::Completed { .. }));
@@ -199,10 +199,10 @@ async fn agents_of_a_tree_share_a_bundle_and_mail_is_accepted() {
         let turn = child.deliver(task.clone()).unwrap().unwrap().turn;
         assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
     }
-    assert_eq!(child.bundle_path(), world.agent.bundle_path());
+    assert_eq!(child.recording().path(), world.agent.recording().path());
     child.shutdown().await;
     world.agent.shutdown().await;
-    let state = state(&world.agent.bundle_path().unwrap());
+    let state = state(&world.agent.recording().path().unwrap());
     let thread = &state["threads"][child_id.as_str()];
     assert_eq!((&thread["agent_path"], &thread["nickname"]), (&json!("/root/docs"), &json!("Ada")));
     assert_eq!(thread["origin"]["task_name"], "docs");
@@ -225,7 +225,7 @@ async fn a_thread_that_goes_on_gets_a_bundle_of_its_own() {
     let turn = again.start_turn(request("go on")).unwrap().turn;
     world.witness.ended(&turn).await;
     again.shutdown().await;
-    let second = state(&again.bundle_path().unwrap());
+    let second = state(&again.recording().path().unwrap());
     assert_ne!(first["trace_id"], second["trace_id"]);
     assert_eq!(first["root_thread_id"], second["root_thread_id"]);
     check_history(&again.history());
@@ -242,5 +242,5 @@ async fn a_directory_that_cannot_be_made_stops_nobody() {
     let world = world_with(provider, options);
     assert!(matches!(world.run("hello").await, TurnOutcome::Completed { .. }));
     world.agent.shutdown().await;
-    assert_eq!(world.agent.bundle_path(), None);
+    assert_eq!(world.agent.recording().path(), None);
 }

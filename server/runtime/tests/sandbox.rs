@@ -350,7 +350,7 @@ async fn an_interrupt_is_for_the_command() {
         let line = "trap 'echo caught' INT; echo ready; read word; read word; echo \"got $word\"";
         world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 250 })).await;
         world.until("the start", |world| world.told("call_1").contains("ready")).await;
-        let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+        let session: u32 = world.agent.terminals().list()[0].process_id.parse().expect("a number");
         let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
         world.call("write_stdin", &write("\u{3}")).await;
         world.until("the interrupt", |world| world.told("call_1").contains("caught")).await;
@@ -371,7 +371,7 @@ async fn a_command_has_a_session_of_its_own() {
     world.call("exec_command", &arguments).await;
     world.until("a child", |world| world.told("call_2").ends_with('\n')).await;
     let child = format!("/proc/{}/stat", world.told("call_2").trim());
-    world.agent.clean_terminals().await;
+    world.agent.terminals().terminate_all().await;
     let gone = async {
         while fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z")) {
             tokio::task::yield_now().await;
@@ -418,7 +418,7 @@ async fn nobody_types_into_a_terminal() {
             }
         }
     }
-    agreed.agent.clean_terminals().await;
+    agreed.agent.terminals().terminate_all().await;
     assert!(!agreed.told("call_1").contains('x'), "{}", agreed.told("call_1"));
 }
 
@@ -591,7 +591,7 @@ async fn a_command_of_looser_days_is_not_typed_into() {
     let mut world = world(folder.path(), SandboxPolicy::FullAccess);
     let arguments = json!({ "cmd": "exec cat", "tty": true, "login": false, "yield_time_ms": 250 });
     world.call("exec_command", &arguments).await;
-    let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+    let session: u32 = world.agent.terminals().list()[0].process_id.parse().expect("a number");
     let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
     assert!(world.call("write_stdin", &write("one\n")).await.success);
     world.settings.sandbox = SandboxPolicy::ReadOnly { network: Network::Closed };
@@ -612,7 +612,7 @@ async fn what_was_agreed_holds_for_the_settings_of_then() {
         "cmd": "exec cat", "tty": true, "login": false, "yield_time_ms": 250, "sandbox_permissions": "require_escalated",
     });
     world.call("exec_command", &arguments).await;
-    let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+    let session: u32 = world.agent.terminals().list()[0].process_id.parse().expect("a number");
     let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
     assert!(world.call("write_stdin", &write("one\n")).await.success);
     world.settings.sandbox = workspace(Network::Closed, &[]);
@@ -657,7 +657,7 @@ async fn what_is_left_behind_ends() {
         let ended = async {
             while runs(&quick) {
                 if is_wrapped {
-                    world.agent.clean_terminals().await;
+                    world.agent.terminals().terminate_all().await;
                 }
                 tokio::task::yield_now().await;
             }
@@ -671,7 +671,7 @@ async fn what_is_left_behind_ends() {
             }
         };
         tokio::time::timeout(Duration::from_secs(60), begun).await.expect("it begins");
-        world.agent.clean_terminals().await;
+        world.agent.terminals().terminate_all().await;
         until_ended(&slow).await;
     }
 }

@@ -97,7 +97,7 @@ impl World {
 
     async fn finish(&self) -> (TurnOutcome, Value) {
         self.until("the end of the turn", |world| world.outcome().is_some()).await;
-        let bundle: PathBuf = self.agent.bundle_path().expect("a recording");
+        let bundle: PathBuf = self.agent.recording().path().expect("a recording");
         self.agent.shutdown().await;
         let options = Options { strict: true, ..Options::default() };
         let reduction = reduce(&Bundle::open(&bundle).expect("a bundle"), options).expect("reduces");
@@ -253,7 +253,7 @@ async fn a_command_in_the_background_outlives_its_turn() {
     assert_eq!(
         (
             world.started().iter().filter(|item| matches!(item.kind, ItemKind::Command(_))).count(),
-            world.agent.terminals().len()
+            world.agent.terminals().list().len()
         ),
         (1, 1)
     );

@@ -42,7 +42,7 @@ impl ThreadConfiguration {
 
     /// Returns whether a model provider of this name is set up.
     pub(crate) fn has_provider(&self, name: &str) -> bool {
-        self.runtime.provider(name).is_some()
+        self.runtime.options().provider(name).is_some()
     }
 
     /// Completes a client's change of settings: adds the sandbox policy of the permission profile that the client names, and

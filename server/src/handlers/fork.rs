@@ -131,7 +131,7 @@ impl StartHandlers {
             (Some(loaded), _) => Settings::clone(&loaded.agent().settings()),
             (None, stored) => stored.unwrap_or_default().over(self.configuration.defaults()),
         };
-        let without = loaded.map_or_else(Vec::new, |loaded| loaded.agent().without().to_vec());
+        let without = loaded.map_or_else(Vec::new, |loaded| loaded.agent().toolbox().without().to_vec());
         Ok(Source { from: Original::Thread(id), summary, settings, without })
     }
 }

@@ -35,7 +35,7 @@ impl StartHandlers {
         let lineage = lineage(&summary);
         // An agent may not use tools that its parent may not use.
         let parent = lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent));
-        without.extend(parent.iter().flat_map(|parent| parent.agent().without()).copied());
+        without.extend(parent.iter().flat_map(|parent| parent.agent().toolbox().without()).copied());
         let tools = self.tools.own(id, overrides, &settings, &without, lineage.as_ref(), &stored.dynamic_tools).await?;
         let agent = self.runtime.start(NewAgent {
             tools,

@@ -23,7 +23,7 @@ impl TerminalHandlers {
         params: &ThreadBackgroundTerminalsListParams,
     ) -> Result<ThreadBackgroundTerminalsListResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
-        let terminals = thread.agent().terminals();
+        let terminals = thread.agent().terminals().list();
         let (page, next_cursor) = paging::by_key(
             &terminals,
             |terminal| &terminal.process_id,
@@ -48,7 +48,7 @@ impl TerminalHandlers {
         params: &ThreadBackgroundTerminalsTerminateParams,
     ) -> Result<ThreadBackgroundTerminalsTerminateResponse, RpcError> {
         let thread = self.threads.loaded(&params.thread_id)?;
-        let terminated = thread.agent().terminate(&params.process_id).await;
+        let terminated = thread.agent().terminals().terminate(&params.process_id).await;
         Ok(ThreadBackgroundTerminalsTerminateResponse { terminated })
     }
 
@@ -56,7 +56,7 @@ impl TerminalHandlers {
         &self,
         params: &ThreadBackgroundTerminalsCleanParams,
     ) -> Result<ThreadBackgroundTerminalsCleanResponse, RpcError> {
-        self.threads.loaded(&params.thread_id)?.agent().clean_terminals().await;
+        self.threads.loaded(&params.thread_id)?.agent().terminals().terminate_all().await;
         Ok(ThreadBackgroundTerminalsCleanResponse {})
     }
 }

@@ -64,7 +64,7 @@ impl ThreadTools {
         }
         if let Some(parent) = lineage.and_then(|lineage| self.threads.get(&lineage.parent)) {
             self.mcp.share(parent.agent().id(), thread);
-            return Ok(parent.agent().own_tools().to_vec());
+            return Ok(parent.agent().toolbox().own().to_vec());
         }
         let configured = self.configuration.current();
         let config = match &overrides.config {

@@ -53,9 +53,10 @@ impl TraceHandlers {
             }
             _ => return Err(RpcError::invalid_request("name either `threadId` or `tracePath`")),
         };
-        let live = self.threads.all().into_iter().find(|thread| thread.agent().bundle_path().as_ref() == Some(&path));
+        let live =
+            self.threads.all().into_iter().find(|thread| thread.agent().recording().path().as_ref() == Some(&path));
         if let Some(live) = live {
-            live.agent().recorded_so_far().await;
+            live.agent().recording().written().await;
         }
         let reduced = blocking(&path, |path| traces::reduce(path)).await?.map_err(refused)?;
         Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
@@ -81,7 +82,7 @@ impl TraceHandlers {
     /// Returns the bundle of a thread. For a loaded thread that has none yet, the bundle is created.
     async fn recorded_in(&self, thread: String) -> Result<PathBuf, RpcError> {
         let loaded = self.threads.get(&thread_id(&thread)?);
-        if let Some(path) = async { loaded?.agent().begin_recording().await }.await {
+        if let Some(path) = async { loaded?.agent().recording().begin().await }.await {
             return Ok(path);
         }
         self.bundle_of(thread).await
@@ -103,7 +104,7 @@ impl TraceHandlers {
     /// Returns the bundle of a thread: the one that is being written, otherwise the newest.
     async fn bundle_of(&self, thread: String) -> Result<PathBuf, RpcError> {
         let id = thread_id(&thread)?;
-        if let Some(path) = self.threads.get(&id).and_then(|thread| thread.agent().bundle_path()) {
+        if let Some(path) = self.threads.get(&id).and_then(|thread| thread.agent().recording().path()) {
             return Ok(path);
         }
         let found = blocking(&self.traces, move |traces| traces.of_thread(&thread)).await?.map_err(refused)?;

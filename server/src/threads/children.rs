@@ -67,7 +67,7 @@ impl ChildThreads {
             session: child.root().clone(),
             parent: Some(parent.clone()),
             agent_path: Some(child.path().to_owned()),
-            dynamic_tools: child.dynamic_tools().to_vec(),
+            dynamic_tools: child.toolbox().definitions().to_vec(),
             ..origin.new_thread(child.id(), &child.settings(), Timestamp::now().as_millisecond())
         });
         let stored = made.and_then(|writer| {

@@ -75,7 +75,7 @@ impl Unloading {
                     && state.queue.is_empty()
                     && state.quiet_since().elapsed() >= quiet
                     && thread.agent().active_turn().is_none()
-                    && thread.agent().terminals().is_empty()
+                    && thread.agent().terminals().list().is_empty()
             };
             if !tree.iter().all(is_quiet) {
                 continue;

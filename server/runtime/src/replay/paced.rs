@@ -10,11 +10,10 @@ use serde_json::Value;
 use super::stage::{Place, Stage, is_stopped};
 use super::tape::RequestKind;
 use super::user_messages;
-use crate::agent::Agent;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
 use crate::mail::{Mail, Wake};
-use crate::pace::Pace;
+use crate::pace::{Pace, PacedAgent};
 
 /// Keeps agents in the order of the recording.
 pub(super) struct Paced {
@@ -26,16 +25,16 @@ impl Pace for Paced {
         self.stage.order.begun(turn.as_str());
     }
 
-    fn before_request<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+    fn before_request<'a>(&'a self, agent: &'a Arc<dyn PacedAgent>, turn: &'a TurnId) -> BoxFuture<'a, ()> {
         async move {
-            if let Some(place) = self.stage.match_turn(agent.path(), turn.as_str(), Some(agent.downgrade())) {
-                self.hold(agent, turn, place).await;
+            if let Some(place) = self.stage.match_turn(agent.path(), turn.as_str(), Some(Arc::downgrade(agent))) {
+                self.hold(&**agent, turn, place).await;
             }
         }
         .boxed()
     }
 
-    fn before_turn_end<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+    fn before_turn_end<'a>(&'a self, agent: &'a dyn PacedAgent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
         async move {
             if let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) {
                 self.hold(agent, turn, place).await;
@@ -72,9 +71,9 @@ impl Pace for Paced {
         self.stage.shortens(path, turn.as_str())
     }
 
-    fn turn_ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
+    fn turn_ended<'a>(&'a self, path: &'a str, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
         async move {
-            let (path, live) = (agent.path(), turn.as_str());
+            let live = turn.as_str();
             let stopped = || (*outcome == TurnOutcome::Interrupted).then(|| self.stage.match_stopped_turn(path, live));
             let Some(place) = self.stage.live_place(path, live).or_else(|| stopped()?) else { return };
             self.stage.turn_ended(place, outcome);
@@ -110,7 +109,7 @@ impl Pace for Paced {
 
 impl Paced {
     /// Waits for the next moment of a turn: a request, or its end. Before a request the messages of the user are sent.
-    async fn hold(&self, agent: &Agent, turn: &TurnId, place: Place) {
+    async fn hold(&self, agent: &dyn PacedAgent, turn: &TurnId, place: Place) {
         let (stage, live) = (&self.stage, turn.as_str());
         let taped = stage.turn(place);
         let next = taped.exchanges.get(place.exchange);

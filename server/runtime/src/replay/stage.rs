@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
@@ -14,10 +14,10 @@ use super::report::{Divergence, ThreadReport};
 use super::schedule::{Owner, Schedule, Stalled, Wait};
 use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn, Track};
 use super::user_messages;
-use crate::agent::{Agent, WeakAgent};
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Input;
+use crate::pace::PacedAgent;
 use crate::provider::{Again, Origin, ProviderError};
 use crate::tool::ToolCall;
 
@@ -86,7 +86,7 @@ struct Position {
 #[derive(Debug)]
 struct LiveTurn {
     turn: usize,
-    agent: Option<WeakAgent>,
+    agent: Option<Weak<dyn PacedAgent>>,
     /// Whether the next request compacts the history.
     shortens: bool,
 }
@@ -198,7 +198,7 @@ impl Stage {
     }
 
     /// Returns the recorded turn for a live one. For a new live turn it is the next turn of the agent.
-    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
+    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<Weak<dyn PacedAgent>>) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let mut positions = self.positions();
         if !positions.tracks[number].turns.contains_key(turn) {
@@ -282,7 +282,7 @@ impl Stage {
         }
     }
 
-    fn agent(&self, place: Place, live: &str) -> Option<Agent> {
+    fn agent(&self, place: Place, live: &str) -> Option<Arc<dyn PacedAgent>> {
         self.positions().tracks[place.track].turns.get(live)?.agent.as_ref()?.upgrade()
     }
 

@@ -11,8 +11,8 @@ use super::choices::ReplayTools;
 use super::schedule::Wait;
 use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
-use crate::agent::review_path;
 use crate::history::ABORTED;
+use crate::identity::review_path;
 use crate::settings::Settings;
 use crate::tool::{CallDescription, CallOrder, Then, Tool, ToolCall, ToolContext, ToolOutcome};
 
@@ -32,13 +32,11 @@ impl Played {
     }
 
     /// Returns the tool that runs a call live.
-    fn live(&self, context: &ToolContext, call: &ToolCall) -> Option<Arc<dyn Tool>> {
-        if self.tools == ReplayTools::Recorded {
-            return None;
+    fn live(&self, context: &ToolContext) -> Option<Arc<dyn Tool>> {
+        match self.tools {
+            ReplayTools::Recorded => None,
+            ReplayTools::Live => context.next.clone(),
         }
-        let first = context.agent.runtime().options().first_tools.len();
-        let mut behind = context.agent.tools().skip(first);
-        behind.find(|tool| tool.is_called(call.namespace.as_deref(), &call.name)).cloned()
     }
 }
 
@@ -80,7 +78,7 @@ impl Tool for Played {
         let stage = Arc::clone(&self.stage);
         let working = stage.order.call(context.turn.as_str());
         let of_agents = self.of_agents(&call).cloned();
-        let live = self.live(&context, &call);
+        let live = self.live(&context);
         let tools = self.tools;
         async move {
             let _working = working;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trace_recorder::write::ToolTrace;
 
+use super::agent::ToolAgent;
 use super::call::{CallDescription, ToolCall, ToolOutcome};
 use super::call_order::CallOrder;
-use crate::agent::Agent;
 use crate::id::TurnId;
 use crate::settings::Settings;
 
@@ -64,10 +64,10 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// What a call works with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ToolContext {
-    /// The agent that calls: events, questions, background terminals, other agents.
-    pub agent: Agent,
+    /// The agent that calls: events, questions, background processes.
+    pub agent: ToolAgent,
     /// The turn.
     pub turn: TurnId,
     /// The settings of the turn.
@@ -76,4 +76,6 @@ pub struct ToolContext {
     pub cancelled: CancellationToken,
     /// Records what the tool's runtime does.
     pub trace: ToolTrace,
+    /// The next of the agent's tools that the call is for, for a tool that stands before others.
+    pub next: Option<Arc<dyn Tool>>,
 }

@@ -1,5 +1,6 @@
 //! What an agent can do: the tools that a model is offered, and what they need.
 
+mod agent;
 mod ask;
 mod call;
 mod call_order;
@@ -16,6 +17,7 @@ mod standard;
 pub mod user_input;
 pub mod view_image;
 
+pub use agent::ToolAgent;
 pub use call::{CallDescription, Then, ToolCall, ToolInput, ToolOutcome};
 pub use call_order::{CallOrder, Resource};
 pub use interface::{Tool, ToolContext, ToolFamily};

@@ -71,7 +71,7 @@ impl Tool for ViewImage {
             };
             let file = path.clone();
             let settings = &context.settings;
-            let surroundings = &context.agent.runtime().options().surroundings;
+            let surroundings = context.agent.surroundings();
             let confinement = surroundings.confinement(&settings.sandbox, &settings.cwd);
             let url = tokio::task::spawn_blocking(move || data_url(&file, confinement.as_ref())).await;
             match url.unwrap_or_else(|error| Err(format!("the reader broke down: {error}"))) {

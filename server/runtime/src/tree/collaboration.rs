@@ -13,6 +13,7 @@ use super::registry::{Tree, TreeLimits};
 use super::role::Role;
 use super::specification::{self, NAMESPACE};
 use super::wait;
+use crate::runtime::Caller;
 use crate::settings::Settings;
 use crate::tool::{
     CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
@@ -129,17 +130,18 @@ async fn carry_out(
     context: &ToolContext,
     call: &ToolCall,
 ) -> Result<String, Refused> {
-    let tree = Tree::of(&context.agent, limits)?;
+    let caller = Caller::of(context).ok_or(Refused::Gone)?;
+    let tree = Tree::of(&caller.agent, limits)?;
     match Operation::named(&call.name).expect("only calls of these tools come here") {
-        Operation::Spawn => operations::spawn(&tree, roles, context, call),
-        Operation::Send => operations::send(&tree, context, call, "send_message", Purpose::Message),
-        Operation::Assign => operations::send(&tree, context, call, "followup_task", Purpose::Task),
+        Operation::Spawn => operations::spawn(&tree, roles, &caller, context, call),
+        Operation::Send => operations::send(&tree, &caller.agent, context, call, "send_message", Purpose::Message),
+        Operation::Assign => operations::send(&tree, &caller.agent, context, call, "followup_task", Purpose::Task),
         Operation::Interrupt => operations::interrupt(&tree, context, call).await,
         Operation::List => operations::list(&tree, context, call),
         Operation::Wait => {
             // Only the wait itself remains; it must not keep the other agents alive.
             drop(tree);
-            wait::wait(context, call).await
+            wait::wait(&caller.agent, context, call).await
         }
     }
 }

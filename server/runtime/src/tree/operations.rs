@@ -15,6 +15,7 @@ use super::role::{self, Role};
 use crate::agent::{Agent, Lineage, NewAgent, Recorded};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
+use crate::runtime::Caller;
 use crate::settings::{Settings, SettingsChange};
 use crate::tool::{ToolCall, ToolContext, ToolFamily};
 
@@ -22,11 +23,12 @@ use crate::tool::{ToolCall, ToolContext, ToolFamily};
 pub(super) fn spawn(
     tree: &Arc<Tree>,
     roles: &[Role],
+    caller: &Caller,
     context: &ToolContext,
     call: &ToolCall,
 ) -> Result<String, Refused> {
     let asked: arguments::Spawn = arguments::read("spawn_agent", &call.input)?;
-    let parent = &context.agent;
+    let parent = &caller.agent;
     let path = path::child(parent.path(), &asked.task_name)?;
     letter::check(&asked.message)?;
     let (depth, limit) = (parent.depth() + 1, tree.limits().max_depth);
@@ -37,12 +39,12 @@ pub(super) fn spawn(
     let role = asked.role.as_deref().map(|name| role::find(roles, name)).transpose()?;
     let base = role.map_or_else(|| Settings::clone(&context.settings), |role| role.apply(&context.settings));
     let settings = base.changed(&change);
-    let place = tree.reserve(parent, path)?;
-    let child = parent.runtime().start(NewAgent {
-        without: parent.without().to_vec(),
+    let place = tree.reserve(caller, path)?;
+    let child = caller.runtime.start(NewAgent {
+        without: parent.toolbox().without().to_vec(),
         history: asked.fork_turns.cut(parent.history(), &context.settings, &settings),
-        dynamic_tools: parent.dynamic_tools().to_vec(),
-        tools: parent.own_tools().iter().filter(|tool| tool.family() != ToolFamily::Own).cloned().collect(),
+        dynamic_tools: parent.toolbox().definitions().to_vec(),
+        tools: parent.toolbox().own().iter().filter(|tool| tool.family() != ToolFamily::Own).cloned().collect(),
         recorded: Recorded::With(parent.clone()),
         lineage: Some(Lineage {
             parent: parent.id().clone(),
@@ -54,11 +56,11 @@ pub(super) fn spawn(
         }),
         ..NewAgent::new(ThreadId::new(), settings)
     });
-    parent.host().adopt(child.clone());
+    caller.runtime.host().adopt(child.clone());
     tell(context, call, &child, Activity::Started);
     let task = letter::write(parent.path(), child.path(), Purpose::Task, &asked.message, root_turn(parent));
     if let Err(refused) = tree.begin(place, parent, &child, &context.turn, task) {
-        tree.let_go(child);
+        tree.let_go(&caller.runtime, child);
         return Err(refused);
     }
     Ok(json!({ "task_name": child.path() }).to_string())
@@ -77,15 +79,15 @@ fn settings_change(model: Option<String>, effort: Option<String>) -> Result<Sett
 /// Sends a message or a task to an agent.
 pub(super) fn send(
     tree: &Tree,
+    from: &Agent,
     context: &ToolContext,
     call: &ToolCall,
     tool: &'static str,
     purpose: Purpose,
 ) -> Result<String, Refused> {
     let asked: arguments::Tell = arguments::read(tool, &call.input)?;
-    let from = &context.agent;
     letter::check(&asked.message)?;
-    let to = tree.find(from, &asked.target)?;
+    let to = tree.find(from.path(), &asked.target)?;
     if purpose == Purpose::Task && to.path() == ROOT {
         return Err(Refused::TaskForRoot);
     }
@@ -101,7 +103,7 @@ pub(super) fn send(
 /// Interrupts the turn of an agent.
 pub(super) async fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
     let asked: arguments::Target = arguments::read("interrupt_agent", &call.input)?;
-    let target = tree.find(&context.agent, &asked.target)?;
+    let target = tree.find(context.agent.path(), &asked.target)?;
     if target.path() == ROOT {
         return Err(Refused::InterruptRoot);
     }
@@ -111,7 +113,7 @@ pub(super) async fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCal
     let status = tree.status(&target).ok_or_else(|| Refused::NoSuchAgent { path: target.path().to_owned() })?;
     // An agent that was loaded again and has done nothing since is not in the bundle yet. It must be recorded first,
     // because readers ignore a call to an unknown agent.
-    target.record().await;
+    target.core().start_recording().await;
     tell(context, call, &target, Activity::Interrupted);
     // The host reports the end of the turn on the agent's own thread, so the caller need not wait for it.
     drop(target.interrupt_any());
@@ -145,7 +147,7 @@ fn tell(context: &ToolContext, call: &ToolCall, other: &Agent, activity: Activit
         "model": started.map(|settings| &settings.model),
         "reasoning_effort": started.and_then(|settings| settings.effort.as_ref()),
         "event_id": call.id,
-        "occurred_at_ms": context.agent.runtime().options().clock.now_ms(),
+        "occurred_at_ms": context.agent.now_ms(),
         "agent_thread_id": other.id(),
         "agent_path": other.path(),
         "kind": match activity {
@@ -160,5 +162,5 @@ fn tell(context: &ToolContext, call: &ToolCall, other: &Agent, activity: Activit
 
 /// Returns the turn of the root agent from which the running turn of an agent stems.
 fn root_turn(agent: &Agent) -> Option<TurnId> {
-    agent.state().turn.as_ref().map(|turn| turn.root_turn.clone())
+    agent.core().state().turns.active.as_ref().map(|turn| turn.root_turn.clone())
 }

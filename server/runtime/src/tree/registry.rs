@@ -20,11 +20,13 @@ use super::path::{self, ROOT};
 use super::refused::Refused;
 use super::status::AgentStatus;
 use crate::agent::{Agent, TurnReport, WeakAgent};
+use crate::arrival::Arrival;
 use crate::event::{TurnKind, TurnOutcome};
 use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::mail::{Mail, Wake};
 use crate::options::MAX_KEPT_AGENTS;
+use crate::runtime::{Caller, Runtime};
 
 /// Limits of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,10 +209,10 @@ impl Tree {
 
     /// Listens to the ends of an agent's turns and to its shutdown.
     fn watch(self: &Arc<Self>, agent: &Agent) {
-        let tree = Arc::downgrade(self);
+        let (tree, watched) = (Arc::downgrade(self), agent.downgrade());
         agent.observe_turns(Arc::new(move |report| {
-            if let Some(tree) = tree.upgrade() {
-                tree.turn_ended(report);
+            if let (Some(tree), Some(agent)) = (tree.upgrade(), watched.upgrade()) {
+                tree.turn_ended(&agent, report);
             }
         }));
         let (tree, path, id) = (Arc::downgrade(self), agent.path().to_owned(), agent.id().clone());
@@ -229,31 +231,32 @@ impl Tree {
     /// # Errors
     ///
     /// Returns an error if the path is taken or too many agents work already.
-    pub(super) fn reserve(self: &Arc<Self>, parent: &Agent, path: String) -> Result<Reservation, Refused> {
+    pub(super) fn reserve(self: &Arc<Self>, caller: &Caller, path: String) -> Result<Reservation, Refused> {
         let mut state = self.state();
-        state.check(parent)?;
+        state.check(&caller.agent)?;
         if state.places.contains_key(&path) {
             return Err(Refused::Taken { path });
         }
         self.check_room(&state)?;
-        let kept = self.limits.kept_with(parent.runtime().options().kept_agents);
+        let kept = self.limits.kept_with(caller.runtime.options().kept_agents);
         let forgotten = if state.places.len() >= kept { state.forget_one() } else { None };
         let (number, nickname) = state.new_name();
         state.started = number + 1;
         state.places.insert(path.clone(), Place::Reserved(number));
         drop(state);
         if let Some(agent) = forgotten {
-            self.let_go(agent);
+            self.let_go(&caller.runtime, agent);
         }
         Ok(Reservation { tree: Arc::clone(self), path, nickname, number, is_used: false })
     }
 
     /// Shuts down an agent that could not be added, and tells the host to release it. The shutdown of the root waits for
     /// this.
-    pub(super) fn let_go(&self, agent: Agent) {
+    pub(super) fn let_go(&self, runtime: &Runtime, agent: Agent) {
+        let host = Arc::clone(runtime.host());
         let going = tokio::spawn(async move {
             agent.shutdown().await;
-            agent.host().release(&agent);
+            host.release(&agent);
         });
         let mut state = self.state();
         state.going.retain(|going| !going.is_finished());
@@ -281,7 +284,7 @@ impl Tree {
         *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
             Link::Child(Arc::downgrade(self));
         self.watch(child);
-        let arrival = child.arrival();
+        let arrival = Arrival::at(child.core());
         let mut state = self.state();
         state.check(parent)?;
         if !state.is_reserved(&reservation.path, reservation.number) {
@@ -327,8 +330,8 @@ impl Tree {
     /// # Errors
     ///
     /// Returns an error if there is no agent at the path.
-    pub(super) fn find(&self, from: &Agent, target: &str) -> Result<Agent, Refused> {
-        let path = path::resolve(from.path(), target)?;
+    pub(super) fn find(&self, from: &str, target: &str) -> Result<Agent, Refused> {
+        let path = path::resolve(from, target)?;
         let agent = if path == ROOT { self.root.upgrade() } else { self.state().at(&path).map(|it| it.agent.clone()) };
         agent.ok_or(Refused::NoSuchAgent { path })
     }
@@ -339,7 +342,7 @@ impl Tree {
     ///
     /// Returns an error if the limit is reached, or if the agent is gone or refuses the mail.
     pub(super) fn deliver(&self, from: &Agent, turn: &TurnId, to: &Agent, mail: Mail) -> Result<(), Refused> {
-        let arrival = to.arrival();
+        let arrival = Arrival::at(to.core());
         let mut state = self.state();
         let is_task = mail.wake == Wake::Agent;
         let work = state.member(to).map(|member| member.work);
@@ -388,8 +391,7 @@ impl Tree {
     }
 
     /// Called when a turn of an agent has ended. Sends its result to the parent.
-    fn turn_ended(&self, report: &TurnReport) {
-        let agent = &report.agent;
+    fn turn_ended(&self, agent: &Agent, report: &TurnReport) {
         let (parent, asked_in) = {
             let mut state = self.state();
             // Only regular turns give a result; a compaction, for example, does not.
@@ -407,7 +409,10 @@ impl Tree {
             let id = ItemId::from(format!("subagent-completed-{}", report.turn));
             let activity = Activity::Completed;
             let (agent, path) = (agent.id().clone(), agent.path().to_owned());
-            parent.show_item(&turn, Item { id, kind: ItemKind::AgentActivity { activity, agent, path, model: None } });
+            parent
+                .core()
+                .link
+                .show_item(&turn, Item { id, kind: ItemKind::AgentActivity { activity, agent, path, model: None } });
         }
         let answer = letter::final_answer(agent.path(), parent.path(), &report.turn, &report.outcome);
         let edge_id = format!("edge:agent_result:{}:{}:{}", agent.id(), report.turn, parent.id());
@@ -537,7 +542,7 @@ impl State {
         let is_here = parent.lineage().is_none() || self.by_id(parent.id()).is_some();
         // The tree is created with the first agent that the root starts, so it cannot know whether the root was shut down
         // before.
-        let is_closed = self.is_closed || parent.state().is_closed;
+        let is_closed = self.is_closed || parent.core().state().turns.is_closed;
         if is_here && !is_closed { Ok(()) } else { Err(Refused::Gone) }
     }
 

@@ -31,28 +31,26 @@ enum End {
 }
 
 /// Waits until there is mail, the user says something, or the timeout passes.
-pub(super) async fn wait(context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+pub(super) async fn wait(agent: &Agent, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
     let arguments::Wait { timeout_ms } = arguments::read("wait_agent", &call.input)?;
     let asked = timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
     if asked > MAX_WAIT_MS {
         return Err(Refused::LongWait { asked, limit: MAX_WAIT_MS });
     }
     let millis = asked.max(MIN_WAIT_MS);
-    let agent = &context.agent;
     let shown = |status| ItemKind::AgentCall { tool: "wait".to_owned(), receivers: Vec::new(), prompt: None, status };
     let item = Item { id: call.id.clone(), kind: shown(WorkStatus::InProgress) };
-    let item = agent.start_item(&context.turn, item);
-    let clock = &agent.runtime().options().clock;
+    let item = context.agent.start_item(&context.turn, item);
     context.trace.start_runtime(
         ToolKind::WaitAgent,
         Json(&json!({
-            "started_at_ms": clock.now_ms(),
+            "started_at_ms": context.agent.now_ms(),
             "sender_thread_id": agent.id(),
             "receiver_thread_ids": [],
             "call_id": call.id,
         })),
     );
-    let end = until(context, Duration::from_millis(millis.unsigned_abs())).await;
+    let end = until(agent, context, Duration::from_millis(millis.unsigned_abs())).await;
     let (status, execution) = match end {
         End::Stopped => (WorkStatus::Interrupted, ExecutionStatus::Cancelled),
         End::Mail | End::Input | End::Time => (WorkStatus::Completed, ExecutionStatus::Completed),
@@ -60,7 +58,7 @@ pub(super) async fn wait(context: &ToolContext, call: &ToolCall) -> Result<Strin
     let report = json!({
         "sender_thread_id": agent.id(),
         "call_id": call.id,
-        "completed_at_ms": clock.now_ms(),
+        "completed_at_ms": context.agent.now_ms(),
         "statuses": {},
     });
     context.trace.end_runtime(execution, Json(&report));
@@ -79,8 +77,7 @@ pub(super) async fn wait(context: &ToolContext, call: &ToolCall) -> Result<Strin
     Ok(json!({ "message": format!("{message}{remark}"), "timed_out": end == End::Time }).to_string())
 }
 
-async fn until(context: &ToolContext, time: Duration) -> End {
-    let agent = &context.agent;
+async fn until(agent: &Agent, context: &ToolContext, time: Duration) -> End {
     let mut attention = agent.attention();
     let comes = async {
         loop {
@@ -107,5 +104,5 @@ async fn until(context: &ToolContext, time: Duration) -> End {
 
 /// Returns whether there is input of the user that the model has not seen.
 fn has_input(agent: &Agent) -> bool {
-    agent.state().turn.as_ref().is_some_and(|turn| !turn.inputs.is_empty())
+    agent.core().state().turns.active.as_ref().is_some_and(|turn| !turn.inputs.is_empty())
 }

@@ -108,7 +108,7 @@ impl<'a> Listener<'a> {
                 return End::Whole;
             }
             self.hear(event);
-            if self.task.unless_stopped(self.task.agent.ready()).await.is_err() {
+            if self.task.unless_stopped(self.task.agent.link.ready()).await.is_err() {
                 return End::Stopped;
             }
         }
@@ -164,7 +164,7 @@ impl<'a> Listener<'a> {
             return None;
         }
         let own = self.own_id(id, prefix(&kind));
-        let item = self.task.agent.start_item(&self.task.turn, Item { id: ItemId::from(own), kind });
+        let item = OpenItem::start(&self.task.agent.link, &self.task.turn, Item { id: ItemId::from(own), kind });
         self.open.push((id.to_owned(), item));
         self.open.last_mut().map(|(_, item)| item)
     }
@@ -176,13 +176,7 @@ impl<'a> Listener<'a> {
     }
 
     fn own_id(&self, id: &str, prefix: &str) -> String {
-        let mut state = self.task.agent.state();
-        if !id.is_empty() && state.used_ids.insert(id.to_owned()) {
-            return id.to_owned();
-        }
-        let id = format!("{prefix}_{}", Uuid::now_v7());
-        state.used_ids.insert(id.clone());
-        id
+        self.task.agent.state().history.own_id(id, prefix)
     }
 
     fn grow(&mut self, id: &str, empty: impl FnOnce() -> ItemKind, delta: Delta) {
@@ -239,7 +233,7 @@ impl<'a> Listener<'a> {
     /// Adds an item to the conversation if it is valid there.
     fn keep(&mut self, item: Value) {
         if let Err(reason) = history::of_model(&item) {
-            tracing::debug!(thread = %self.task.agent.id(), reason, "an item of the model is left out");
+            tracing::debug!(thread = %self.task.agent.identity.id, reason, "an item of the model is left out");
             self.answered.odd_items.push(item);
             return;
         }
@@ -278,15 +272,10 @@ impl<'a> Listener<'a> {
         self.answered.raw_usage = raw;
         let Some(counts) = usage else { return };
         let agent = &self.task.agent;
-        let order = agent.order();
-        let mut state = agent.state();
-        state.usage.total = state.usage.total.plus(counts);
-        state.usage.last = counts;
-        state.usage.context_window = agent.runtime().options().context_window(&self.task.settings().model);
-        state.context_tokens = counts.total;
-        let usage = state.usage;
-        drop(state);
-        agent.tell(&order, EventKind::TokensUsed { turn: self.task.turn.clone(), usage });
+        let order = agent.link.order();
+        let context_window = agent.options().context_window(&self.task.settings().model);
+        let usage = agent.state().history.count(counts, context_window);
+        agent.link.tell(&order, EventKind::TokensUsed { turn: self.task.turn.clone(), usage });
     }
 
     fn broke_off(&self, how: &str) -> ProviderError {

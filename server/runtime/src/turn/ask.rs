@@ -7,10 +7,10 @@ use super::answer::{Answer, End, ask_once};
 use super::calls;
 use super::request::Question;
 use super::task::{Stop, Task};
+use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
 use crate::provider::{Again, Provider, ProviderError, RetryPolicy};
-use crate::state::CONTEXT_IS_FULL;
 
 /// The answer of a model.
 pub(crate) struct Reply {
@@ -43,7 +43,7 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
             End::Broken(error) => error,
         };
         if error.kind == ErrorKind::ContextWindowExceeded {
-            task.agent.state().context_tokens = CONTEXT_IS_FULL;
+            task.agent.state().history.context_tokens = CONTEXT_IS_FULL;
         }
         let Some(again) = tries.again(&retry_policy, &error) else {
             return Err(Stop::Failed(final_error(error, &tries)));
@@ -51,7 +51,7 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
         let message = format!("Reconnecting... {}/{}", again.number, again.of);
         let details =
             Some(error.details.map_or(error.message.clone(), |details| format!("{}: {details}", error.message)));
-        task.agent.event(EventKind::Error {
+        task.agent.link.event(EventKind::Error {
             turn: task.turn.clone(),
             error: TurnError { message, details, kind: error.kind },
             retry: Retry::Follows,

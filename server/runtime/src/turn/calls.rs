@@ -1,6 +1,7 @@
 //! Runs the tool calls of an answer: concurrently, except for those that depend on an earlier one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::queue::Queue;
 use super::task::{Stop, Task};
 use crate::history::{self, ABORTED, CallKind};
 use crate::recording;
-use crate::tool::{Then, ToolContext, ToolOutcome};
+use crate::tool::{Then, Tool, ToolContext, ToolOutcome};
 
 pub(crate) use super::answer::Call;
 
@@ -66,7 +67,9 @@ pub(crate) async fn run(task: &Task, calls: Vec<Call>) -> Result<(), Stop> {
 
 impl Calls {
     fn start(&mut self, task: &Task, index: usize, call: &Call) {
-        let tool = task.agent.tools().find(|tool| tool.is_called(call.call.namespace.as_deref(), &call.call.name));
+        let is_called = |tool: &&Arc<dyn Tool>| tool.is_called(call.call.namespace.as_deref(), &call.call.name);
+        let mut tools = task.agent.tools().filter(is_called);
+        let tool = tools.next();
         let description = tool.map(|tool| tool.description(&call.call));
         let trace = recording::start_tool_call(&task.trace, &call.call, description.as_ref());
         self.traces.push((call.call.id.as_str().to_owned(), call.kind, trace.clone()));
@@ -91,11 +94,12 @@ impl Calls {
             }
         };
         let context = ToolContext {
-            agent: task.agent.clone(),
+            agent: task.agent.for_tools.clone(),
             turn: task.turn.clone(),
             settings: task.settings(),
             cancelled: task.cancelled.clone(),
             trace,
+            next: tools.next().cloned(),
         };
         let (tool, call) = (tool.clone(), call.call.clone());
         let ended = CancellationToken::new();
@@ -127,7 +131,7 @@ impl Calls {
                 Ok((_, (index, Some(outcome)))) => (index, outcome),
                 Err(error) => {
                     let Some(index) = self.tasks.get(&error.id()).copied() else { continue };
-                    tracing::error!(thread = %task.agent.id(), %error, "a tool broke down");
+                    tracing::error!(thread = %task.agent.identity.id, %error, "a tool broke down");
                     let output = json!("the tool broke down");
                     (index, ToolOutcome { output, success: false, then: Then::Continue })
                 }

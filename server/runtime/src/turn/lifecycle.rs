@@ -14,57 +14,27 @@ use super::converse::converse;
 use super::request::{Audience, Offered, Question};
 use super::shell;
 use super::task::{Conversation, Stop, Task};
-use crate::agent::{Agent, TurnReport};
+use crate::core::{AgentCore, Begun, Plan, State, TurnReport, Work};
 use crate::event::{ErrorKind, EventKind, Retry, TurnError, TurnKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Item;
 use crate::recording::TurnRecord;
-use crate::settings::Settings;
-use crate::state::{ActiveTurn, Plan, State, Work};
 use crate::{compaction, history, instructions, review};
 
 /// Tells the model that a turn was interrupted.
 const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn before it was done. Commands and changes that had \
                             begun may be half done: look before you rely on them.\n</turn_aborted>";
 
-/// A turn that occupies the agent.
-pub(crate) struct Begun {
-    plan: Plan,
-    settings: Arc<Settings>,
-    /// Is cancelled when the turn may start: the end of the previous turn is reported first.
-    may_begin: Option<CancellationToken>,
-    cancelled: CancellationToken,
-    ended: CancellationToken,
-}
-
 /// Makes a turn the running turn of the agent.
-pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun {
-    let inputs = match &mut plan.work {
-        Work::Regular { inputs, .. } => std::mem::take(inputs),
-        _ => std::collections::VecDeque::new(),
-    };
-    let (cancelled, ended) = (CancellationToken::new(), CancellationToken::new());
-    if let Some(pace) = &agent.runtime().options().pace {
+pub(super) fn install(agent: &AgentCore, state: &mut State, plan: Plan) -> Begun {
+    if let Some(pace) = &agent.options().pace {
         pace.turn_started(&plan.id);
     }
-    state.turn = Some(ActiveTurn {
-        id: plan.id.clone(),
-        root_turn: plan.root_turn.clone(),
-        kind: plan.work.kind(),
-        settings: Arc::clone(&state.settings),
-        inputs,
-        commands: 0,
-        command_ended: Arc::default(),
-        cancelled: cancelled.clone(),
-        ended: ended.clone(),
-        is_closing: false,
-    });
-    let (settings, may_begin) = (Arc::clone(&state.settings), state.reported.clone());
-    Begun { plan, settings, may_begin, cancelled, ended }
+    state.turns.install(plan, &state.settings)
 }
 
 /// Runs a turn, and then all turns that were queued meanwhile.
-pub(crate) async fn work(agent: Agent, first: Begun) {
+pub(super) async fn work(agent: Arc<AgentCore>, first: Begun) {
     let mut next = Some(first);
     while let Some(mut turn) = next {
         if let Some(reported) = turn.may_begin.take() {
@@ -77,16 +47,20 @@ pub(crate) async fn work(agent: Agent, first: Begun) {
 
 /// Returns the turn, unless the agent was shut down before it started and it would only read mail. If the parent was shut
 /// down too, it did not receive the previous result; it gets the newest one when both are loaded again.
-fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
+fn unless_shut_down(agent: &AgentCore, next: Begun) -> Option<Begun> {
     let mut state = agent.state();
-    let is_empty = state.notes.is_empty() && state.turn.as_ref().is_some_and(|turn| turn.commands == 0);
-    if !state.is_closed || !is_empty || agent.parent().is_none() || next.plan.work.kind() != TurnKind::Regular {
+    let is_empty = state.history.notes.is_empty() && state.turns.active.as_ref().is_some_and(|turn| turn.commands == 0);
+    if !state.turns.is_closed
+        || !is_empty
+        || agent.identity.parent().is_none()
+        || next.plan.work.kind() != TurnKind::Regular
+    {
         return Some(next);
     }
-    state.turn = None;
+    state.turns.active = None;
     drop(state);
-    if let Some(pace) = &agent.runtime().options().pace {
-        pace.end_reported(agent.path(), &next.plan.id);
+    if let Some(pace) = &agent.options().pace {
+        pace.end_reported(&agent.identity.path, &next.plan.id);
     }
     next.ended.cancel();
     None
@@ -94,7 +68,7 @@ fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
 
 /// Runs a command of the user while a turn runs. The turn waits for the command before it ends.
 pub(crate) fn run_beside(
-    agent: Agent,
+    agent: Arc<AgentCore>,
     turn: TurnId,
     cancelled: CancellationToken,
     command: String,
@@ -104,20 +78,20 @@ pub(crate) fn run_beside(
     tokio::spawn(async move {
         let RunningCommand { agent, turn } = &running;
         let note = shell::run(agent, turn, &agent.settings(), &cancelled, command, timeout).await;
-        agent.state().notes.push(note);
+        agent.state().history.notes.push(note);
     });
 }
 
 /// Guard for a command that a turn waits for.
 struct RunningCommand {
-    agent: Agent,
+    agent: Arc<AgentCore>,
     turn: TurnId,
 }
 
 impl Drop for RunningCommand {
     fn drop(&mut self) {
         let mut state = self.agent.state();
-        if let Some(turn) = state.turn.as_mut().filter(|active| active.id == self.turn) {
+        if let Some(turn) = state.turns.active.as_mut().filter(|active| active.id == self.turn) {
             turn.commands -= 1;
             turn.command_ended.notify_one();
         }
@@ -125,31 +99,25 @@ impl Drop for RunningCommand {
 }
 
 /// Runs a turn to its end and returns the next one.
-async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
+async fn run(agent: &Arc<AgentCore>, begun: Begun) -> Option<Begun> {
     let Begun { plan, settings, may_begin: _, cancelled, ended } = begun;
     // The guard also releases the next turn if this one panics.
     let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
     let kind = work.kind();
-    let context_window = agent.runtime().options().context_window(&settings.model);
-    agent.event(EventKind::TurnStarted { turn: id.clone(), root_turn: root_turn.clone(), kind, context_window });
-    let thread = agent.record().await;
-    let record = TurnRecord::start(
-        agent.recording(),
-        &thread,
-        &id,
-        &root_turn,
-        context_window,
-        &agent.runtime().options().clock,
-    );
+    let context_window = agent.options().context_window(&settings.model);
+    agent.link.event(EventKind::TurnStarted { turn: id.clone(), root_turn: root_turn.clone(), kind, context_window });
+    let thread = agent.start_recording().await;
+    let record =
+        TurnRecord::start(agent.record.shared(), &thread, &id, &root_turn, context_window, &agent.options().clock);
     let task = Task {
-        agent: agent.clone(),
+        agent: Arc::clone(agent),
         turn: id.clone(),
         settings: Mutex::new(settings),
         cancelled,
         trace: record.trace().clone(),
         conversation: Conversation::Thread,
-        jitter: Backoff::new(agent.runtime().seed()),
+        jitter: Backoff::new(agent.shared.seed()),
     };
     task.record_earlier();
     let mut work = Doing::from(work);
@@ -161,12 +129,12 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
             said = last.or(said.take());
             said.clone()
         });
-        if let Some(pace) = &agent.runtime().options().pace {
+        if let Some(pace) = &agent.options().pace {
             // A turn that is interrupted now is handled separately.
             if task.cancelled.is_cancelled()
-                || task.unless_stopped(pace.before_turn_end(agent, &task.turn)).await.is_err()
+                || task.unless_stopped(pace.before_turn_end(&**agent, &task.turn)).await.is_err()
             {
-                pace.before_turn_end(agent, &task.turn).await;
+                pace.before_turn_end(&**agent, &task.turn).await;
             }
         }
         if let Some(closed) = close(&task, kind, wind_up(&task, done), &record).await {
@@ -174,13 +142,13 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
         }
     };
     let trace = task.trace.clone();
-    let pace = agent.runtime().options().pace.as_ref();
+    let pace = agent.options().pace.as_ref();
     if let Some(pace) = pace {
-        pace.turn_ended(agent, &id, &outcome).await;
+        pace.turn_ended(&agent.identity.path, &id, &outcome).await;
     }
-    agent.report(&TurnReport { agent: agent.clone(), turn: id.clone(), root_turn, kind, outcome, trace });
+    agent.signals.report(&TurnReport { turn: id.clone(), root_turn, kind, outcome, trace });
     if let Some(pace) = pace {
-        pace.end_reported(agent.path(), &id);
+        pace.end_reported(&agent.identity.path, &id);
     }
     next
 }
@@ -237,7 +205,7 @@ impl Doing {
                 task.take_up_inputs().await;
                 if !std::mem::replace(is_told, true) {
                     let (turn, settings) = (task.turn.clone(), task.settings());
-                    task.agent.event(EventKind::TurnContext { turn, settings });
+                    task.agent.link.event(EventKind::TurnContext { turn, settings });
                 }
                 converse(task, &question(output_schema, service_tier)).await
             }
@@ -283,11 +251,11 @@ async fn close(
     record: &TurnRecord,
 ) -> Option<(TurnOutcome, Option<Begun>)> {
     let mut is_noted = false;
-    let mut attention = task.agent.attention();
+    let mut attention = task.agent.signals.attention();
     loop {
         attention.mark_unchanged();
         if !may_reopen(kind, &outcome) {
-            if let Some(turn) = task.agent.state().turn.as_mut() {
+            if let Some(turn) = task.agent.state().turns.active.as_mut() {
                 turn.is_closing = true;
             }
             // Input of the user is not lost: the next turn finds it in the history.
@@ -333,11 +301,11 @@ enum Try {
 
 /// Ends a turn if nothing is left to do. The state is locked, so nothing can arrive in the meantime.
 fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) -> Try {
-    let order = task.agent.order();
+    let order = task.agent.link.order();
     let mut state = task.agent.state();
-    let has_urgent_mail = state.has_urgent_mail();
-    let has_notes = !state.notes.is_empty();
-    let turn = state.turn.as_mut().expect("a turn has the agent until it ends");
+    let has_urgent_mail = state.mailbox.urgent().is_some();
+    let has_notes = !state.history.notes.is_empty();
+    let turn = state.turns.active.as_mut().expect("a turn has the agent until it ends");
     let has_inputs = !turn.inputs.is_empty();
     if task.cancelled.is_cancelled() && *outcome != TurnOutcome::Interrupted {
         return Try::Stopped;
@@ -351,15 +319,15 @@ fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) 
     if turn.commands > 0 {
         return Try::CommandRuns(Arc::clone(&turn.command_ended));
     }
-    state.reported = state.turn.take().map(|turn| turn.ended);
-    let next = state.following().map(|plan| install(&task.agent, &mut state, plan));
+    state.turns.end();
+    let next = state.take_following().map(|plan| install(&task.agent, &mut state, plan));
     drop(state);
     record.end(outcome);
     let turn = &task.turn;
     if let TurnOutcome::Failed(error) = outcome {
         let (turn, error) = (turn.clone(), error.clone());
-        task.agent.tell(&order, EventKind::Error { turn, error, retry: Retry::Ends });
+        task.agent.link.tell(&order, EventKind::Error { turn, error, retry: Retry::Ends });
     }
-    task.agent.tell(&order, EventKind::TurnEnded { turn: turn.clone(), outcome: outcome.clone() });
+    task.agent.link.tell(&order, EventKind::TurnEnded { turn: turn.clone(), outcome: outcome.clone() });
     Try::Ended(next)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::task::Task;
-use crate::agent::review_path;
+use crate::identity::review_path;
 use crate::item::ModelItem;
 use crate::provider::{Origin, RequestBody};
 use crate::settings::Settings;
@@ -75,7 +75,7 @@ impl Question {
         members.insert("store".to_owned(), json!(false));
         members.insert("stream".to_owned(), json!(true));
         members.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
-        members.insert("prompt_cache_key".to_owned(), json!(task.agent.id()));
+        members.insert("prompt_cache_key".to_owned(), json!(task.agent.identity.id));
         if let Some(schema) = &self.output_schema {
             let format = json!({ "type": "json_schema", "name": SCHEMA_NAME, "schema": schema, "strict": true });
             members.insert("text".to_owned(), json!({ "format": format }));
@@ -88,7 +88,7 @@ impl Question {
 
     /// Returns the agent and turn that make the request.
     pub(crate) fn origin(&self, task: &Task) -> Origin {
-        let path = task.agent.path();
+        let path = &task.agent.identity.path;
         let path = if self.audience == Audience::Asker { review_path(path) } else { path.to_owned() };
         Origin { path, turn: task.turn.as_str().to_owned() }
     }
@@ -97,8 +97,8 @@ impl Question {
     pub(crate) fn headers(&self, task: &Task) -> Vec<(String, String)> {
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         vec![
-            header("session-id", task.agent.root().as_str()),
-            header("thread-id", task.agent.id().as_str()),
+            header("session-id", task.agent.identity.root().as_str()),
+            header("thread-id", task.agent.identity.id.as_str()),
             header("turn-id", task.turn.as_str()),
         ]
     }

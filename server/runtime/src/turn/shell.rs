@@ -7,11 +7,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Agent;
+use crate::core::AgentCore;
 use crate::event::Delta;
 use crate::history;
 use crate::id::{ItemId, TurnId};
 use crate::item::{CommandItem, CommandSource, Item, ItemKind, ModelItem, WorkStatus};
+use crate::open_item::OpenItem;
 use crate::settings::Settings;
 use crate::tool::exec::actions::actions;
 use crate::tool::exec::output::{Decoder, ItemOutput, Kept};
@@ -28,14 +29,14 @@ const CHUNK_BYTES: usize = 16 << 10;
 
 /// Runs a command and shows it as an item. Returns the text for the model.
 pub(crate) async fn run(
-    agent: &Agent,
+    agent: &AgentCore,
     turn: &TurnId,
     settings: &Settings,
     cancelled: &CancellationToken,
     command: String,
     timeout: Option<Duration>,
 ) -> ModelItem {
-    let shell = agent.runtime().options().shell.clone();
+    let shell = agent.options().shell.clone();
     let began = Instant::now();
     let line = shlex::try_join([&*shell.to_string_lossy(), "-lc", &command]).unwrap_or_else(|_| command.clone());
     let item = CommandItem {
@@ -49,7 +50,8 @@ pub(crate) async fn run(
         duration_ms: None,
         status: WorkStatus::InProgress,
     };
-    let mut open = agent.start_item(turn, Item { id: ItemId::new(), kind: ItemKind::Command(item.clone()) });
+    let mut open =
+        OpenItem::start(&agent.link, turn, Item { id: ItemId::new(), kind: ItemKind::Command(item.clone()) });
     let mut output = ItemOutput::default();
     let mut kept = Kept::new(MODEL_OUTPUT_BYTES / 2, MODEL_OUTPUT_BYTES / 2);
     let mut say = |text: &str| {
@@ -59,7 +61,7 @@ pub(crate) async fn run(
         }
     };
     let deadline = began + timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let options = agent.runtime().options();
+    let options = agent.options();
     let words = [shell.to_string_lossy().into_owned(), "-lc".to_owned(), command.clone()];
     let words =
         options.environment.guarded_outside(&words, &options.folders.writable(&settings.cwd, &settings.sandbox));
@@ -127,7 +129,7 @@ enum End {
 }
 
 /// Reads the output of a process until it ends. Output of processes that it left running is ignored.
-async fn listen(agent: &Agent, process: &mut Process, say: &mut impl FnMut(&str)) -> End {
+async fn listen(agent: &AgentCore, process: &mut Process, say: &mut impl FnMut(&str)) -> End {
     let (child, mut output) = process.parts();
     let mut decoder = Decoder::default();
     let mut bytes = vec![0; CHUNK_BYTES];
@@ -147,7 +149,7 @@ async fn listen(agent: &Agent, process: &mut Process, say: &mut impl FnMut(&str)
             break;
         }
         say(&decoder.decode(&bytes[..length]));
-        agent.ready().await;
+        agent.link.ready().await;
     }
     say(&decoder.finish());
     let status = match exited {

@@ -9,11 +9,12 @@ use trace_recorder::write::TurnTrace;
 
 use super::backoff::Backoff;
 use super::input;
-use crate::agent::Agent;
+use crate::core::AgentCore;
 use crate::event::{ErrorKind, TurnError};
 use crate::history::{self, History};
 use crate::id::{ItemId, TurnId};
 use crate::item::{Item, ItemKind, ModelItem, ToolOutput};
+use crate::pace::PacedAgent;
 use crate::provider::{Provider, ProviderError};
 use crate::recording;
 use crate::settings::Settings;
@@ -22,7 +23,7 @@ use uuid::Uuid;
 
 /// The context of a running turn.
 pub(crate) struct Task {
-    pub(crate) agent: Agent,
+    pub(crate) agent: Arc<AgentCore>,
     pub(crate) turn: TurnId,
     /// The settings at the latest safe point.
     pub(crate) settings: Mutex<Arc<Settings>>,
@@ -61,9 +62,10 @@ impl Task {
 
     /// Waits until the [`Pace`](crate::pace::Pace) lets the turn continue, or until the turn is interrupted.
     pub(crate) async fn paced(&self) -> Result<(), Stop> {
-        match (&self.agent.runtime().options().pace, &self.conversation) {
+        match (&self.agent.options().pace, &self.conversation) {
             (Some(pace), Conversation::Thread) => {
-                self.unless_stopped(pace.before_request(&self.agent, &self.turn)).await
+                let agent: Arc<dyn PacedAgent> = Arc::<AgentCore>::clone(&self.agent);
+                self.unless_stopped(pace.before_request(&agent, &self.turn)).await
             }
             _ => Ok(()),
         }
@@ -83,7 +85,7 @@ impl Task {
     /// Returns the provider of the turn.
     pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Stop> {
         let name = &self.settings().provider;
-        self.agent.runtime().options().provider(name).cloned().ok_or_else(|| {
+        self.agent.options().provider(name).cloned().ok_or_else(|| {
             Stop::Failed(TurnError {
                 message: format!("there is no provider `{name}`"),
                 details: None,
@@ -103,7 +105,7 @@ impl Task {
     /// Adds items to the conversation.
     pub(crate) fn remember(&self, items: Vec<ModelItem>) {
         match &self.conversation {
-            Conversation::Thread => self.agent.remember(&self.agent.order(), items, Some(&self.trace)),
+            Conversation::Thread => self.agent.remember(&self.agent.link.order(), items, Some(&self.trace)),
             Conversation::Aside(history) => {
                 let mut history = lock(history);
                 for item in items {
@@ -116,7 +118,7 @@ impl Task {
 
     /// Records items that joined the conversation while no turn ran.
     pub(crate) fn record_earlier(&self) {
-        let earlier = std::mem::take(&mut self.agent.state().unrecorded);
+        let earlier = std::mem::take(&mut self.agent.state().history.unrecorded);
         earlier.iter().for_each(|item| recording::accept(&self.trace, item));
     }
 
@@ -129,19 +131,14 @@ impl Task {
         self.take_up_settings();
         self.take_up_inputs().await;
         self.take_up_notes();
-        let mail: Vec<_> = {
-            let mail = &mut self.agent.state().mail;
-            match &self.agent.runtime().options().pace {
-                Some(pace) => pace.take_mail(self.agent.path(), &self.turn, mail),
-                None => mail.drain(..).collect(),
-            }
-        };
+        let pace = self.agent.options().pace.as_deref();
+        let mail = self.agent.state().mailbox.take(pace, &self.agent.identity.path, &self.turn);
         self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
     }
 
     /// Applies changes of the settings for this turn.
     fn take_up_settings(&self) {
-        let newest = self.agent.state().turn.as_ref().map(|turn| Arc::clone(&turn.settings));
+        let newest = self.agent.state().turns.active.as_ref().map(|turn| Arc::clone(&turn.settings));
         if let Some(newest) = newest {
             *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = newest;
         }
@@ -150,7 +147,7 @@ impl Task {
     /// Adds input of the user to the conversation.
     pub(crate) async fn take_up_inputs(&self) {
         loop {
-            let next = self.agent.state().turn.as_mut().and_then(|turn| turn.inputs.pop_front());
+            let next = self.agent.state().turns.active.as_mut().and_then(|turn| turn.inputs.pop_front());
             let Some(said) = next else { return };
             if let Some(told) = said.output {
                 self.take_up_output(told);
@@ -160,7 +157,7 @@ impl Task {
             let id = history::id(&message).map_or_else(ItemId::new, ItemId::from);
             let kind = ItemKind::UserMessage { client_id: said.client_id, content: said.content };
             self.remember(vec![message]);
-            self.agent.show_item(&self.turn, Item { id, kind });
+            self.agent.link.show_item(&self.turn, Item { id, kind });
         }
     }
 
@@ -173,14 +170,14 @@ impl Task {
             item["namespace"] = namespace.as_str().into();
         }
         self.remember(vec![Arc::new(item)]);
-        self.agent.show_item(&self.turn, Item { id, kind: ItemKind::ToolOutput { name, namespace, output } });
+        self.agent.link.show_item(&self.turn, Item { id, kind: ItemKind::ToolOutput { name, namespace, output } });
     }
 
     /// Adds items that joined the history while the turn ran.
     pub(crate) fn take_up_notes(&self) {
-        let notes = std::mem::take(&mut self.agent.state().notes);
+        let notes = std::mem::take(&mut self.agent.state().history.notes);
         if !notes.is_empty() {
-            self.agent.remember(&self.agent.order(), notes, Some(&self.trace));
+            self.agent.remember(&self.agent.link.order(), notes, Some(&self.trace));
         }
     }
 

@@ -27,7 +27,7 @@ use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::id::{ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, CommandSource, Input, Item, ItemKind, ModelItem, WorkStatus};
 use trace_runtime::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
-use trace_runtime::runtime::{Runtime, RuntimeOptions};
+use trace_runtime::runtime::{AgentHost, Runtime, RuntimeOptions};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
@@ -243,7 +243,9 @@ impl Host for Witness {
     fn ready(&self, _: &ThreadId) -> BoxFuture<'static, ()> {
         Box::pin(tokio::task::yield_now())
     }
+}
 
+impl AgentHost for Witness {
     fn adopt(&self, _: Agent) {}
 }
 
@@ -495,7 +497,7 @@ pub fn world(answers: Vec<Vec<Step>>) -> World {
 
 pub fn world_with(provider: Arc<Scripted>, options: RuntimeOptions) -> World {
     let witness = Arc::new(Witness::default());
-    let runtime = Runtime::new(options, Arc::clone(&witness) as Arc<dyn Host>);
+    let runtime = Runtime::new(options, Arc::clone(&witness) as Arc<dyn AgentHost>);
     let agent = runtime.start(NewAgent::new(ThreadId::new(), settings()));
     World { provider, witness, runtime, agent }
 }

@@ -278,7 +278,7 @@ pub(crate) async fn run_nothing_of_a_command() {
             let (_, said) = run(&world, &line).await;
             until_ended(&word).await;
             let ended = async {
-                while !world.agent.terminals().is_empty() {
+                while !world.agent.terminals().list().is_empty() {
                     tokio::task::yield_now().await;
                 }
             };

@@ -20,7 +20,7 @@ use trace_runtime::id::{ItemId, ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, Item, ItemKind};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
 use trace_runtime::tool::{Tool, ToolCall, ToolContext, ToolInput, ToolOptions, ToolOutcome, standard};
-use trace_runtime::{Agent, NewAgent, Runtime, RuntimeOptions};
+use trace_runtime::{Agent, AgentHost, NewAgent, Runtime, RuntimeOptions};
 
 /// What a host does with a question.
 pub(crate) enum Reply {
@@ -74,7 +74,9 @@ impl Host for Recorder {
     fn ready(&self, _thread: &ThreadId) -> BoxFuture<'static, ()> {
         if self.is_stalled.load(Ordering::Relaxed) { Box::pin(pending()) } else { Box::pin(ready(())) }
     }
+}
 
+impl AgentHost for Recorder {
     fn adopt(&self, _child: Agent) {}
 }
 
@@ -109,7 +111,8 @@ impl World {
             mode_instructions: None,
         };
         let host = Arc::new(Recorder::default());
-        let runtime = Runtime::new(RuntimeOptions::new(Vec::new(), Vec::new()), Arc::clone(&host) as Arc<dyn Host>);
+        let runtime =
+            Runtime::new(RuntimeOptions::new(Vec::new(), Vec::new()), Arc::clone(&host) as Arc<dyn AgentHost>);
         let agent = runtime.start(NewAgent::new(ThreadId::new(), settings.clone()));
         let (turn, cancelled) = (TurnId::new(), CancellationToken::new());
         Self { agent, host, tools: standard(options), settings, turn, cancelled, calls: Mutex::new(0) }
@@ -152,11 +155,12 @@ impl World {
             input,
         };
         let context = ToolContext {
-            agent: self.agent.clone(),
+            agent: self.agent.for_tools().clone(),
             turn: self.turn.clone(),
             settings: Arc::new(self.settings.clone()),
             cancelled: self.cancelled.clone(),
             trace: ToolTrace::disabled(),
+            next: None,
         };
         let tool = self.tools.iter().find(|tool| tool.is_called(namespace, name)).expect("a tool takes the call");
         tool.call(context, call)

@@ -22,8 +22,8 @@ use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 use trace_runtime::tree::{self, NAMESPACE, TreeLimits};
 use trace_runtime::{
-    Agent, Answer, Event, EventKind, Host, NewAgent, Question, Runtime, RuntimeOptions, Settings, ThreadId, TurnId,
-    TurnRequest,
+    Agent, AgentHost, Answer, Event, EventKind, Host, NewAgent, Question, Runtime, RuntimeOptions, Settings, ThreadId,
+    TurnId, TurnRequest,
 };
 
 /// A timeout that is never reached; test time is simulated.
@@ -74,7 +74,9 @@ impl Host for Ears {
     fn ready(&self, _: &ThreadId) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
     }
+}
 
+impl AgentHost for Ears {
     fn adopt(&self, child: Agent) {
         let is_new =
             self.heard.lock().expect("nobody broke down with it").iter().all(|(thread, _)| thread != child.id());
@@ -149,7 +151,7 @@ impl Bench {
         let writer = WriterOptions { max_block: PATIENCE, max_close: PATIENCE, ..WriterOptions::default() };
         options.recording = Some(TraceRoot::new(directory.path().join("traces"), writer));
         options.seed = 1;
-        let runtime = Runtime::new(options, Arc::clone(&ears) as Arc<dyn Host>);
+        let runtime = Runtime::new(options, Arc::clone(&ears) as Arc<dyn AgentHost>);
         let settings = Settings {
             model: "model-1".to_owned(),
             provider: "scripted".to_owned(),
@@ -287,7 +289,7 @@ impl Bench {
     /// Shuts the root down and returns the graph of the bundle.
     pub(crate) async fn reduced(&self) -> Graph {
         self.root.shutdown().await;
-        let bundle = self.root.bundle_path().expect("it is recorded");
+        let bundle = self.root.recording().path().expect("it is recorded");
         let (state, is_whole) = state_of(&bundle).expect("a strict reader accepts it");
         assert!(is_whole);
         if let Some(peers) = reduce_by_peer(&bundle) {

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::agent::NewAgent;
 use trace_runtime::event::TurnOutcome;
-use trace_runtime::host::Host;
 use trace_runtime::id::ThreadId;
 use trace_runtime::provider::Wire;
-use trace_runtime::runtime::{Runtime, RuntimeOptions};
+use trace_runtime::runtime::{AgentHost, Runtime, RuntimeOptions};
 use trace_runtime::settings::Settings;
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
@@ -93,7 +92,7 @@ async fn session(wire: Wire, reasoning: Reasoning) -> (Value, Vec<Value>) {
     options.seed = 1;
     options.recording = Some(TraceRoot::new(directory.path(), WriterOptions::default()));
     let witness = Arc::new(Witness::default());
-    let runtime = Runtime::new(options, Arc::clone(&witness) as Arc<dyn Host>);
+    let runtime = Runtime::new(options, Arc::clone(&witness) as Arc<dyn AgentHost>);
     let settings = Settings { provider: "test".to_owned(), ..settings() };
     let agent = runtime.start(NewAgent::new(ThreadId::new(), settings));
     for said in ["hello", "go on"] {
@@ -109,7 +108,7 @@ async fn session(wire: Wire, reasoning: Reasoning) -> (Value, Vec<Value>) {
         let (_, body) = request.split_once("\r\n\r\n").expect("a head");
         asked.push(serde_json::from_str(body).expect("JSON"));
     }
-    (graph::state(&agent.bundle_path().expect("a recording")), asked)
+    (graph::state(&agent.recording().path().expect("a recording")), asked)
 }
 
 /// Returns a graph without what differs from run to run: ids and times.

@@ -21,7 +21,6 @@ use uuid::Uuid;
 use super::output::{Decoder, ItemOutput, Kept};
 use super::process::{self, Input, Process};
 use super::report;
-use crate::agent::Agent;
 use crate::event::{Delta, EventKind};
 use crate::id::{ItemId, TurnId};
 use crate::item::{CommandAction, CommandItem, CommandSource, ItemKind, WorkStatus};
@@ -29,6 +28,7 @@ use crate::open_item::OpenItem;
 use crate::sandbox::{ControlGroup, Watch};
 use crate::settings::Settings;
 use crate::terminal::{Background, Terminal};
+use crate::tool::ToolAgent;
 
 /// How long a command that is asked to end may take before it is killed.
 pub const KILL_GRACE: Duration = Duration::from_millis(500);
@@ -189,7 +189,7 @@ impl Session {
 
     /// Watches over a process and its item until both have ended.
     pub(super) fn start(
-        agent: &Agent,
+        agent: &ToolAgent,
         new: NewSession,
         mut process: Process,
         open: OpenItem,
@@ -214,7 +214,7 @@ impl Session {
             basis: new.basis,
         });
         agent.extension::<Sessions>().insert(&session);
-        let begun = Begun { at: session.begun, at_ms: agent.runtime().options().clock.now_ms() };
+        let begun = Begun { at: session.begun, at_ms: agent.now_ms() };
         trace.start_runtime(ToolKind::ExecCommand, Json(&begun_report(&session, &new, begun)));
         let watcher = Watcher {
             agent: agent.clone(),
@@ -251,11 +251,11 @@ impl Session {
     }
 
     /// Adds the command to the list of background commands.
-    pub(super) fn keep(self: &Arc<Self>, agent: &Agent) {
-        agent.keep_terminal(Arc::clone(self) as Arc<dyn Background>);
+    pub(super) fn keep(self: &Arc<Self>, agent: &ToolAgent) {
+        agent.terminals().keep(Arc::clone(self) as Arc<dyn Background>);
         if self.released.is_cancelled() {
             // The command ended in the meantime, and nothing else would remove it.
-            agent.forget_terminal(&self.id());
+            agent.terminals().forget(&self.id());
         }
     }
 
@@ -311,7 +311,7 @@ struct Begun {
 
 /// Watches over a command.
 struct Watcher {
-    agent: Agent,
+    agent: ToolAgent,
     session: Arc<Session>,
     new: NewSession,
     process: Process,
@@ -383,7 +383,7 @@ impl Watcher {
         drop(group);
         // The order matters: a task that adds the session to the list checks afterwards whether it was released.
         session.released.cancel();
-        agent.forget_terminal(&session.id());
+        agent.terminals().forget(&session.id());
     }
 
     /// Forwards the output of the command until it has ended.
@@ -483,7 +483,7 @@ impl Watcher {
             ..self.new.item.clone()
         };
         let mut report = begun_report(&self.session, &self.new, self.begun);
-        report["completed_at_ms"] = json!(self.agent.runtime().options().clock.now_ms());
+        report["completed_at_ms"] = json!(self.agent.now_ms());
         report["aggregated_output"] = json!(item.output.as_deref().unwrap_or(""));
         report["exit_code"] = json!(ended.code);
         report["duration"] = json!({ "secs": elapsed.as_secs(), "nanos": elapsed.subsec_nanos() });
@@ -533,13 +533,13 @@ async fn next_input<'a>(
 
 /// What remains after an item has completed.
 struct Remains {
-    agent: Agent,
+    agent: ToolAgent,
     session: Arc<Session>,
     process: Process,
 }
 
 /// Keeps what a command left behind when it ended, such as a server: it can be listed and stopped, and its output is read.
-async fn linger(agent: &Agent, session: &Arc<Session>, process: &mut Process) {
+async fn linger(agent: &ToolAgent, session: &Arc<Session>, process: &mut Process) {
     session.keep(agent);
     let mut buffer = vec![0; READ_BYTES];
     loop {

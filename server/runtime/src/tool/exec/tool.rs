@@ -138,7 +138,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     if !cwd.is_dir() {
         return failed(format!("cannot run in {}: there is no such folder", cwd.display()));
     }
-    let running = context.agent.terminals();
+    let running = context.agent.terminals().list();
     if running.len() >= MAX_BACKGROUND_COMMANDS {
         let ids: Vec<String> = running.into_iter().map(|terminal| terminal.process_id).collect();
         return failed(format!(
@@ -492,7 +492,7 @@ async fn start(
             (launcher.program.clone(), launcher.arguments(confinement, &words), Streams::DetachedPipe)
         }
         _ => {
-            let writable = agent.runtime().options().folders.writable(&context.settings.cwd, &context.settings.sandbox);
+            let writable = agent.folders().writable(&context.settings.cwd, &context.settings.sandbox);
             let mut words = options.environment.guarded_outside(&command.argv, &writable);
             (PathBuf::from(words.remove(0)), words, Streams::Pipe)
         }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trace_runtime::host::QuestionId;
 use trace_runtime::tree::{self, AgentStatus, ROOT};
-use trace_runtime::{Agent, Answer, Event, Host, Question, ThreadId};
+use trace_runtime::{Agent, AgentHost, Answer, Event, Host, Question, ThreadId};
 
 use super::store::Store;
 
@@ -189,7 +189,9 @@ impl Host for Keeper {
     fn ready(&self, _: &ThreadId) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
     }
+}
 
+impl AgentHost for Keeper {
     fn adopt(&self, child: Agent) {
         if self.lives() {
             self.check_room();

@@ -221,10 +221,10 @@ impl Process {
         let first = keeper.agents().into_iter().find(|agent| agent.id() == root).expect("the root was loaded");
         if !is_in_order {
             // A process that dies leaves what it has written. Waiting for the writer makes this reproducible.
-            first.recorded_so_far().await;
+            first.recording().written().await;
         }
         keeper.forget();
-        Ended { is_in_order, bundle: first.bundle_path() }
+        Ended { is_in_order, bundle: first.recording().path() }
     }
 
     /// Loads the stored threads, as the server does.

@@ -1,0 +1,58 @@
+//! The messages of other agents that an agent's model has not seen.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::id::TurnId;
+use crate::mail::{Mail, Wake};
+use crate::pace::Pace;
+use crate::refusal::Refusal;
+
+/// Most messages of other agents that wait for the model.
+pub const MAX_WAITING_MAIL: usize = 1024;
+
+/// The messages that wait for an agent.
+#[derive(Default)]
+pub(crate) struct Mailbox(VecDeque<Arc<Mail>>);
+
+impl Mailbox {
+    /// Returns a mailbox with messages that came before the agent was loaded. None of them begins a turn any more.
+    pub(crate) fn restore(mail: Vec<Mail>) -> Self {
+        Self(mail.into_iter().map(|mail| Arc::new(Mail { wake: Wake::Nobody, ..mail })).collect())
+    }
+
+    /// Takes a message.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if as many messages wait as the limit says.
+    pub(crate) fn push(&mut self, mail: Mail, limit: usize) -> Result<Arc<Mail>, Refusal> {
+        if self.0.len() >= limit {
+            return Err(Refusal::Full { limit, what: "messages" });
+        }
+        let mail = Arc::new(mail);
+        self.0.push_back(Arc::clone(&mail));
+        Ok(mail)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn list(&self) -> Vec<Mail> {
+        self.0.iter().map(|mail| Mail::clone(mail)).collect()
+    }
+
+    /// Returns the first message that an agent must not end its turn before.
+    pub(crate) fn urgent(&self) -> Option<&Mail> {
+        self.0.iter().find(|mail| mail.wake == Wake::Agent).map(|mail| &**mail)
+    }
+
+    /// Takes the messages that go into a turn's next request: all, unless a pace says otherwise.
+    pub(crate) fn take(&mut self, pace: Option<&dyn Pace>, path: &str, turn: &TurnId) -> Vec<Arc<Mail>> {
+        match pace {
+            Some(pace) => pace.take_mail(path, turn, &mut self.0),
+            None => self.0.drain(..).collect(),
+        }
+    }
+}
