@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::history;
 use crate::item::ModelItem;
+use crate::options::RuntimeOptions;
 use crate::sandbox::Confinement;
 use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
 use crate::tool::regular;
-use crate::turn::Task;
 
 /// Name of the files with instructions of a project for agents.
 pub const PROJECT_FILE: &str = "AGENTS.md";
@@ -62,19 +62,14 @@ pub(crate) fn developer_of(request: &Value) -> Option<String> {
     Some(text.strip_prefix(DEVELOPER)?.strip_suffix(end.as_str())?.trim_matches('\n').to_owned())
 }
 
-/// Adds context that the model has not seen yet or that has changed.
-pub(crate) async fn tell(task: &Task) {
-    let items = task.items();
-    let news: Vec<ModelItem> = context(task).await.into_iter().filter(|message| is_news(&items, message)).collect();
-    if !news.is_empty() {
-        task.remember(news);
-    }
+/// Returns the context that the model has not seen in `items` yet, or that has changed since.
+pub(crate) async fn news(items: &[ModelItem], settings: &Settings, options: &RuntimeOptions) -> Vec<ModelItem> {
+    let context = context(settings, options).await;
+    context.into_iter().filter(|message| is_news(items, message)).collect()
 }
 
 /// Returns the whole context for a new conversation.
-pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
-    let settings = &task.settings();
-    let options = task.agent.options();
+pub(crate) async fn context(settings: &Settings, options: &RuntimeOptions) -> Vec<ModelItem> {
     let mut messages = Vec::new();
     let mut say = |role: &str, tag: &str, text: &str| {
         let end = tag.replacen('<', "</", 1);

@@ -45,7 +45,7 @@ impl Mailbox {
 
     /// Returns the first message that an agent must not end its turn before.
     pub(crate) fn urgent(&self) -> Option<&Mail> {
-        self.0.iter().find(|mail| mail.wake == Wake::Agent).map(|mail| &**mail)
+        self.0.iter().map(Arc::as_ref).find(|mail| mail.wake == Wake::Agent)
     }
 
     /// Takes the messages that go into a turn's next request: all, unless a pace says otherwise.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::compaction::ASK_FOR_SUMMARY;
+use crate::turn::ASK_FOR_SUMMARY;
 
 /// Types of items with which other programs send settings to the provider.
 const NOTES: [&str; 2] = ["additional_tools", "compaction_trigger"];

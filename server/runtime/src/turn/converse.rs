@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::ask::ask;
 use super::calls;
+use super::compaction;
 use super::request::Question;
 use super::task::{Stop, Task};
-use crate::compaction;
 use crate::item::Item;
 
 /// Requests answers and runs tool calls until an answer has no calls. Returns the last message.

@@ -10,8 +10,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::backoff::Backoff;
+use super::compaction;
 use super::converse::converse;
 use super::request::{Audience, Offered, Question};
+use super::review;
 use super::shell;
 use super::task::{Conversation, Stop, Task};
 use crate::core::{AgentCore, Begun, Plan, State, TurnReport, Work};
@@ -19,7 +21,7 @@ use crate::event::{ErrorKind, EventKind, Retry, TurnError, TurnKind, TurnOutcome
 use crate::id::TurnId;
 use crate::item::Item;
 use crate::recording::TurnRecord;
-use crate::{compaction, history, instructions, review};
+use crate::{history, instructions};
 
 /// Tells the model that a turn was interrupted.
 const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn before it was done. Commands and changes that had \
@@ -201,7 +203,7 @@ impl Doing {
         };
         match self {
             Self::Regular { output_schema, service_tier, is_told } => {
-                instructions::tell(task).await;
+                task.tell_news().await;
                 task.take_up_inputs().await;
                 if !std::mem::replace(is_told, true) {
                     let (turn, settings) = (task.turn.clone(), task.settings());

@@ -13,6 +13,7 @@ use crate::core::AgentCore;
 use crate::event::{ErrorKind, TurnError};
 use crate::history::{self, History};
 use crate::id::{ItemId, TurnId};
+use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem, ToolOutput};
 use crate::pace::PacedAgent;
 use crate::provider::{Provider, ProviderError};
@@ -113,6 +114,14 @@ impl Task {
                     history.push(item);
                 }
             }
+        }
+    }
+
+    /// Adds context that the model has not seen yet or that has changed.
+    pub(crate) async fn tell_news(&self) {
+        let news = instructions::news(&self.items(), &self.settings(), self.agent.options()).await;
+        if !news.is_empty() {
+            self.remember(news);
         }
     }
 

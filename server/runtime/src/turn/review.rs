@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use trace_recorder::format::ExecutionStatus;
 
+use super::converse::converse;
+use super::request::{Audience, Offered, Question};
+use super::task::{Conversation, Stop, Task};
 use crate::history::{self, History};
 use crate::id::ItemId;
 use crate::instructions;
 use crate::item::{Item, ItemKind};
-use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, converse};
 
 /// Instructions of the reviewer.
 const INSTRUCTIONS: &str = "\
@@ -63,7 +65,7 @@ async fn ask_reviewer(task: &Task, instructions: &str) -> Result<String, Stop> {
         conversation: Conversation::Aside(Mutex::new(History::default())),
         jitter: task.jitter.fork(),
     };
-    let mut first = instructions::context(&aside).await;
+    let mut first = instructions::context(&aside.settings(), aside.agent.options()).await;
     first.push(history::text_message("user", instructions));
     aside.remember(first);
     let question = Question {

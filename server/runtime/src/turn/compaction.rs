@@ -8,6 +8,9 @@ use serde_json::Value;
 use trace_recorder::write::NewCompactionRequest;
 use uuid::Uuid;
 
+use super::ask::ask;
+use super::request::{Audience, Offered, Question};
+use super::task::{Conversation, Stop, Task};
 use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::history::{self, History};
@@ -17,7 +20,6 @@ use crate::item::{Item, ItemKind, ModelItem};
 use crate::open_item::OpenItem;
 use crate::provider::{Again, Provider, Request};
 use crate::recording;
-use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, ask};
 
 /// Most bytes of messages of the user that are kept.
 pub(crate) const MAX_KEPT_USER_BYTES: usize = 80_000;
@@ -77,7 +79,7 @@ pub(crate) async fn compact(task: &Task, question: &Question) -> Result<(), Stop
             (Some(summary), vec![history::text_message("user", &text)])
         }
     };
-    let mut after = instructions::context(task).await;
+    let mut after = instructions::context(&task.settings(), task.agent.options()).await;
     if !rest.iter().any(|item| user_text(item).is_some()) {
         after.extend(kept(&before));
     }
