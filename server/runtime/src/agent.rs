@@ -10,8 +10,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use crate::agent_record::AgentRecord;
 use crate::core::{AgentCore, Mailbox, State, ThreadHistory};
-pub use crate::core::{AgentRecord, Toolbox, TurnReport};
+pub use crate::core::{Toolbox, TurnReport};
 use crate::event::{ThreadUsage, TurnKind};
 use crate::id::{ThreadId, TurnId};
 use crate::identity::Identity;

@@ -10,6 +10,7 @@
 //! This crate neither prints nor reads the environment.
 
 pub mod agent;
+mod agent_record;
 pub mod approval;
 mod arrival;
 pub mod clock;

@@ -13,8 +13,8 @@ pub const MAX_REMEMBERED_OUTPUT_BYTES: usize = 1 << 20;
 
 /// An item that began and has to end, whatever happens.
 ///
-/// Made by [`ToolAgent::start_item`](crate::tool::ToolAgent::start_item); ends by [`complete`](Self::complete). Dropped before, it completes as it was last shown,
-/// with the status `Interrupted` where it has a status, so that no item is left open.
+/// Made by [`ToolAgent::start_item`](crate::tool::ToolAgent::start_item); ends by [`complete`](Self::complete). Dropped before, it
+/// completes as it was last shown, with the status `Interrupted` where it has a status, so that no item is left open.
 pub struct OpenItem {
     link: Arc<HostLink>,
     turn: TurnId,

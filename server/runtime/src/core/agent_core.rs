@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use trace_recorder::write::{ThreadTrace, TurnTrace};
 
-use super::agent_record::AgentRecord;
 use super::signals::Signals;
 use super::state::State;
 use super::toolbox::Toolbox;
 use super::turns::UserInput;
+use crate::agent_record::AgentRecord;
 use crate::event::EventKind;
 use crate::extensions::Extensions;
 use crate::host_link::{EventGuard, HostLink};
@@ -31,7 +31,7 @@ pub(crate) struct AgentCore {
     pub(crate) shared: Arc<Shared>,
     pub(crate) link: Arc<HostLink>,
     pub(crate) toolbox: Toolbox,
-    pub(crate) record: AgentRecord,
+    pub(crate) record: Arc<AgentRecord>,
     pub(crate) signals: Signals,
     /// What tools get of the agent, with the values that they keep and the processes that they leave running.
     pub(crate) for_tools: ToolAgent,
@@ -47,7 +47,7 @@ impl AgentCore {
         record: AgentRecord,
         state: State,
     ) -> Arc<Self> {
-        let options = &shared.options;
+        let (options, record) = (&shared.options, Arc::new(record));
         let link = HostLink::new(Arc::clone(&shared.host), identity.id.clone(), Arc::clone(&options.clock));
         let for_tools = ToolAgent {
             path: identity.path.as_str().into(),
@@ -56,6 +56,7 @@ impl AgentCore {
             terminals: Arc::<Terminals>::default(),
             folders: Arc::clone(&options.folders),
             surroundings: Arc::new(options.surroundings.clone()),
+            record: Arc::clone(&record),
         };
         let (shared, signals, state) = (Arc::clone(shared), Signals::default(), Mutex::new(state));
         Arc::new(Self { identity, shared, link, toolbox, record, signals, for_tools, state })

@@ -1,7 +1,6 @@
 //! The parts of an agent. Each owns its state; turns and the agent's handle work with them.
 
 mod agent_core;
-mod agent_record;
 mod mailbox;
 mod signals;
 mod state;
@@ -10,7 +9,6 @@ mod toolbox;
 mod turns;
 
 pub(crate) use agent_core::AgentCore;
-pub use agent_record::AgentRecord;
 pub use mailbox::MAX_WAITING_MAIL;
 pub(crate) use mailbox::Mailbox;
 pub use signals::TurnReport;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use crate::agent_record::AgentRecord;
 use crate::event::EventKind;
 use crate::extensions::Extensions;
 use crate::host::{Answer, Question};
@@ -25,6 +26,10 @@ pub struct ToolAgent {
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) folders: Arc<OpenFolders>,
     pub(crate) surroundings: Arc<Surroundings>,
+    /// Held only: a command in the background must not drop the last handle of the bundle, which waits for the disk. The record
+    /// does that on a thread of its own.
+    #[expect(dead_code, reason = "held, not looked at")]
+    pub(crate) record: Arc<AgentRecord>,
 }
 
 impl ToolAgent {
