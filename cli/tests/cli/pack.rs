@@ -216,7 +216,7 @@ fn a_session_that_seems_to_go_on_is_not_deleted() {
     File::open(&log).and_then(|log| log.set_modified(written)).expect("sets the time");
     let refused = run(&place, &["pack", "--delete-source", "live"]);
     assert!(refused.contains("error: live has no end and is not deleted before 20"), "{refused}");
-    assert!(refused.contains("without --delete-source what is there is packed"), "{refused}");
+    assert!(refused.contains("without --delete-source, the events so far are packed"), "{refused}");
     // A bundle whose log is empty or missing is not deleted either.
     fs::write(&log, "").expect("writes");
     assert!(run(&place, &["pack", "--delete-source", "live"]).contains("has no end"));
@@ -391,7 +391,7 @@ fn places_that_cannot_be_meant_are_refused() {
     assert_snapshot!(run(&place, &["unpack", "new/one"]), @r"
     --- stderr
     error: cannot read new/one: No such file or directory (os error 2)
-    hint: new/one.trace is there
+    hint: new/one.trace exists
     --- exit code 1
     ");
 }
