@@ -46,8 +46,6 @@ const KNOWN: &[&str] = &[
     "recorder/src/check/repair/numbers.rs",
     "recorder/src/check/repair/plan.rs",
     "recorder/src/check/stand_in.rs",
-    "recorder/src/pack/reader.rs",
-    "recorder/src/payloads.rs",
     "recorder/src/retention/candidate.rs",
     "recorder/src/retention/delete.rs",
     "viz/src/diagram/render/layout/labels.rs",

@@ -1,15 +1,16 @@
 //! Payload files. They are opened when needed, and never outside of their bundle, a directory or a packed bundle.
 
+mod error;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::format::PAYLOADS_DIR;
-use crate::pack::{PackedBundle, PackedError, PackedFile};
+use crate::pack::{PackedBundle, PackedFile};
 
-/// Largest payload file that is read. A model request has a few megabytes at most; a larger file is not a payload.
-pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
+pub use error::{MAX_PAYLOAD_BYTES, PayloadError};
 
 /// The payload files of one bundle.
 ///
@@ -209,29 +210,6 @@ pub struct PayloadEntry {
     pub path: String,
     /// Size of the file.
     pub bytes: u64,
-}
-
-/// Why a payload file cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum PayloadError {
-    /// The path leaves the bundle directory.
-    #[error("path leads out of the bundle")]
-    OutsideBundle,
-    /// The path names a directory, a pipe or another thing that is not a plain file.
-    #[error("not a plain file")]
-    NotAFile,
-    /// The file is larger than [`MAX_PAYLOAD_BYTES`].
-    #[error("file of {bytes} bytes is larger than the {MAX_PAYLOAD_BYTES} that a payload may have")]
-    TooLarge {
-        /// Size of the file.
-        bytes: u64,
-    },
-    /// The bytes are in a part of a packed bundle that is damaged or cannot be read.
-    #[error(transparent)]
-    Packed(#[from] PackedError),
-    /// An error of the file system, such as a missing file.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 #[cfg(test)]
