@@ -6,13 +6,15 @@ use std::path::Path;
 
 use super::finding::{Code, Finding, Findings};
 use super::log::Liveness;
-use super::repair::BACKUP_PREFIX;
 use crate::bundle::Bundle;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded};
 
 /// Most entries of a bundle directory that are checked. A bundle has six at most.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
+
+/// Prefix of the names of directories with copies made by a repair. A number follows.
+pub const BACKUP_PREFIX: &str = "before-repair-";
 
 /// The role of an entry of a bundle directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,20 +1,14 @@
 //! Deletes bundles. A bundle is first renamed to a hidden name, so that nobody finds a partly deleted one.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::candidate::packed_state;
+use super::leftovers::{hidden_name, remove};
 use crate::bundle::is_bundle;
 use crate::lock::Hold;
 use crate::recording::{RECORDER_FILE, is_being_recorded};
-
-/// Prefix of the names that bundles have while they are deleted.
-pub const PRUNED_PREFIX: &str = ".pruned-";
-
-/// Most leftovers with the same name. A further deletion of a bundle with this name fails.
-const MAX_LEFTOVERS: u32 = 1000;
 
 /// Deletes the bundle at `path`, and the state file beside a packed one. The bundle is renamed to a hidden name in the same
 /// directory, then removed. Both steps hold the lock of the bundle. Symlinks in it are removed, never followed.
@@ -71,33 +65,10 @@ fn has_begun() -> io::Error {
     io::Error::other("a recorder is at work on it")
 }
 
-/// Returns an unused hidden name beside `path`.
-pub(crate) fn hidden_name(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("a path without a name"))?;
-    for number in 0..MAX_LEFTOVERS {
-        let mut hidden = OsString::from(PRUNED_PREFIX);
-        hidden.push(name);
-        if number > 0 {
-            hidden.push(format!("-{number}"));
-        }
-        let hidden = path.with_file_name(hidden);
-        match fs::symlink_metadata(&hidden) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(hidden),
-            Err(error) => return Err(error),
-            Ok(_) => {}
-        }
-    }
-    Err(io::Error::other("too many leftovers of earlier deletions"))
-}
-
-/// Removes a bundle or the rest of one. Symlinks in it are removed, never followed.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retention::leftovers::MAX_LEFTOVERS;
     use crate::retention::support::{bundle, later};
     use crate::retention::{Protection, look_at};
 

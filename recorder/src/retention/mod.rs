@@ -11,7 +11,7 @@ mod rules;
 mod support;
 
 pub use candidate::{CLOCK_AHEAD, Candidate, Protection, QUIET_FOR, look_at};
-pub use delete::{PRUNED_PREFIX, delete};
-pub(crate) use delete::{hidden_name, remove};
-pub use leftovers::{delete_leftover, find_leftovers};
+pub use delete::delete;
+pub use leftovers::{PRUNED_PREFIX, delete_leftover, find_leftovers};
+pub(crate) use leftovers::{hidden_name, remove};
 pub use rules::{Rules, Verdict, decide};

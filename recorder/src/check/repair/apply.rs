@@ -8,12 +8,10 @@ use std::path::{Path, PathBuf};
 use super::error::{RepairError, at};
 use super::plan::Plan;
 use crate::bundle::Bundle;
+use crate::check::directory::BACKUP_PREFIX;
 use crate::files::{create_private_dir, create_private_file, sync_directory};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::recording::RECORDER_FILE;
-
-/// Prefix of the names of directories with copies made by a repair. A number follows.
-pub const BACKUP_PREFIX: &str = "before-repair-";
 
 impl Plan<'_> {
     /// Carries out the whole plan. Returns the directory with the copies, or `None` if nothing had to be copied.

@@ -14,7 +14,6 @@ mod numbers;
 mod plan;
 mod run;
 
-pub use apply::BACKUP_PREFIX;
 pub use change::{Change, Changes};
 pub use error::RepairError;
 pub use gaps::MAX_GAP_EVENTS;
