@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::route::Route;
-use super::{Block, Rect};
+use super::block::{Block, Rect};
 
 /// Side length of the squares of the index of occupied places.
 const SQUARE: i64 = 96;
@@ -40,15 +39,11 @@ impl Labels {
 
     /// Finds a place for the label of an arrow. If no place is free, the label gets its best place: overlapping text is
     /// still better than none.
-    pub(super) fn place(&mut self, route: &mut Route) {
-        if route.label.lines.is_empty() {
-            return;
-        }
-        let best = route.label_place(route.label.place);
+    pub(super) fn place(&mut self, best: Rect) -> Rect {
         let mut places = SHIFTS.into_iter().map(|shift| Rect { y: best.y + shift, ..best });
         let place = places.find(|&place| self.is_free(place)).unwrap_or(best);
         let place = Rect { x: place.x.max(0), y: place.y.max(0), ..place };
         self.add(place);
-        route.label.place = place;
+        place
     }
 }

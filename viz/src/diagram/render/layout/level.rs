@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::super::{Diagram, EdgeStyle, Shape, View};
-use super::{Block, Rect};
+use super::block::{Block, Rect};
 
 /// Space between two items of a column.
 const ROW_GAP: i64 = 16;

@@ -8,6 +8,7 @@
 //! Within their groups, arrows run straight to the side. They bend only between columns, where there is room for their
 //! labels.
 
+mod block;
 mod labels;
 mod level;
 mod measure;
@@ -15,10 +16,11 @@ mod route;
 
 use super::super::{Diagram, EdgeStyle};
 use super::{outline, style, text};
-use labels::Labels;
+pub(super) use block::{Block, Rect};
 use level::{Item, Level, Link};
 pub(super) use measure::Measure;
 pub(super) use route::Route;
+use route::{PORT_GAP, PORT_PITCH};
 
 /// Most groups within groups. Groups that are nested deeper are placed in the group at this depth.
 pub(super) const MAX_DEPTH: usize = super::MAX_NESTING;
@@ -44,42 +46,8 @@ pub(super) const MARGIN: i64 = 24;
 const MAX_ARROW_COLUMNS: usize = 34;
 /// Most height that a node gets because of its arrows.
 const MAX_PORTS_HEIGHT: i64 = 360;
-/// Least space between two arrows at the side of a node.
-const PORT_PITCH: i64 = 9;
-/// Space between the label of an arrow and the arrow above it.
-const PORT_GAP: i64 = 6;
 /// Most arrows at a side of a node for which each gets as much room as its label needs.
 const MAX_ROOMY_PORTS: i64 = 6;
-
-/// A rectangle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Rect {
-    pub(super) x: i64,
-    pub(super) y: i64,
-    pub(super) width: i64,
-    pub(super) height: i64,
-}
-
-impl Rect {
-    pub(super) fn right(self) -> i64 {
-        self.x + self.width
-    }
-
-    pub(super) fn bottom(self) -> i64 {
-        self.y + self.height
-    }
-
-    pub(super) fn overlaps(self, other: Self) -> bool {
-        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
-    }
-}
-
-/// Lines of text and their place.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Block {
-    pub(super) lines: Vec<String>,
-    pub(super) place: Rect,
-}
 
 /// The places of everything in a diagram.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::block::{Block, Rect};
+use super::labels::Labels;
 use super::level::{BEND, Item, Level, Relation};
-use super::{Block, Labels, PORT_GAP, PORT_PITCH, Rect};
 use crate::diagram::Diagram;
 use crate::diagram::render::outline;
 
@@ -28,6 +29,10 @@ impl Heading {
     }
 }
 
+/// Least space between two arrows at the side of a node.
+pub(super) const PORT_PITCH: i64 = 9;
+/// Space between the label of an arrow and the arrow above it.
+pub(super) const PORT_GAP: i64 = 6;
 /// Space between a line and the label beside it.
 const LABEL_INDENT: i64 = 6;
 
@@ -83,7 +88,9 @@ pub(super) fn routes(
         let label = std::mem::take(&mut labels[plan.edge]);
         let mut route = route(plan, &ports, &shafts, nodes);
         route.label = label;
-        placed.place(&mut route);
+        if !route.label.lines.is_empty() {
+            route.label.place = placed.place(route.label_place(route.label.place));
+        }
         routes[plan.edge] = Some(route);
     }
     routes
@@ -227,7 +234,7 @@ fn shaft(x: i64, from: Rect, to: Rect) -> Route {
 
 impl Route {
     /// Returns the best place for a label of this size.
-    pub(super) fn label_place(&self, size: Rect) -> Rect {
+    fn label_place(&self, size: Rect) -> Rect {
         let [(out, out_y), (pull, _), _, (back, back_y)] = self.curve;
         let (x, y) = match self.heading {
             // Beside the line.
