@@ -6,6 +6,7 @@
 //!
 //! Redaction is best effort: a secret that nothing gives away stays. What it cannot do is told in `docs/redaction.md`.
 
+mod addresses;
 mod assignments;
 mod blobs;
 mod blocks;
@@ -19,6 +20,8 @@ mod edit;
 mod embedded;
 mod examine;
 mod found;
+mod grammar;
+mod grammars;
 mod headers;
 mod hexdump;
 mod kind;
