@@ -1,12 +1,16 @@
 //! Secrets that are known by the name they are assigned to: environment files, configuration, code, command lines.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_secret, stands_in};
-use super::names::{PARTS, PASSWORD, sensitive_name, weak_name, words};
+use super::names::{API_KEY, PARTS, PASSWORD, sensitive_name, weak_name, words};
+use super::phrases::is_spoken;
 use super::plausible::{Form, MAX_VALUE_BYTES};
 use super::quotes::outer_quote;
 use super::random::{is_generated, is_human, is_memorable};
@@ -74,16 +78,16 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
             continue;
         };
         let is_short = sensitive_name(written).is_none();
-        let looks_announced = is_short && (is_announced(&text[value.clone()]) || is_memorable(&text[value.clone()]));
+        let looks_announced = is_short && is_of_short_name(text, &place, &text[value.clone()], form, &kind);
         if is_short && !looks_announced {
             continue;
         }
+        if let Some(other) =
+            replaced_by(text, &value).filter(|other| is_secret(&text[other.clone()], written, form, &kind))
+        {
+            found.push(Found::new(other, kind.clone(), Evidence::Context));
+        }
         if looks_announced || is_secret(&text[value.clone()], written, form, &kind) {
-            if let Some(other) =
-                replaced_by(text, &value).filter(|other| is_secret(&text[other.clone()], written, form, &kind))
-            {
-                found.push(Found::new(other, kind.clone(), Evidence::Context));
-            }
             found.push(Found::new(value, kind, Evidence::Context));
         } else if let Some(value) = string_behind(text, &place) {
             found.push(Found::new(value, kind, Evidence::Context));
@@ -105,10 +109,55 @@ fn replaced_by(text: &str, value: &Range<usize>) -> Option<Range<usize>> {
     (behind > value.end).then(|| quoted(bytes, start, opened)).flatten()
 }
 
-/// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one.
+/// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one, or the name of a user
+/// stands beside it.
 fn short_name(name: &str) -> Option<Kind> {
-    let name = name.trim_start_matches(['-', '.', '_']);
-    matches!(name, "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw").then_some(PASSWORD)
+    match name.trim_start_matches(['-', '.', '_']) {
+        "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw" => Some(PASSWORD),
+        "key" | "KEY" | "Key" => Some(API_KEY),
+        _ => None,
+    }
+}
+
+/// Says whether the value of a short name is a secret.
+fn is_of_short_name(text: &str, name: &Range<usize>, value: &str, form: Form, kind: &Kind) -> bool {
+    if *kind == PASSWORD {
+        is_announced(value)
+            || is_memorable(value)
+            || (is_user_beside(text.as_bytes(), name) && is_secret(value, "password", form, kind))
+    } else {
+        is_strong(value) && !is_uuid(value) && is_user_beside(text.as_bytes(), name)
+    }
+}
+
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4
+}
+
+/// How far from a name that is too short to tell by itself the name of a user is looked for.
+const MAX_USER_DISTANCE_BYTES: usize = 240;
+
+/// The name of a user or an account, with what assigns a value to it.
+static USER: LazyLock<Regex> = LazyLock::new(|| {
+    let names = "user|user_?name|user_?id|login|account|account_?(?:name|id)|e?-?mail|uid|access_?key_?(?:id)?|client_?id\
+                 |app_?id|application_?id|key_?id|identity|principal|usr";
+    RegexBuilder::new(&format!(r#"(?i)(?:^|[^a-z0-9])(?:{names})\\*['\x22]?[ \t]{{0,20}}(?:=>|[=:])"#))
+        .unicode(false)
+        .build()
+        .expect("the built-in patterns are tested")
+});
+
+/// Says whether the name of a user is assigned a value in the same section or object.
+fn is_user_beside(bytes: &[u8], name: &Range<usize>) -> bool {
+    let before = &bytes[name.start.saturating_sub(MAX_USER_DISTANCE_BYTES)..name.start];
+    let ends =
+        [memchr::memmem::rfind(before, b"\n\n"), memchr::memmem::rfind(before, b"\n["), memchr::memrchr(b'}', before)];
+    let before = &before[ends.into_iter().flatten().max().unwrap_or(0)..];
+    let behind = &bytes[name.end..bytes.len().min(name.end + MAX_USER_DISTANCE_BYTES)];
+    let ends =
+        [memchr::memmem::find(behind, b"\n\n"), memchr::memmem::find(behind, b"\n["), memchr::memchr(b'}', behind)];
+    let behind = &behind[..ends.into_iter().flatten().min().unwrap_or(behind.len())];
+    USER.is_match(before) || USER.is_match(behind)
 }
 
 /// Says whether a name is a part of the name of a resource, as in `arn:aws:secretsmanager:eu:1:secret:prod/db`.
@@ -261,7 +310,8 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         (start, end) = (start + 1, end - 1);
     }
     let value = text.get(start..end)?;
-    (!value.contains(char::is_whitespace) && (is_announced(value) || is_memorable(value))).then_some(start..end)
+    (!value.contains(char::is_whitespace) && (is_announced(value) || is_memorable(value) || is_spoken(value)))
+        .then_some(start..end)
 }
 
 /// Most bytes between a name and the string that is told to be its value.

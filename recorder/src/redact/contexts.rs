@@ -8,6 +8,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::addresses;
+use super::configuration;
 use super::found::{Evidence, Found};
 use super::grammar::{Context, Look};
 use super::grammars;
@@ -21,11 +22,11 @@ use super::search::{Case, Search};
 const CREDENTIALS: Kind = Kind::known("credential");
 
 /// Number of contexts of all tables.
-const COUNT: usize = grammars::CONTEXTS.len() + addresses::CONTEXTS.len();
+const COUNT: usize = grammars::CONTEXTS.len() + configuration::CONTEXTS.len() + addresses::CONTEXTS.len();
 
 /// The contexts of all tables.
 static CONTEXTS: LazyLock<Vec<&Context>> =
-    LazyLock::new(|| grammars::CONTEXTS.iter().chain(addresses::CONTEXTS).collect());
+    LazyLock::new(|| grammars::CONTEXTS.iter().chain(configuration::CONTEXTS).chain(addresses::CONTEXTS).collect());
 
 /// How far before and behind its word a context is looked for.
 const WINDOW_BYTES: usize = 512;

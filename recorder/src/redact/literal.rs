@@ -5,6 +5,7 @@
 
 use super::kind::Kind;
 use super::names::{API_KEY, PASSWORD, SECRET, sensitive_name, words};
+use super::phrases::is_spoken;
 use super::plausible::{Form, MAX_VALUE_BYTES, is_digest, is_placeholder, is_plausible, is_wordlike};
 use super::random::{distinct, is_generated, is_human, is_memorable, is_worded, words_percent};
 
@@ -87,6 +88,9 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
     {
         return true;
     }
+    if is_of_words(value, name, form, kind) {
+        return true;
+    }
     let lower = value.to_lowercase();
     let marks = ['$', '@', '#', '%', '&', '*', '!', '\\', '"', '\''];
     let is_code = || is_expression(value) && value.trim_matches(marks).split(['(', ')', '[', ']']).all(is_wordlike);
@@ -104,6 +108,27 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         Form::Line => !value.contains(['_', '.', ',']) && !has_hump(value) && is_spelt_out(value, name, kind),
         Form::Bare => false,
     }
+}
+
+/// Says whether a value is a password of ordinary words under a name that can only be one of a password.
+fn is_of_words(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
+    // What code writes without quotes, paths of names and differences of variables, has other marks or blanks.
+    let is_written_so = form != Form::Bare || !value.contains(['_', '.', '+', '*', '%', '^', '!', '=', '#', '~', ',']);
+    (*kind == PASSWORD || is_made_up(name))
+        && is_written_so
+        && is_spoken(value)
+        && !names_an_action(name)
+        && !stands_in(value)
+}
+
+/// What the secret is of that somebody makes up, as a password, instead of getting it from a service.
+const MADE_UP: &[&str] = &["jwt", "session", "cookie", "hmac", "signing", "nextauth", "auth", "csrf", "encryption"];
+
+/// Says whether a name is one of a secret that somebody makes up.
+fn is_made_up(name: &str) -> bool {
+    let words = words(name);
+    words.last().is_some_and(|last| matches!(last.as_str(), "secret" | "salt" | "pepper"))
+        && words.iter().any(|word| MADE_UP.contains(&word.as_str()))
 }
 
 /// Says whether a name asks for the identifier of something rather than for a secret.

@@ -5,9 +5,12 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::contexts::is_announced;
+use super::blocks::decoded;
+use super::contexts::{is_announced, is_mixed, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
+use super::literal::stands_in;
+use super::phrases::is_spoken;
 
 const SECRET: Kind = Kind::known("secret");
 
@@ -87,6 +90,36 @@ const WORDS: &[&str] = &[
     "echo \"$",
     "cat ~/.",
     "cat .",
+    "create-access-key",
+    "assume-role",
+    "get-session-token",
+    "get-federation-token",
+    "create-for-rbac",
+    "credential reset",
+    "credential show",
+    "credential create",
+    "keys renew",
+    "keys create",
+    "list-keys",
+    "service-specific-credential",
+    "create-login-profile",
+    "key create",
+    "app-password",
+    "apppassword",
+    "generate-sas",
+    "admin initial-password",
+    "certificate-key",
+    "chamber read",
+    "credstash",
+    "berglas access",
+    "keepassxc-cli",
+    "rbw get",
+    "dcli ",
+    "kv get",
+    "/dev/urandom",
+    "/dev/random",
+    "jq -r",
+    "yq ",
 ];
 
 /// A command, behind a prompt or not, that prints a secret.
@@ -100,6 +133,9 @@ static READS: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bopenssl[ ]rand|\bpwgen\b|\bmkpasswd\b|\bgen(?:key|psk)\b|\bgpg2?\b.*(?:-d\b|--decrypt)|\bsops\b.*(?:-d\b|decrypt)|\bvault[ ]view",
         r"|\bbase64[ ](?:-d|-D|--decode)|\bcreate[ ]token\b|\btoken[ ]create\b|join-token|\brails[ ]secret|randomBytes|secrets\.token|token_(?:hex|urlsafe)",
         r"|node-token\b|\bxkcdpass\b|\bdiceware\b|\bapg\b|get-authorization-token|initialAdminPassword|\bregenerate\b",
+        r"|create-access-key|assume-role|get-session-token|get-federation-token|create-for-rbac|credential[ ](?:reset|show|create)|keys[ ](?:list|renew|create)\b",
+        r"|\blist-keys\b|service-specific-credential|create-login-profile|(?:api-?|access-?)keys?[ ]create|app-?password|generate-sas|admin[ ]initial-password",
+        r"|\bcertificate-key\b|\bchamber[ ]read|\bcredstash\b|\bberglas[ ]access|\bkeepassxc-cli\b|\brbw[ ]get|\bdcli[ ]|\bconsul[ ]kv[ ]get|/dev/u?random",
         &format!(r"|\b(?:echo|printenv|print|printf|cat)\b[^|>]*(?:\$|/|\.|[ ]|\x22)\{{?{name}\}}?"),
         r")",
     ].concat())
@@ -133,13 +169,19 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             continue;
         }
         let prompt = if has_prompt(written) { PROMPT.captures(written) } else { None };
-        let is_reading = match prompt.as_ref().and_then(|captures| captures.name("command")) {
-            Some(command) => READS.is_match(command.as_bytes()) || asks_for_secret(command.as_bytes()),
+        let (is_reading, command) = match prompt.as_ref().and_then(|captures| captures.name("command")) {
+            Some(command) => {
+                let command = command.as_bytes();
+                (READS.is_match(command) || asks_for_secret(command), command)
+            }
             // Without its prompt a command begins the line.
-            None => begins_with_program(written) && READS.is_match(written),
+            None => (begins_with_program(written) && READS.is_match(written), written),
         };
         if is_reading {
             values(text, at, found);
+            if PRINTS_ONE.is_match(command) {
+                only_line(text, at, found);
+            }
         }
     }
 }
@@ -175,6 +217,71 @@ fn asks_for_secret(command: &[u8]) -> bool {
     has(ASKS) && !has(IDENTIFIES)
 }
 
+/// Commands that print one secret and nothing else, whatever it looks like.
+static PRINTS_ONE: LazyLock<Regex> = LazyLock::new(|| {
+    let name =
+        r"\w*(?:pass|pw|pwd|passwd|password|passphrase|secret|token|credential|api_?key|access_?key|private_?key)";
+    RegexBuilder::new(&[
+        &format!(r"(?i)(?:jsonpath=[^|]*\.{name}\b|template=[^|]*\.{name}\b|-field[= ][\x22']?{name}\b|\bop[ ]read\b.*/{name}\b"),
+        &format!(r"|\bop[ ]item[ ]get\b.*field.*{name}\b|\bbw[ ]get[ ]password|\brbw[ ]get\b|\bg?o?pass[ ](?:show[ ])?(?:-o[ ])?[\w.@-]+/[\w./@-]+$"),
+        r"|\blpass[ ]show\b.*-p|-password\b.*[ ]-g?w|\bsecret-tool[ ]lookup|\bkeyring[ ]get|\bversions[ ]access\b|--query[ =][\x22']?(?:SecretString|Parameter\.Value|value|password)\b",
+        r"|\bget-login-password|\bcat[ ][^|]*/run/secrets/\w|\bkeepassxc-cli\b.*-a[ ]password|\bcredstash[ ].*get|\bchamber[ ]read|\bberglas[ ]access|\bdcli[ ]password",
+        &format!(r"|\b(?:output[ ]-raw|stack[ ]output|config[ ](?:--)?get|config:get|secrets?[ ]get|kv[ ]get|consul[ ]kv[ ]get|env[ ]get)\b.*{name}\b"),
+        &format!(r"|\b(?:jq|yq|dasel|crudini|tomlq|xmlstarlet)\b.*[.\[ \x22'/]{name}[\x22'\]]*(?:[ ]|$)|\b(?:echo|printenv|print)\b[^|>]*\b{name}\}}?[\x22']?$"),
+        r")",
+    ].concat())
+    .unicode(false)
+    .build()
+    .expect("the built-in patterns are tested")
+});
+
+/// Shortest secret that is told by its command alone.
+const MIN_ONLY_BYTES: usize = 6;
+
+/// Finds the one line that a command prints.
+fn only_line(text: &str, from: usize, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    if from >= bytes.len() {
+        return;
+    }
+    let line = line_at(bytes, from);
+    let next = bytes.get(line.end + 1..).map(|rest| &rest[line_at(rest, 0)]).unwrap_or_default();
+    let is_last = next.trim_ascii().is_empty() || (has_prompt(next) && PROMPT.is_match(next.trim_ascii_end()));
+    let Some(written) = text.get(line.clone()) else { return };
+    let value = written.trim().trim_matches(['"', '\'']);
+    let start = line.start + written.find(value).unwrap_or_default();
+    let is_value = value.len() >= MIN_ONLY_BYTES
+        && value.len() <= MAX_VALUE_BYTES
+        && !value.contains(char::is_whitespace)
+        && !value.ends_with([':', ',', '{', '['])
+        && !value.starts_with(['{', '[', '<', '-', '/'])
+        && !value.contains("://")
+        && !stands_in(value);
+    if is_last && is_value {
+        found.push(Found::new(start..start + value.len(), SECRET, Evidence::Context));
+    }
+}
+
+/// Finds the fields with tabs between that can hardly be anything but keys, as tools print records for scripts.
+fn fields(text: &str, line: Range<usize>, found: &mut Vec<Found>) {
+    let mut start = line.start;
+    for field in text[line].split('\t') {
+        let value = field.trim();
+        let is_one = value.len() >= 16
+            && !value.contains(char::is_whitespace)
+            && !value.contains("://")
+            && !value.starts_with("arn:")
+            && !(value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4)
+            && !value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+            && (is_strong(value) || is_mixed(value));
+        if is_one {
+            let at = start + field.len() - field.trim_start().len();
+            found.push(Found::new(at..at + value.len(), SECRET, Evidence::Context));
+        }
+        start += field.len() + 1;
+    }
+}
+
 /// Finds the lines of an output that are a secret, each as a whole.
 fn values(text: &str, from: usize, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
@@ -195,12 +302,19 @@ fn values(text: &str, from: usize, found: &mut Vec<Found>) {
         let is_word = !value.contains(char::is_whitespace)
             && !value.starts_with("-----")
             && (8..=MAX_VALUE_BYTES).contains(&value.len());
-        if is_word && is_announced(value) {
+        if memchr::memchr(b'\t', value.as_bytes()).is_some() {
+            fields(text, start..end, found);
+        } else if is_word && (is_announced(value) || is_spoken(value) || is_encoded(value)) {
             found.push(Found::new(start..end, SECRET, Evidence::Context));
         } else if !value.is_empty() {
             return;
         }
     }
+}
+
+/// Says whether a value is base64 of a text, with its padding.
+fn is_encoded(value: &str) -> bool {
+    value.len() >= 12 && value.ends_with('=') && decoded(value).is_some_and(|text| text.len() >= MIN_ONLY_BYTES)
 }
 
 /// Programs that print secrets. Without a prompt a line is a command only if it begins with one of them.

@@ -176,6 +176,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("mapbox-token", &["sk.eyJ"], r"sk\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,60}"),
     // Keys of people and machines.
     shape("age-key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    shape("nkey-seed", &["SUA", "SAA", "SOA", "SNA", "SCA", "SXA"], r"S[UAONCX]A[A-Z2-7]{55}"),
     shape("one-password-token", &["ops_eyJ"], r"ops_eyJ[A-Za-z0-9_-]{200,2000}={0,2}"),
     shape("jwt", &["eyJ"], r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{5,8000}\.[A-Za-z0-9_-]{16,2000}"),
     // Models, more of them.

@@ -48,7 +48,7 @@ const MIN_JOINED_WORDS: usize = 4;
 const MIN_NUMBERED_WORDS: usize = 3;
 
 /// Words that names of code and of files are made of, and passphrases are not.
-const CODE_WORDS: &[&str] = &[
+pub(crate) const CODE_WORDS: &[&str] = &[
     "app",
     "api",
     "auth",

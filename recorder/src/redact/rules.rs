@@ -19,8 +19,8 @@ use super::random::{distinct, is_generated, words_percent};
 use super::search::{Case, Search};
 use super::triggers::Needs;
 use super::{
-    assignments, blocks, calls, commands, connection, contexts, embedded, headers, lists, outputs, private_key,
-    sentences, siblings, tables, wallets,
+    assignments, blocks, calls, commands, connection, contexts, embedded, formats, headers, lists, outputs,
+    private_key, resources, sentences, siblings, tables, wallets,
 };
 
 /// Largest compiled form of a pattern that a user gives.
@@ -134,6 +134,8 @@ impl Rules {
         let marks = Marks::of(text);
         let names: Vec<Range<usize>> = assignments::names(text).collect();
         assignments::find(text, &names, found);
+        formats::find(text, &names, found);
+        resources::find(text, found);
         headers::find(text, marks, found);
         connection::find(text, &names, found);
         contexts::find(text, found);

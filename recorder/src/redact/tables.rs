@@ -40,8 +40,9 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], marks: Marks, found: &mut
     if !has_heading(text, names) {
         return;
     }
-    for delimiter in [',', '\t', '|', ';'] {
-        if memchr::memchr(delimiter as u8, text.as_bytes()).is_some() {
+    for delimiter in [',', '\t', '|', ';', '│', '┃', '║'] {
+        let mut written = [0; 4];
+        if memchr::memmem::find(text.as_bytes(), delimiter.encode_utf8(&mut written).as_bytes()).is_some() {
             find_delimited(text, delimiter, found);
         }
     }
@@ -54,7 +55,8 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], marks: Marks, found: &mut
 fn has_heading(text: &str, names: &[Range<usize>]) -> bool {
     let bytes = text.as_bytes();
     let is_mark = |byte: &u8| matches!(byte, b' ' | b'"' | b'`' | b'*');
-    let is_delimiter = |byte: Option<&u8>| matches!(byte, Some(b',' | b'\t' | b'|' | b';'));
+    // The bars of boxes begin with 0xe2 and end with the others.
+    let is_delimiter = |byte: Option<&u8>| matches!(byte, Some(b',' | b'\t' | b'|' | b';' | 0xe2 | 0x82 | 0x83 | 0x91));
     names.iter().any(|name| {
         let behind = bytes[name.end..].iter().take(MAX_PADDING_BYTES).find(|byte| !is_mark(byte));
         let before = bytes[..name.start]
@@ -179,7 +181,7 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
             }
         }
         // A row of a name and a value whose heading is not there.
-        if matches!(columns, Columns::Unknown) && delimiter == '|' && cells.len() >= 2 {
+        if matches!(columns, Columns::Unknown) && is_bar(delimiter) && cells.len() >= 2 {
             let (name, value) = (bare(&text[cells[0].clone()]), bare(&text[cells[1].clone()]));
             if let Some(kind) = sensitive_name(name)
                 && (is_announced(value) || (kind == PASSWORD && is_memorable(value)))
@@ -193,10 +195,74 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
 /// Says whether a line only draws the border of a table.
 fn is_ruler(line: &str) -> bool {
     let trimmed = line.trim();
-    trimmed
-        .chars()
-        .all(|c| matches!(c, '-' | '+' | '|' | '=' | ':' | ' ' | '─' | '┼' | '├' | '┤' | '┬' | '┴' | '═' | '╪'))
-        && trimmed.contains(['-', '=', '─', '═', '+'])
+    trimmed.chars().all(|c| {
+        matches!(
+            c,
+            '-' | '+'
+                | '|'
+                | '='
+                | ':'
+                | ' '
+                | '─'
+                | '┼'
+                | '├'
+                | '┤'
+                | '┬'
+                | '┴'
+                | '═'
+                | '╪'
+                | '┌'
+                | '┐'
+                | '└'
+                | '┘'
+                | '╭'
+                | '╮'
+                | '╰'
+                | '╯'
+                | '│'
+                | '━'
+                | '┏'
+                | '┓'
+                | '┗'
+                | '┛'
+                | '┣'
+                | '┫'
+                | '┳'
+                | '┻'
+                | '╋'
+                | '┡'
+                | '┩'
+                | '╇'
+                | '╞'
+                | '╡'
+                | '╤'
+                | '╧'
+                | '╔'
+                | '╗'
+                | '╚'
+                | '╝'
+                | '╠'
+                | '╣'
+                | '╦'
+                | '╩'
+                | '╬'
+                | '║'
+                | '┃'
+                | '╟'
+                | '╢'
+                | '╫'
+                | '╒'
+                | '╕'
+                | '╘'
+                | '╛'
+                | '╓'
+                | '╖'
+                | '╙'
+                | '╜'
+                | '╨'
+                | '╥'
+        )
+    }) && trimmed.contains(['-', '=', '─', '═', '+', '━'])
 }
 
 /// Joins the cells of a row that has more of them than there are columns, if only one column is that of a secret.
@@ -320,6 +386,11 @@ fn aligned_cells(line: &str) -> Vec<Range<usize>> {
     cells
 }
 
+/// Says whether a delimiter is a bar, which may also be a border.
+fn is_bar(delimiter: char) -> bool {
+    matches!(delimiter, '|' | '│' | '┃' | '║')
+}
+
 /// Splits a line into its cells. A bar at either end is a border.
 fn cells(line: &str, start: usize, delimiter: char) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
@@ -328,12 +399,12 @@ fn cells(line: &str, start: usize, delimiter: char) -> Vec<Range<usize>> {
         let trimmed = cell.trim();
         let offset = cell.len() - cell.trim_start().len();
         cells.push(at + offset..at + offset + trimmed.len());
-        at += cell.len() + 1;
+        at += cell.len() + delimiter.len_utf8();
         if cells.len() > MAX_COLUMNS {
             return Vec::new();
         }
     }
-    if delimiter == '|' {
+    if is_bar(delimiter) {
         if cells.first().is_some_and(Range::is_empty) {
             cells.remove(0);
         }

@@ -9,7 +9,7 @@ use super::control_sequence::ends_sequence;
 use super::names::{NAME_PARTS, is_session_name, names_a_key, sensitive_name, weak_name};
 use super::providers::{LOOSE, SHAPES};
 use super::search::{Case, Search};
-use super::{calls, commands, contexts, outputs};
+use super::{calls, commands, contexts, outputs, resources};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
 /// their line.
@@ -84,7 +84,7 @@ static HINTS: LazyLock<(Search, Vec<Hint>)> = LazyLock::new(|| {
     texts.push((":\\/\\/".to_owned(), Hint::Url));
     // Paths of files that were made of addresses have one stroke.
     texts.extend(["tp:/", "tps:/", "sh:/", "it:/"].map(|scheme| (scheme.to_owned(), Hint::Url)));
-    texts.extend(WORDS.iter().map(|word| ((*word).to_owned(), Hint::Word)));
+    texts.extend(WORDS.iter().chain(resources::TRIGGERS).map(|word| ((*word).to_owned(), Hint::Word)));
     texts.extend(contexts::trigger_words().map(|(word, strength)| {
         let hint = if strength == Strength::Sure { Hint::Word } else { Hint::Candidate };
         (word.to_owned(), hint)
@@ -255,7 +255,7 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     let is_weak = || {
         matches!(
             written.trim_start_matches(['-', '.', '_']),
-            "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw" | "key" | "keys"
+            "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw" | "key" | "keys" | "KEY" | "Key"
         )
     };
     let unescaped = written.strip_prefix(['n', 't', 'r']).filter(|_| name.start > 0 && bytes[name.start - 1] == b'\\');
@@ -302,7 +302,15 @@ fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
         Some([b'\n', _]) => name.start > 0 && bytes[name.start - 1] == b'/',
         _ => false,
     };
-    is_word && begins && ends
+    is_word && begins && ends && !is_before_joined_words(&bytes[name.end..])
+}
+
+/// Says whether a word with two marks or more follows a blank, as passphrases have them.
+fn is_before_joined_words(behind: &[u8]) -> bool {
+    let [b' ', word @ ..] = behind else { return false };
+    let word = &word[..word.iter().take(80).take_while(|byte| byte.is_ascii_graphic()).count()];
+    let count = |mark: u8| word.iter().filter(|byte| **byte == mark).count();
+    count(b'-') >= 2 || count(b'.') >= 2 || count(b'_') >= 2
 }
 
 /// Says whether what is assigned to a name can be no secret: a number, or less than the shortest secret has. Variables of an
