@@ -67,12 +67,14 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
         if is_in_name(bytes, place.start) {
             continue;
         }
-        if let Some(value) = generated(text, &place) {
+        let is_key = kind == API_KEY && sensitive_name(written).is_none();
+        if let Some(value) = generated(text, &place).filter(|_| !is_key) {
             found.push(Found::new(value, kind, Evidence::Context));
             continue;
         }
         let Some((value, form)) = value_after(text, &place) else {
-            if let Some(value) = value_of_line(text, &place).or_else(|| string_behind(text, &place)) {
+            if let Some(value) = value_of_line(text, &place).or_else(|| string_behind(text, &place)).filter(|_| !is_key)
+            {
                 found.push(Found::new(value, kind, Evidence::Context));
             }
             continue;
@@ -310,8 +312,12 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         (start, end) = (start + 1, end - 1);
     }
     let value = text.get(start..end)?;
-    (!value.contains(char::is_whitespace) && (is_announced(value) || is_memorable(value) || is_spoken(value)))
-        .then_some(start..end)
+    // A version or a place of a file stands behind a name as a remark.
+    let is_remark = value.starts_with('(') && value.ends_with(')');
+    (!is_remark
+        && !value.contains(char::is_whitespace)
+        && (is_announced(value) || is_memorable(value) || is_spoken(value)))
+    .then_some(start..end)
 }
 
 /// Most bytes between a name and the string that is told to be its value.
@@ -431,6 +437,10 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
         }
         b':' | b'?' => {
             let is_colon = byte(here) == b':' && here == before_gap && matches!(byte(here + 1), b' ' | b'\t');
+            // `name?a=b` is a path with a query.
+            if byte(here) == b'?' && !matches!(byte(here + 1), b':' | b' ' | b'=') {
+                return None;
+            }
             // `name?: type` may be written in code, but `name::other` is a path.
             here += if byte(here) == b'?' && byte(here + 1) == b':' { 2 } else { 1 };
             if byte(here) == b':' {
@@ -796,7 +806,8 @@ fn skip_blanks(bytes: &[u8], at: usize) -> usize {
 /// Skips a type and the `=` behind it.
 fn skip_type(bytes: &[u8], at: usize) -> Option<usize> {
     let is_type = |byte: &u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'&' | b'<' | b'>' | b'_' | b'\'' | b'[' | b']' | b'|')
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b' ' | b'&' | b'<' | b'>' | b'_' | b'\'' | b'[' | b']' | b'|' | b';' | b'.' | b',' | b':')
     };
     let length = bytes[at..].iter().take(MAX_TYPE_BYTES).take_while(|byte| is_type(byte)).count();
     let is_spaced = length > 0 && bytes[at + length - 1] == b' ';

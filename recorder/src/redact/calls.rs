@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use super::contexts::is_announced;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
+use super::phrases::is_spoken;
 use super::search::{Case, Search};
 
 const CREDENTIAL: Kind = Kind::known("credential");
@@ -114,6 +115,9 @@ const CALLEES: &[&str] = &[
     "api_key(",
     "init(",
     "authtoken(",
+    "sequelize(",
+    "connection(",
+    "make_password(",
 ];
 
 /// How far the arguments of a call are followed.
@@ -134,7 +138,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             if let Some(value) = text.get(string.clone())
                 && value.len() >= 8
                 && !value.contains(char::is_whitespace)
-                && is_announced(value)
+                && (is_announced(value) || (is_sure(call.pattern().as_usize()) && is_spoken(value)))
             {
                 found.push(Found::new(string, CREDENTIAL, Evidence::Context));
             }
@@ -142,11 +146,43 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     }
 }
 
+/// Calls that take a secret, and beside it nothing that is spelt like words with a number.
+const SURE: &[&str] = &[
+    "jwt.encode(",
+    "jwt.decode(",
+    "jwt::encode(",
+    "jwt::decode(",
+    "jwt_encode(",
+    "createhmac(",
+    "hmac_new(",
+    "setpassword(",
+    "securestring(",
+    "passwordauthentication(",
+    "usernamepassword(",
+    "hashpw(",
+    "checkpw(",
+    "password_hash(",
+    "basicauth(",
+    "basic_auth(",
+    "digestauth(",
+    "withbasicauth(",
+    "setbasicauth(",
+    "simple_bind_s(",
+    "create_superuser(",
+    "create_user(",
+    "sign(",
+];
+
+fn is_sure(callee: usize) -> bool {
+    SURE.contains(&CALLEES[callee])
+}
+
 /// Says whether a call has a string among its arguments with letters and digits in it.
 pub(crate) fn has_candidate(bytes: &[u8], from: usize) -> bool {
     strings(bytes, from).iter().any(|string| {
         let value = &bytes[string.clone()];
-        value.len() >= 8 && value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
+        let is_mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+        value.len() >= 8 && (is_mixed || memchr::memchr_iter(b'-', value).count() >= 2)
     })
 }
 

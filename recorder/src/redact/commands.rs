@@ -115,7 +115,7 @@ static PROGRAMS: &[Programs] = &[
     programs(&["ncftp", "ncftpput", "ncftpget", "yt-dlp", "youtube-dl", "gallery-dl", "streamlink"], &["-p_"]),
     programs(&["transmission-remote"], &["-n:", "--auth:"]),
     // Keys and certificates.
-    programs(&["openssl"], &["pass:*", "-k_", "-K_", "-hmac_", "-macopt_"]),
+    programs(&["openssl"], &["passwd/@-1", "pass:*", "-k_", "-K_", "-hmac_", "-macopt_"]),
     programs(&["gpg", "gpg2", "gpgsm"], &["--passphrase_"]),
     programs(
         &[
@@ -313,8 +313,9 @@ static PROGRAMS: &[Programs] = &[
     programs(&["nuget", "dotnet", "octo"], &["push/-k_", "setApiKey/@2", "-p_!", "setapikey/@2", "-Password_"]),
     programs(
         &["bundle", "mix", "cpan", "pod", "mvn", "gradle", "gradlew", "sbt", "lein", "ant", "java", "sonar-scanner"],
-        &["config/@-1!"],
+        &["config/@-1!", "--key_!"],
     ),
+    programs(&["conan", "cabal", "anaconda"], &["-p_!", "-t_!"]),
     programs(&["p4"], &["-P_"]),
     programs(&["svn", "cvs", "git", "hg"], &["config/@-1!"]),
     programs(

@@ -1,7 +1,10 @@
 //! Contexts of configuration, code of infrastructure and continuous integration, one line each.
 
 use super::grammar::{Context, Look, context, quoted};
+use super::kind::Kind;
 use super::names::{API_KEY, PASSWORD, SECRET, TOKEN};
+
+const COOKIE: Kind = Kind::known("cookie");
 
 pub(crate) static CONTEXTS: &[Context] = &[
     // A user and a password as one word: haproxy, curl's configuration, lighttpd, mitmproxy.
@@ -100,5 +103,101 @@ pub(crate) static CONTEXTS: &[Context] = &[
         &["reporter_id", "reporter-id"],
         Look::Strong,
         r"(?i)\bCC_TEST_REPORTER_ID[ ]?[=:][ ]?['\x22]?([0-9a-f]{32,64})\b",
+    ),
+    // What is hashed, and what is typed into a field of a form.
+    context(
+        PASSWORD,
+        &[
+            "password_hash",
+            "hash(",
+            "hash::make",
+            "hashpw",
+            "make_password",
+            "set_password(",
+            "crypt(",
+            "|hash",
+            "encoder",
+        ],
+        Look::Password,
+        concat!(
+            r"(?i)\b(?:password_hash|generate_password_hash|hash_password|make_password|set_password|Hash::make|bcrypt\.(?:hash(?:sync)?|generatefrompassword|compare(?:sync)?)|argon2(?:id)?\.hash|hashpw|checkpw|password_verify|crypt\.crypt|passwordencoder\.encode|encoder\.encode)\(\s{0,40}[bru]?",
+            quoted!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["password_hash", "| hash", "|hash", "| b64encode", "|b64encode", "| bcrypt"],
+        Look::Password,
+        concat!(
+            quoted!(),
+            r"\s{0,4}\|\s{0,4}(?:password_hash|hash|bcrypt|b64encode|htpasswd|string\s?\|\s?password_hash)\b"
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["fill(", "type(", "keys(", "setvalue(", "set_value(", "sequentially(", "entertext(", "typetext("],
+        Look::Password,
+        concat!(
+            r"(?i)\b(?:password|passwd|passphrase|passcode|pwd|pass)\b[^\n;]{0,40}?\)[\s)]{0,20}\.(?:and\(\)\.)?(?:fill|type|send_?keys|set_?value|press_?sequentially|enter_?text|type_?text|input_?text|clear_?and_?type|set)\(\s{0,20}",
+            r"(?:['\x22]([^'\x22{}\n]{6,})(?:\{\w+\})?['\x22])"
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["fill", "type(", "typetext(", "setvalue(", "input text", "input password", "with:"],
+        Look::Password,
+        concat!(
+            r"(?i)\b(?:fill|fill_?in|type|type_?text|set_?value|fill_?field|input)\b[( ]\s{0,20}['\x22][^'\x22\n]{0,40}(?:password|passwd|passphrase|passcode|pwd)[^\n]{0,20}?['\x22]\]?['\x22]?\s{0,4},\s{0,4}(?:with:\s?|with\s?=>\s?)?",
+            quoted!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["input text", "input password", "fill text", "fill secret", "type text", "type secret", "type password"],
+        Look::Spoken,
+        r"(?im)^[ \t]*(?:Input|Fill|Type|Enter)[ ](?:Text|Password|Secret)(?:[ ]{2,}|\t+)[^\n]*?(?:passw|pwd|secret|passphrase)[^\s]*(?:[ ]{2,}|\t+)(\S{6,})[ \t]*\r?$",
+    ),
+    // Seeds of codes that change with the time.
+    context(
+        SECRET,
+        &["totp", "setup key", "hotp", "authenticator", "otp", "2fa", "mfa", "secret key", "manual entry"],
+        Look::Any,
+        r"(?i)\b(?:(?:setup|secret|authenticator|totp|otp|2fa|mfa|manual|entry|manually)[ _-]?){1,2}(?:key|secret|seed|code)['\x22]?[^\n:=]{0,30}[:=][ ]{0,4}['\x22`*]{0,3}((?-i:[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[A-Z2-7]{16,64}))(?:[^\w-]|$)",
+    ),
+    context(
+        SECRET,
+        &["totp", "hotp", "authenticator", "otp("],
+        Look::Any,
+        r"(?i)\b(?:\w*(?:totp|hotp|otp)\w*|authenticator\.\w+)(?:\.\w{2,20})?\(\s{0,20}(?:\{\s{0,4}secret:\s{0,4})?b?['\x22]([A-Z2-7]{16,64}=*)['\x22]",
+    ),
+    // Cookies that code sets, and keys that are written as lists of bytes.
+    context(
+        COOKIE,
+        &["cookie"],
+        Look::Random,
+        r"(?i)\bcookies?(?:_?jar)?\s{0,2}(?:\.\w{0,12}(?:set|add|put)\w{0,12}|\[)\(?\s{0,4}['\x22][\w.%-]{2,60}['\x22](?:\]?\s{0,4}[,=]\s{0,4})['\x22]([^\s'\x22;]{12,})['\x22]",
+    ),
+    context(
+        SECRET,
+        &[
+            "solana",
+            "keypair",
+            "secret_key",
+            "secretkey",
+            "id.json",
+            "from_bytes",
+            "uint8array",
+            "private_key",
+            "privatekey",
+        ],
+        Look::Any,
+        r"(?is)(?:solana|keypair|secret_?key|private_?key|id\.json|from_?(?:secret_?key|bytes)|uint8array)[^\[\]]{0,200}\[(\s{0,8}[0-9]{1,3}(?:\s{0,12},\s{0,12}[0-9]{1,3}){31,63}\s{0,8},?\s{0,8})\]",
+    ),
+    // A code that is exchanged for a token.
+    context(
+        TOKEN,
+        &["code="],
+        Look::Strong,
+        r"(?i)(?:client_id|client_secret|grant_type|redirect_uri|code_verifier|oauth|authorize|callback|state=)[^\n]{0,300}?[\s'\x22&?;]code=([^\s'\x22&;<>]{16,})",
     ),
 ];

@@ -15,6 +15,7 @@ use super::grammars;
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rule, is_secret, stands_in};
 use super::names::{PASSWORD, sensitive_name, weak_name};
+use super::phrases::is_spoken;
 use super::plausible::{Form, is_plausible, is_plausible_password};
 use super::random::{distinct, is_generated, is_human, is_memorable, is_worded, words_percent};
 use super::search::{Case, Search};
@@ -145,27 +146,31 @@ pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
             run.0 += class;
             continue;
         }
-        if run.may_be_secret() {
+        if run.may_be_secret() || (run.may_be_words() && is_spoken_at(&bytes[start..at])) {
             candidates.push(start);
         }
         run = Run(0);
         start = at + 1;
     }
-    if run.may_be_secret() {
+    if run.may_be_secret() || (run.may_be_words() && is_spoken_at(&bytes[start..])) {
         candidates.push(start);
     }
     candidates
 }
 
-/// Longest run that is counted as one.
-const MAX_RUN_BYTES: usize = 1000;
+fn is_spoken_at(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| is_spoken(text.trim_end_matches(['.', ',', ':', ')', ']'])))
+}
 
-/// How many bytes of each class a run has, ten bits each.
+/// Longest run that is counted as one.
+const MAX_RUN_BYTES: usize = 500;
+
+/// How many bytes of each class a run has, nine bits each.
 struct Run(u64);
 
 impl Run {
     fn count(&self, class: Class) -> u64 {
-        (self.0 / class as u64) & 0x3ff
+        (self.0 / class as u64) & 0x1ff
     }
 
     fn may_be_secret(&self) -> bool {
@@ -173,14 +178,23 @@ impl Run {
         if digits == 0 {
             return false;
         }
-        let [hex, small, capitals, joints, marks] =
-            [Class::Hex, Class::Small, Class::Capital, Class::Joint, Class::Mark].map(|class| self.count(class));
+        let [hex, small, capitals, hyphens, others, marks] =
+            [Class::Hex, Class::Small, Class::Capital, Class::Hyphen, Class::Joint, Class::Mark]
+                .map(|class| self.count(class));
+        let joints = hyphens + others;
         let letters = hex + small + capitals;
         let length = letters + digits + joints + marks;
         let is_plain = capitals == 0 && marks == 0;
         let is_id = is_plain && small == 0 && joints == 0 && length < MIN_HEX_BYTES;
         let is_name = is_plain && digits == 1 && length < 2 * MIN_CANDIDATE_BYTES;
         letters > 2 && length >= MIN_CANDIDATE_BYTES && !is_id && !is_name
+    }
+
+    /// Says whether a run may be words with hyphens between.
+    fn may_be_words(&self) -> bool {
+        let [digits, joints, marks, hyphens] =
+            [Class::Digit, Class::Joint, Class::Mark, Class::Hyphen].map(|class| self.count(class));
+        hyphens >= 2 && digits == 0 && marks == 0 && joints <= 1
     }
 }
 
@@ -198,12 +212,13 @@ enum Class {
     End = 0,
     /// A small letter that is a hexadecimal digit.
     Hex = 1,
-    Small = 1 << 10,
-    Capital = 1 << 20,
-    Digit = 1 << 30,
+    Small = 1 << 9,
+    Capital = 1 << 18,
+    Digit = 1 << 27,
     /// What stands between the words of names and paths.
-    Joint = 1 << 40,
-    Mark = 1 << 50,
+    Joint = 1 << 36,
+    Hyphen = 1 << 45,
+    Mark = 1 << 54,
 }
 
 static CLASSES: [u64; 256] = {
@@ -215,7 +230,8 @@ static CLASSES: [u64; 256] = {
             b'g'..=b'z' => Class::Small,
             b'A'..=b'Z' => Class::Capital,
             b'0'..=b'9' => Class::Digit,
-            b'-' | b'_' | b'.' | b'/' | b':' | b',' | b'[' | b']' | b'(' | b')' => Class::Joint,
+            b'-' => Class::Hyphen,
+            b'_' | b'.' | b'/' | b':' | b',' | b'[' | b']' | b'(' | b')' => Class::Joint,
             b'"' | b'\'' | b'`' | b'=' => Class::End,
             _ => Class::Mark,
         } as u64;
@@ -283,6 +299,7 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
     let is_one = match context.look {
         Look::Any => !stands_in(value) && is_plausible_password(value),
         Look::Password => is_secret(value, "password", Form::Quoted, &PASSWORD),
+        Look::Spoken => !stands_in(value) && (is_announced(value) || is_password(value) || is_spoken(value)),
         Look::Random => is_random(value),
         Look::Announced => is_announced(value) || (is_password(value) && !stands_in(value)),
         Look::Strong => is_strong(value),

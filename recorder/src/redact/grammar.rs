@@ -14,6 +14,8 @@ pub(crate) enum Look {
     Random,
     /// Random, a key, or a password of words.
     Announced,
+    /// As before, or a password of ordinary words.
+    Spoken,
     /// What can hardly be anything but a key.
     Strong,
     /// What the name in the group `name` asks for.
@@ -25,7 +27,7 @@ pub(crate) enum Look {
 impl Look {
     /// Says whether a value has to have letters and digits.
     pub(crate) fn needs_candidate(self) -> bool {
-        matches!(self, Self::Random | Self::Announced | Self::Strong | Self::WeaklyNamed)
+        matches!(self, Self::Random | Self::Announced | Self::Spoken | Self::Strong | Self::WeaklyNamed)
     }
 }
 

@@ -273,7 +273,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &[" md5 ", " sha ", " sha-", " sha2", " sha5", " aes ", " aes-", " des "],
-        Look::Announced,
+        Look::Spoken,
         r#"(?i)[ ](?:MD5|SHA(?:-?[0-9]{3})?|3?DES|AES(?:[- ]?[0-9]{3})?)[ ][\x22']?([^\s'\x22]{8,})[\x22']?(?:[ ](?:priv|auth|aes|des|md5|sha|3des)|[ \t]*\r?(?:\n|$))"#,
     ),
     context(SECRET, &[" reg_"], Look::Named, r"(?i)\b(?P<name>[\w.-]{2,})[ \t]{1,20}REG_\w{2,10}[ \t]{1,20}(\S{3,})"),
@@ -347,7 +347,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &[" login "],
-        Look::Announced,
+        Look::Spoken,
         r#"(?m)^(?:[CS>]:?[ ])?[\w.]{1,20}[ ](?i:login)[ ]\S+[ ](?:\x22((?:[^\x22\\\n]|\\.){3,})\x22|(\S{3,}))[ \t]*\r?$"#,
     ),
     context(
@@ -365,7 +365,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["identify "],
-        Look::Announced,
+        Look::Spoken,
         r"(?i)\b(?:nickserv[ ]:?)?identify[ ](?:[\w|-]+[ ])?(\S{6,})[ \t]*\r?(?:\n|$)",
     ),
     context(
@@ -402,17 +402,17 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Announced,
         r"(?i)\b(?:acl setuser|user)[ ]\S+[ ](?:\S+[ ]){0,6}?>(\S{3,})",
     ),
-    context(PASSWORD, &["\" \""], Look::Announced, r#"(?m)^\x22[\w.@-]+\x22[ \t]\x22(\S{6,})\x22[ \t]*\r?$"#),
+    context(PASSWORD, &["\" \""], Look::Spoken, r#"(?m)^\x22[\w.@-]+\x22[ \t]\x22(\S{6,})\x22[ \t]*\r?$"#),
     context(
         PASSWORD,
         &["\" *", "l2tpd", "pptpd", "pppd", "chap", "pap-secrets"],
-        Look::Announced,
+        Look::Spoken,
         r#"(?m)^\x22?[\w.*@\\-]+\x22?[ \t]{1,20}[\w.*-]+[ \t]{1,20}\x22?(\S{6,}?)\x22?[ \t]{1,20}(?:\*|[0-9.]{7,15})[ \t]*\r?$"#,
     ),
     context(
         PASSWORD,
         &["auth-user-pass"],
-        Look::Announced,
+        Look::Spoken,
         r"(?i)auth-user-pass>?[ \t]*\r?\n[ \t]*\S+\r?\n[ \t]*(\S{6,})[ \t]*(?:\r?\n|$)",
     ),
     context(
@@ -421,11 +421,16 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Announced,
         r"(?im)^[ \t]*(?:tacacs|radius)(?:-server|[ ]server)?\b[^\n]*\bkey[ ](?:[0-9][ ])?(\S{6,})[ \t]*\r?$",
     ),
-    context(PASSWORD, &["sonar."], Look::Strong, r"\bsonar\.(?:login|token|password)[ ]?=[ ]?([0-9A-Za-z_]{20,})"),
+    context(
+        PASSWORD,
+        &["sonar."],
+        Look::Strong,
+        r"(?:\b|-D)sonar\.(?:login|token|password)[ ]?=[ ]?([0-9A-Za-z_]{20,})",
+    ),
     context(
         PASSWORD,
         &["]:", ".com ", ".org ", ".net ", ".corp ", ".local ", ".io ", ".internal "],
-        Look::Announced,
+        Look::Spoken,
         r"(?m)^\[?[\w.-]{3,}\]?(?::[0-9]{2,5})?[ \t]{1,10}[\w.+-]+(?:@[\w.-]{3,})?:(\S{6,})[ \t]*\r?$",
     ),
     context(PASSWORD, &["chpasswd"], Look::Any, r"(?i)chpasswd[^\n]*<<[^\n]+\n(?:[^\n:]*\n){0,3}?[\w.-]+:(\S{3,})"),
@@ -444,7 +449,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &[": psk ", ": xauth ", ": eap ", ": ntlm ", ": pin "],
-        Look::Announced,
+        Look::Spoken,
         r#":[ ](?:PSK|XAUTH|EAP|NTLM|PIN)[ ]\x22([^\x22\n]{6,})\x22"#,
     ),
     context(PASSWORD, &["connectinfo"], Look::Announced, r"(?i)\bSQL\w*ConnectInfo[ ]\S+[ ]\S+[ ](\S{3,})"),
@@ -479,11 +484,11 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Announced,
         r#"(?i)\b(?:password|passphrase|passcode|pwd)\b[^\n]*?[ ](?:is|was|to|with|as|ist|now|=|:)[ ]['\x22`*]{0,3}([^\s'\x22`]{8,})"#,
     ),
-    context(PASSWORD, &["` / `", "`/`", "` : `", "`, `"], Look::Announced, r"`[\w.@+-]+`[ ]?[/:,][ ]?`([^\s`]{8,})`"),
+    context(PASSWORD, &["` / `", "`/`", "` : `", "`, `"], Look::Spoken, r"`[\w.@+-]+`[ ]?[/:,][ ]?`([^\s`]{8,})`"),
     context(
         PASSWORD,
         &["type=\"password\"", "type='password'", "type=password"],
-        Look::Announced,
+        Look::Spoken,
         r#"(?i)type=['\x22]?password['\x22]?[^<>]*?\bvalue=['\x22]([^'\x22<>\n]{6,})['\x22]"#,
     ),
     context(
@@ -536,7 +541,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Any,
         r"\b(?:trojan|vless|ss|hysteria2?|hy2|tuic|vmess)://([^@\s/'\x22]{8,})",
     ),
-    context(PASSWORD, &["com2sec"], Look::Announced, r"\bcom2sec6?[ \t]{1,9}\S+[ \t]{1,9}\S+[ \t]{1,9}(\S{3,})"),
+    context(PASSWORD, &["com2sec"], Look::Spoken, r"\bcom2sec6?[ \t]{1,9}\S+[ \t]{1,9}\S+[ \t]{1,9}(\S{3,})"),
     context(
         PASSWORD,
         &["stdin", "login", "passwd", "secret", "sudo"],
@@ -599,7 +604,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["{plain", "{clear", "{noop"],
-        Look::Announced,
+        Look::Spoken,
         r#"(?i)\{(?:plain|clear|cleartext|clear-text|plaintext|noop)(?:\.[a-z0-9]{1,8})?\}([^\s:'\x22`]{6,})"#,
     ),
     // Resources whose type tells that they are secrets.

@@ -12,6 +12,7 @@ use super::literal::stands_in;
 use super::names::PASSWORD;
 
 const PRIVATE_KEY: Kind = Kind::known("private-key");
+const CODE: Kind = Kind::known("recovery-code");
 
 /// Most lines of one list, and longest text that is one key.
 const MAX_LINES: usize = 200;
@@ -26,6 +27,17 @@ static USERS: LazyLock<Regex> = LazyLock::new(|| {
 static USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"^[ \t]*(?:-[ ]{1,3})?['\x22]?[A-Za-z_][\w.@-]{0,40}:([^\s:]\S{2,200}?)['\x22]?[ \t]*\r?$"#)
 });
+
+/// What announces codes for one use each.
+static CODES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)\b(?:recovery|backup|scratch|2fa|mfa|emergency|one-time|single-use)[ _-](?:\w{1,12}[ _-])?codes?\b")
+});
+
+/// Most bytes between the announcement and the first code, and most lines without one.
+const MAX_CODES_GAP_BYTES: usize = 160;
+
+/// Fewest codes of a list.
+const MIN_CODES: usize = 2;
 
 /// What says that an object is a key of its own.
 static KEY_TYPE: LazyLock<Regex> =
@@ -50,6 +62,9 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         for start in USERS.find_iter(bytes) {
             find_users(text, start.end(), found);
         }
+    }
+    for announced in CODES.find_iter(bytes) {
+        find_codes(text, announced.end(), found);
     }
     if has(b"kty") {
         for start in KEY_TYPE.find_iter(bytes) {
@@ -81,6 +96,41 @@ fn find_users(text: &str, from: usize, found: &mut Vec<Found>) {
         }
         at = end + 1;
     }
+}
+
+/// Finds codes for one use behind what announces them: words with digits that are all of one length.
+fn find_codes(text: &str, from: usize, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let mut codes: Vec<Range<usize>> = Vec::new();
+    let mut last = from;
+    let is_apart = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`,;|[](){}*".contains(byte);
+    let rest = &bytes[from..bytes.len().min(from + MAX_KEY_BYTES)];
+    let mut at = from;
+    for word in rest.split(is_apart) {
+        let span = at..at + word.len();
+        at += word.len() + 1;
+        if span.start > last + MAX_CODES_GAP_BYTES || codes.len() >= MAX_LINES {
+            break;
+        }
+        if is_code(word) && codes.first().is_none_or(|first| first.len() == word.len()) {
+            last = span.end;
+            codes.push(span);
+        }
+    }
+    if codes.len() >= MIN_CODES {
+        found.extend(codes.into_iter().map(|code| Found::new(code, CODE, Evidence::Context)));
+    }
+}
+
+/// Says whether a word is spelt as codes for one use are: letters of one case and digits, in one piece or two or more.
+fn is_code(word: &[u8]) -> bool {
+    let has = |test: fn(&u8) -> bool| word.iter().any(test);
+    let is_plain = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let parts = || word.split(|byte| *byte == b'-');
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    // Dates have parts of two digits.
+    (8..=24).contains(&word.len()) && is_plain && !is_mixed && digits >= 2 && parts().all(|part| part.len() >= 3)
 }
 
 /// Says whether what stands behind a user is a password, and neither made up anew nor stored as a hash.

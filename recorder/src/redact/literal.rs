@@ -222,6 +222,10 @@ fn is_spelt_out(value: &str, name: &str, kind: &Kind) -> bool {
     if is_about || names_a_secret(value) || is_label(value) {
         return false;
     }
+    // Labels in other scripts.
+    if value.chars().all(|c| c.is_alphabetic() && !c.is_ascii()) {
+        return false;
+    }
     let has_mark = |c: char| !c.is_alphabetic() && !c.is_whitespace();
     let spaced = value.split_whitespace().count();
     if spaced > 1 {

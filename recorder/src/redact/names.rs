@@ -271,6 +271,8 @@ fn kind_of_name(name: &str) -> Option<Kind> {
     let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
     match last {
         "pass" | "pw" if previous.is_some() => Some(PASSWORD),
+        // Of a public key it is a digest.
+        "token" if before.ends_with(&["public", "key"]) => None,
         "token" => previous.is_none_or(|word| !COUNTED_TOKENS.contains(&word)).then_some(TOKEN),
         "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
         "passphrase" | "psk" | "passkey" | "pgpassword" | "rootpw" | "bindpw" | "userpw" => Some(PASSWORD),
@@ -474,11 +476,28 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
                 )
             })
             .then_some(SECRET),
+        "license" if previous.is_some_and(|word| LICENSED.contains(&word)) => Some(API_KEY),
         "ticket" | "hmac" | "totp" | "otp" | "sid" | "auth" | "jwt" | "seed" if !before.is_empty() => Some(TOKEN),
         "encoded" if before.is_empty() => Some(API_KEY),
         _ => None,
     }
 }
+
+/// What gives out licenses that are keys.
+const LICENSED: &[&str] = &[
+    "relic",
+    "newrelic",
+    "maxmind",
+    "enterprise",
+    "pro",
+    "software",
+    "product",
+    "acf",
+    "gf",
+    "vault",
+    "nomad",
+    "consul",
+];
 
 /// Says whether a name is one of several keys or codes that open something.
 fn is_list(before: &[&str], last: &str) -> bool {
@@ -565,6 +584,7 @@ pub(crate) const NAME_PARTS: &[&str] = &[
     "pepper",
     "erlang",
     "verifier",
+    "license",
 ];
 
 /// What names of secrets have in them.

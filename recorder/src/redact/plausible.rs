@@ -183,6 +183,10 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
             if word == "todo" { at == 0 && ends } else { begins || ends }
         })
     };
+    // As in the keys of manuals: `wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`.
+    if value.contains("EXAMPLE") {
+        return true;
+    }
     // A few letters and what stands for the rest.
     if value.len() < 12 && value.ends_with("...") {
         return true;

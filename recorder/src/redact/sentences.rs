@@ -11,6 +11,7 @@ use super::contexts::{is_announced, is_mixed, is_password, is_random, is_strong}
 use super::found::{Evidence, Found};
 use super::literal::stands_in;
 use super::names::PASSWORD;
+use super::phrases::is_spoken;
 use super::random::{is_human, is_worded};
 
 /// What a line has to say.
@@ -24,6 +25,13 @@ const WORDS: &[&str] = &[
     "password",
     "passphrase",
     "passcode",
+    "passwrod",
+    "pasword",
+    "passowrd",
+    "paswword",
+    "passwrd",
+    "passwd ",
+    "root pw",
     "contraseña",
     "senha",
     "passwort",
@@ -89,7 +97,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             }
             // Words of sentences have neither digits nor several marks.
             let marks = word.iter().filter(|byte| matches!(byte, b'-' | b'_' | b'.')).count();
-            if marks < 3 && !word.iter().any(u8::is_ascii_digit) {
+            if marks < 2 && !word.iter().any(u8::is_ascii_digit) {
                 continue;
             }
             let Some(value) = text.get(span.clone()) else { continue };
@@ -107,6 +115,8 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             let is_one = is_human(value)
                 || is_worded(value)
                 || is_mixed(value)
+                || (is_spoken(value) && (is_led || (is_quoted && !is_of_login)))
+                || (is_numbered(value) && leads_to_value(lead_word))
                 || (is_password(value) && (is_led || (is_quoted && !is_of_login)))
                 || (is_random_word(value) && (is_led || is_quoted))
                 || (announces(lead_word) && is_strong(value) && !is_uuid(value));
@@ -145,6 +155,22 @@ pub(crate) fn find_in_answer(text: &str, found: &mut Vec<Found>) {
             found.push(Found::new(start..start + value.len(), PASSWORD, Evidence::Context));
         }
     }
+}
+
+/// Words right before what a sentence says a password to be.
+const IS: &[&str] = &["is", "ist", "lautet", "es", "est", "é", "è", "är", "on", "jest", "je"];
+
+/// Says whether a word says that a password is what stands behind it.
+fn leads_to_value(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| IS.contains(&word)) || word.ends_with(b":")
+}
+
+/// Says whether a text is a long word with a year or a number behind it: `helmethazel2019`.
+fn is_numbered(text: &str) -> bool {
+    let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    (2..=6).contains(&(text.len() - letters.len()))
+        && letters.len() >= 9
+        && letters.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// Says whether a word announces what stands behind it.

@@ -102,6 +102,28 @@ const HEADINGS: &[&[u8]] = &[
     b"column_names",
 ];
 
+/// Keys of the names of users.
+const USERS: &[&[u8]] = &[
+    b"username",
+    b"user",
+    b"email",
+    b"login",
+    b"userName",
+    b"client",
+    b"account",
+    b"user_name",
+    b"userid",
+    b"user_id",
+    b"uid",
+    b"mail",
+    b"usr",
+    b"Username",
+    b"User",
+    b"accountName",
+    b"access_key_id",
+    b"apiUser",
+];
+
 /// Most cells in the row of a table, and most rows of one table.
 const MAX_CELLS: usize = 64;
 const MAX_ROWS: usize = 4096;
@@ -508,13 +530,20 @@ impl Reader<'_> {
         let named = |names: &[&[u8]]| {
             members.iter().find(|member| member.key.as_ref().is_some_and(|key| names.contains(&&text[key.clone()])))
         };
-        if named(&[b"username", b"user", b"email", b"login", b"userName", b"client", b"account"]).is_some() {
-            if let Some(pass) = named(&[b"pass", b"pw", b"Pass"]) {
+        if named(USERS).is_some() {
+            if let Some(pass) = named(&[b"pass", b"pw", b"Pass", b"pswd", b"psw", b"Pw"]) {
                 self.structure.relations.insert(pass.value.start, Relation::Password);
             }
             if let Some(key) = named(&[b"key", b"auth", b"code"]) {
                 self.structure.relations.insert(key.value.start, Relation::Credential);
             }
+        }
+        // `"element": "Password textbox", "text": ...`: what is typed into a field.
+        if let Some(field) = named(&[b"element", b"selector", b"target", b"locator", b"placeholder", b"xpath", b"css"])
+            && let Some(typed) = named(&[b"text", b"value", b"input", b"keys", b"content"])
+            && names_a_password(self.bytes(&field.value))
+        {
+            self.structure.relations.insert(typed.value.start, Relation::Password);
         }
         // `"keyName": "key1", "value": ...`: what it is stands in the key.
         if members.iter().any(|member| member.roles & role::NAME_OF_KEY != 0)
@@ -685,6 +714,17 @@ impl Reader<'_> {
 }
 
 /// Says whether a name is one of a secret, or of several.
+/// Longest description of a field of a form.
+const MAX_FIELD_BYTES: usize = 120;
+
+/// Says whether the description of a field of a form says that it takes a password.
+fn names_a_password(field: &[u8]) -> bool {
+    let lower = field[..field.len().min(MAX_FIELD_BYTES)].to_ascii_lowercase();
+    [b"password".as_slice(), b"passwd", b"passphrase", b"passcode"]
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word).is_some())
+}
+
 fn holds_secrets(name: &[u8]) -> bool {
     sensitive(name) || std::str::from_utf8(name).is_ok_and(is_plural)
 }

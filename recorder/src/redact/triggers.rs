@@ -51,6 +51,16 @@ const WORDS: &[&str] = &[
     "\";s:",
     "|s:",
     "chpasswd:",
+    "passwrod",
+    "pasword ",
+    "passowrd",
+    "paswword",
+    "passwrd",
+    "recovery codes",
+    "backup codes",
+    "scratch codes",
+    "2fa codes",
+    "one-time codes",
 ];
 
 /// Words around which a wide place is looked at.
@@ -302,21 +312,13 @@ fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
         Some([b'\n', _]) => name.start > 0 && bytes[name.start - 1] == b'/',
         _ => false,
     };
-    is_word && begins && ends && !is_before_joined_words(&bytes[name.end..])
-}
-
-/// Says whether a word with two marks or more follows a blank, as passphrases have them.
-fn is_before_joined_words(behind: &[u8]) -> bool {
-    let [b' ', word @ ..] = behind else { return false };
-    let word = &word[..word.iter().take(80).take_while(|byte| byte.is_ascii_graphic()).count()];
-    let count = |mark: u8| word.iter().filter(|byte| **byte == mark).count();
-    count(b'-') >= 2 || count(b'.') >= 2 || count(b'_') >= 2
+    is_word && begins && ends
 }
 
 /// Says whether what is assigned to a name can be no secret: a number, or less than the shortest secret has. Variables of an
 /// environment may be numbers.
 fn assigns_nothing(bytes: &[u8], name: &Range<usize>) -> bool {
-    let rest = &bytes[name.end..bytes.len().min(name.end + 24)];
+    let rest = &bytes[name.end..bytes.len().min(name.end + 25)];
     let [b'=' | b':', value @ ..] = rest else { return false };
     let value = value.strip_prefix(b" ").unwrap_or(value);
     let length = value.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -327,6 +329,8 @@ fn assigns_nothing(bytes: &[u8], name: &Range<usize>) -> bool {
         && is_small
         && (length < 6 || value[..length].iter().all(u8::is_ascii_digit))
         && value[length] != b';'
+        // A comma and a bracket may be a part of the value.
+        && value.get(length + 1).is_none_or(|next| next.is_ascii_whitespace() || next.is_ascii_alphabetic())
 }
 
 /// How far around a word what may be its secret is looked for.
