@@ -340,8 +340,9 @@ fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let is_value = !written.contains(char::is_whitespace)
         && !is_rooted_path(&written.to_lowercase())
         && !written.starts_with(['/', '~', '.'])
-        && (is_announced(written) || is_memorable(written))
-        && !gap[..length].contains(&b'<')
+        && (is_announced(written) || is_memorable(written) || is_spoken(written))
+        // Binaries of Erlang are strings in two such brackets.
+        && (!gap[..length].contains(&b'<') || gap[..length].ends_with(b"<<"))
         && (!gap[..length].contains(&b'|') || memchr::memmem::find(&gap[..length], b"||").is_some());
     is_value.then_some(value)
 }
@@ -588,7 +589,11 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
         return None;
     }
     let is_mark = |byte: &u8| matches!(byte, b'.' | b',' | b':' | b'?') || (*byte == b'!' && form == Form::Bare);
-    let trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
+    let mut trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
+    // The end of what `sed` puts in the place of something.
+    if rest[trimmed - 1] == b'/' && name.start > 0 && bytes[name.start - 1] == b'/' {
+        trimmed -= 1;
+    }
     let value = here..here + trimmed;
     text.is_char_boundary(value.end).then_some((value, form))
 }

@@ -200,4 +200,26 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Strong,
         r"(?i)(?:client_id|client_secret|grant_type|redirect_uri|code_verifier|oauth|authorize|callback|state=)[^\n]{0,300}?[\s'\x22&?;]code=([^\s'\x22&;<>]{16,})",
     ),
+    // Values that stand where none is given: parameters of templates, and variables of shells and of Spring.
+    context(
+        PASSWORD,
+        &["default: ", "defaultvalue: "],
+        Look::Named,
+        r"(?m)^[ \t]*(?P<name>[\w-]{2,}):[ \t]*\r?\n(?:[ \t]+(?:Type|NoEcho|Description|MinLength|MaxLength|AllowedPattern|ConstraintDescription|type|description|sensitive|required|title|minLength):[^\n]*\n){0,8}?[ \t]+[dD]efault(?:Value)?:[ ]['\x22]?([^\s'\x22]{6,})['\x22]?[ \t]*\r?$",
+    ),
+    context(PASSWORD, &["${"], Look::Named, r"\$\{(?P<name>[\w.-]{2,}):[-=]?([^\s{}'\x22$]{6,})\}"),
+    // Replacements of an editor, and columns of one heading.
+    context(
+        PASSWORD,
+        &["sed "],
+        Look::Named,
+        r"\bs[/|\#][^\w/|\#]{0,6}(?P<name>[\w.-]{2,}?)[^\w/|\#]{0,6}[/|\#]([^/|\#\s'\x22=]{6,})[/|\#]",
+    ),
+    context(
+        PASSWORD,
+        &["\n--", "\n+--"],
+        Look::Named,
+        r"(?m)^[ \t|]*(?P<name>\w{2,})[ \t|]*\n[-+]{3,}[ \t]*\n[ \t|]*(\S{6,})[ \t|]*\r?$",
+    ),
+    context(PASSWORD, &["register =>", "register=>"], Look::Any, r"(?i)\bregister[ ]?=>[ ]?[\w.-]+:([^\s@:]{3,})@"),
 ];

@@ -94,7 +94,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         SECRET,
         &["echo ", "printf "],
-        Look::Announced,
+        Look::Spoken,
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
             value!(),
@@ -104,7 +104,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["echo ", "printf "],
-        Look::Announced,
+        Look::Spoken,
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
             value!(),
@@ -399,7 +399,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["setuser ", "user "],
-        Look::Announced,
+        Look::Spoken,
         r"(?i)\b(?:acl setuser|user)[ ]\S+[ ](?:\S+[ ]){0,6}?>(\S{3,})",
     ),
     context(PASSWORD, &["\" \""], Look::Spoken, r#"(?m)^\x22[\w.@-]+\x22[ \t]\x22(\S{6,})\x22[ \t]*\r?$"#),
@@ -443,7 +443,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["auth ", "login=", "user=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
-        Look::Announced,
+        Look::Spoken,
         r#"(?i)(?:\b|_)(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22`]{8,})"#,
     ),
     context(
@@ -475,13 +475,13 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(
         PASSWORD,
         &["password", "passphrase", "passcode", "token", "secret", "credential"],
-        Look::Announced,
+        Look::Spoken,
         r"(?i)\b(?:password|passphrase|passcode|token|secret|credentials?)\b[^\n]*\n[ \t]*(?:\r?\n[ \t]*)?(?:the |your )?(?:(?:new|generated|temporary|initial|current)[ ])?(?:value|password|key|secret|token|credential|pass|passphrase)(?:[ ]is)?[ ]?:[ \t]{0,8}['\x22`]?(\S{8,}?)['\x22`]?[ \t]*(?:\r?\n|$)",
     ),
     context(
         PASSWORD,
         &["password", "passphrase", "passcode", "pwd"],
-        Look::Announced,
+        Look::Spoken,
         r#"(?i)\b(?:password|passphrase|passcode|pwd)\b[^\n]*?[ ](?:is|was|to|with|as|ist|now|=|:)[ ]['\x22`*]{0,3}([^\s'\x22`]{8,})"#,
     ),
     context(PASSWORD, &["` / `", "`/`", "` : `", "`, `"], Look::Spoken, r"`[\w.@+-]+`[ ]?[/:,][ ]?`([^\s`]{8,})`"),

@@ -321,7 +321,25 @@ fn kind_of_name(name: &str) -> Option<Kind> {
         _ if ends(&["csrftoken", "xsrftoken", "oauthtoken", "jwttoken", "logintoken", "apptoken"]) => Some(TOKEN),
         "requirepass" | "masterauth" | "authtok" => Some(PASSWORD),
         _ if ends(FOREIGN) => Some(PASSWORD),
-        _ if ends(&["sshpass", "dbpass", "userpass", "adminpass", "rootpass"]) => Some(PASSWORD),
+        _ if ends(&[
+            "sshpass",
+            "dbpass",
+            "userpass",
+            "adminpass",
+            "rootpass",
+            "remotepass",
+            "imappass",
+            "authpass",
+            "httppass",
+            "sudopass",
+            "loginpass",
+            "certpass",
+            "trustpass",
+            "wifipass",
+        ]) =>
+        {
+            Some(PASSWORD)
+        }
         _ if ends(&["smtppass", "mailpass", "ftppass", "bindpass", "ldappass", "becomepass", "mysqlpass"]) => {
             Some(PASSWORD)
         }

@@ -146,7 +146,7 @@ static READS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What stands before a command that was typed.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
-    RegexBuilder::new(r"^(?:[\w.@:~/\[\]() -]{0,80}?)(?:[$#%]|>|❯|➜|λ|\+)[ ]{1,2}(?P<command>[a-zA-Z./~_(].{3,2000})$")
+    RegexBuilder::new(r"^(?:[\w.@:~/\[\]()> -]{0,80}?)(?:[$#%]|>|❯|➜|λ|\+)[ ]{1,2}(?P<command>[a-zA-Z./~_(].{3,2000})$")
         .unicode(false)
         .build()
         .expect("the built-in patterns are tested")
@@ -292,6 +292,8 @@ fn values(text: &str, from: usize, found: &mut Vec<Found>) {
         }
         let line = line_at(bytes, at);
         at = line.end + 1;
+        // Interpreters of Ruby have an arrow before a value.
+        let line = if bytes[line.clone()].starts_with(b"=> ") { line.start + 3..line.end } else { line };
         let written = bytes[line.clone()].trim_ascii();
         let start = line.start + bytes[line.clone()].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let (start, end) = match written {
