@@ -138,7 +138,8 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             if let Some(value) = text.get(string.clone())
                 && value.len() >= 8
                 && !value.contains(char::is_whitespace)
-                && (is_announced(value) || (is_sure(call.pattern().as_usize()) && is_spoken(value)))
+                && (is_announced(value)
+                    || (is_sure(call.pattern().as_usize()) && (is_spoken(value) || is_scrambled(value))))
             {
                 found.push(Found::new(string, CREDENTIAL, Evidence::Context));
             }
@@ -172,6 +173,16 @@ const SURE: &[&str] = &[
     "create_user(",
     "sign(",
 ];
+
+/// Says whether a value has digits among letters of both cases.
+fn is_scrambled(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.trim_end_matches(|c: char| c.is_ascii_digit()).as_bytes().iter().any(test);
+    value.len() >= 10
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+}
 
 fn is_sure(callee: usize) -> bool {
     SURE.contains(&CALLEES[callee])

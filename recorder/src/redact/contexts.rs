@@ -159,7 +159,11 @@ pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
 }
 
 fn is_spoken_at(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| is_spoken(text.trim_end_matches(['.', ',', ':', ')', ']'])))
+    let is_mark = |c: char| matches!(c, '.' | ',' | ':' | ')' | ']' | '>' | ';');
+    std::str::from_utf8(bytes).is_ok_and(|text| {
+        let text = text.trim_matches(is_mark);
+        is_spoken(text.rsplit(':').next().unwrap_or(text))
+    })
 }
 
 /// Longest run that is counted as one.
@@ -190,11 +194,13 @@ impl Run {
         letters > 2 && length >= MIN_CANDIDATE_BYTES && !is_id && !is_name
     }
 
-    /// Says whether a run may be words with hyphens between.
+    /// Says whether a run may be words with marks between.
     fn may_be_words(&self) -> bool {
         let [digits, joints, marks, hyphens] =
             [Class::Digit, Class::Joint, Class::Mark, Class::Hyphen].map(|class| self.count(class));
-        hyphens >= 2 && digits == 0 && marks == 0 && joints <= 1
+        // Words with dots between are paths of names unless each has a capital.
+        let is_capitalized = || joints >= 2 && self.count(Class::Capital) == joints + 1;
+        digits == 0 && marks <= 1 && (hyphens >= 2 && joints <= 1 || hyphens == 0 && is_capitalized())
     }
 }
 

@@ -113,7 +113,10 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
 /// Says whether a value is a password of ordinary words under a name that can only be one of a password.
 fn is_of_words(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
     // What code writes without quotes, paths of names and differences of variables, has other marks or blanks.
-    let is_written_so = form != Form::Bare || !value.contains(['_', '.', '+', '*', '%', '^', '!', '=', '#', '~', ',']);
+    let is_capitalized = || value.split('.').all(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
+    let is_written_so = form != Form::Bare
+        || (value.contains('.') && is_capitalized())
+        || !value.contains(['_', '.', '+', '*', '%', '^', '!', '=', '#', '~', ',']);
     (*kind == PASSWORD || is_made_up(name))
         && is_written_so
         && is_spoken(value)

@@ -178,8 +178,10 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             None => (begins_with_program(written) && READS.is_match(written), written),
         };
         if is_reading {
-            values(text, at, found);
-            if PRINTS_ONE.is_match(command) {
+            let prints_one = PRINTS_ONE.is_match(command);
+            let asked = if prints_one || asks_for_secret(command) { Asked::Secret } else { Asked::Anything };
+            values(text, at, asked, found);
+            if prints_one {
                 only_line(text, at, found);
             }
         }
@@ -224,7 +226,7 @@ static PRINTS_ONE: LazyLock<Regex> = LazyLock::new(|| {
     RegexBuilder::new(&[
         &format!(r"(?i)(?:jsonpath=[^|]*\.{name}\b|template=[^|]*\.{name}\b|-field[= ][\x22']?{name}\b|\bop[ ]read\b.*/{name}\b"),
         &format!(r"|\bop[ ]item[ ]get\b.*field.*{name}\b|\bbw[ ]get[ ]password|\brbw[ ]get\b|\bg?o?pass[ ](?:show[ ])?(?:-o[ ])?[\w.@-]+/[\w./@-]+$"),
-        r"|\blpass[ ]show\b.*-p|-password\b.*[ ]-g?w|\bsecret-tool[ ]lookup|\bkeyring[ ]get|\bversions[ ]access\b|--query[ =][\x22']?(?:SecretString|Parameter\.Value|value|password)\b",
+        r"|\blpass[ ]show\b.*-p|-password\b.*[ ]-g?w|\bsecret-tool[ ]lookup|\bkeyring[ ]get|\bversions[ ]access\b|--query[ =][\x22']?SecretString\b|\bkeyvault[ ]secret[ ]show\b.*value\b|\bget-parameter\b.*--with-decryption\b.*Value\b",
         r"|\bget-login-password|\bcat[ ][^|]*/run/secrets/\w|\bkeepassxc-cli\b.*-a[ ]password|\bcredstash[ ].*get|\bchamber[ ]read|\bberglas[ ]access|\bdcli[ ]password",
         &format!(r"|\b(?:output[ ]-raw|stack[ ]output|config[ ](?:--)?get|config:get|secrets?[ ]get|kv[ ]get|consul[ ]kv[ ]get|env[ ]get)\b.*{name}\b"),
         &format!(r"|\b(?:jq|yq|dasel|crudini|tomlq|xmlstarlet)\b.*[.\[ \x22'/]{name}[\x22'\]]*(?:[ ]|$)|\b(?:echo|printenv|print)\b[^|>]*\b{name}\}}?[\x22']?$"),
@@ -282,8 +284,17 @@ fn fields(text: &str, line: Range<usize>, found: &mut Vec<Found>) {
     }
 }
 
+/// What a command asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A secret, by its own words.
+    Secret,
+    /// What may be one.
+    Anything,
+}
+
 /// Finds the lines of an output that are a secret, each as a whole.
-fn values(text: &str, from: usize, found: &mut Vec<Found>) {
+fn values(text: &str, from: usize, asked: Asked, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut at = from;
     for _ in 0..MAX_LINES {
@@ -306,7 +317,9 @@ fn values(text: &str, from: usize, found: &mut Vec<Found>) {
             && (8..=MAX_VALUE_BYTES).contains(&value.len());
         if memchr::memchr(b'\t', value.as_bytes()).is_some() {
             fields(text, start..end, found);
-        } else if is_word && (is_announced(value) || is_spoken(value) || is_encoded(value)) {
+        } else if is_word
+            && (is_announced(value) || (asked == Asked::Secret && (is_spoken(value) || is_encoded(value))))
+        {
             found.push(Found::new(start..end, SECRET, Evidence::Context));
         } else if !value.is_empty() {
             return;

@@ -115,7 +115,10 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             let is_one = is_human(value)
                 || is_worded(value)
                 || is_mixed(value)
-                || (is_spoken(value) && (is_led || (is_quoted && !is_of_login)))
+                || (is_spoken(value)
+                    && (is_led
+                        || (lead_word.is_empty() && !is_of_login && hits_blank(bytes, span.start))
+                        || (is_quoted && !is_of_login)))
                 || (is_numbered(value) && leads_to_value(lead_word))
                 || (is_password(value) && (is_led || (is_quoted && !is_of_login)))
                 || (is_random_word(value) && (is_led || is_quoted))
@@ -155,6 +158,11 @@ pub(crate) fn find_in_answer(text: &str, found: &mut Vec<Found>) {
             found.push(Found::new(start..start + value.len(), PASSWORD, Evidence::Context));
         }
     }
+}
+
+/// Says whether one blank stands before a place, and no quote.
+fn hits_blank(bytes: &[u8], at: usize) -> bool {
+    at > 1 && bytes[at - 1] == b' ' && bytes[at - 2].is_ascii_alphanumeric()
 }
 
 /// Words right before what a sentence says a password to be.

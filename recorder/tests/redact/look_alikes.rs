@@ -109,6 +109,7 @@ fn look_alikes() -> Vec<String> {
     ];
     all.extend(fixed.map(str::to_owned));
     all.extend(include_str!("harmless.txt").lines().map(str::to_owned));
+    all.extend(include_str!("harmless_blocks.txt").split("\n%%\n").map(str::to_owned));
     all
 }
 

@@ -7,4 +7,5 @@ mod layouts;
 mod look_alikes;
 mod noise;
 mod planted;
+mod situations;
 mod wordy;
