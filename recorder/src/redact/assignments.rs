@@ -68,6 +68,9 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
             continue;
         }
         let is_key = kind == API_KEY && sensitive_name(written).is_none();
+        if is_key && !has_key_behind(bytes, name.end) {
+            continue;
+        }
         if let Some(value) = generated(text, &place).filter(|_| !is_key) {
             found.push(Found::new(value, kind, Evidence::Context));
             continue;
@@ -119,6 +122,19 @@ fn short_name(name: &str) -> Option<Kind> {
         "key" | "KEY" | "Key" => Some(API_KEY),
         _ => None,
     }
+}
+
+/// Shortest key, and how far behind its name it may begin.
+const MIN_KEY_BYTES: usize = 16;
+const MAX_KEY_GAP_BYTES: usize = 12;
+
+/// Says whether letters and digits follow that are long enough for a key: most values of `key` are not.
+fn has_key_behind(bytes: &[u8], at: usize) -> bool {
+    let rest = &bytes[at..bytes.len().min(at + MAX_KEY_GAP_BYTES + MIN_KEY_BYTES)];
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
+    let gap = rest.iter().position(u8::is_ascii_alphanumeric).unwrap_or(rest.len());
+    let length = rest[gap..].iter().take_while(|byte| is_part(byte)).count();
+    length >= MIN_KEY_BYTES && rest[gap..].iter().any(u8::is_ascii_digit)
 }
 
 /// Says whether the value of a short name is a secret.

@@ -196,8 +196,12 @@ impl Run {
 
     /// Says whether a run may be words with marks between.
     fn may_be_words(&self) -> bool {
-        let [digits, joints, marks, hyphens] =
-            [Class::Digit, Class::Joint, Class::Mark, Class::Hyphen].map(|class| self.count(class));
+        let hyphens = self.count(Class::Hyphen);
+        // Most runs are single words.
+        if hyphens < 2 && self.count(Class::Capital) < 3 {
+            return false;
+        }
+        let [digits, joints, marks] = [Class::Digit, Class::Joint, Class::Mark].map(|class| self.count(class));
         // Words with dots between are paths of names unless each has a capital.
         let is_capitalized = || joints >= 2 && self.count(Class::Capital) == joints + 1;
         digits == 0 && marks <= 1 && (hyphens >= 2 && joints <= 1 || hyphens == 0 && is_capitalized())

@@ -117,9 +117,9 @@ fn is_of_words(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
     let is_written_so = form != Form::Bare
         || (value.contains('.') && is_capitalized())
         || !value.contains(['_', '.', '+', '*', '%', '^', '!', '=', '#', '~', ',']);
-    (*kind == PASSWORD || is_made_up(name))
-        && is_written_so
+    is_written_so
         && is_spoken(value)
+        && (*kind == PASSWORD || is_made_up(name))
         && !names_an_action(name)
         && !stands_in(value)
 }

@@ -87,7 +87,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         let mut before: &[u8] = b"";
         for word in line.split(|byte| byte.is_ascii_whitespace()) {
             let lead_word = std::mem::replace(&mut before, word);
-            let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'(' | b')' | b',' | b'*' | b';');
+            let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'(' | b')' | b',' | b'*' | b';' | b'}');
             let lead = word.iter().take_while(|byte| is_quote(byte)).count();
             let trail = word[lead..].iter().rev().take_while(|byte| is_quote(byte)).count();
             let span = at + lead..at + word.len() - trail;
