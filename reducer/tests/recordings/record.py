@@ -8,8 +8,8 @@ schema 2, release 0.163.0 schema 1. Every recording is a folder beside this file
 wrote, except
 
 - paths of the machine, which become paths below /home/dev, and
-- the peer's own texts (descriptions of its tools, its instructions to the model), which do not belong into this repository.
-  Each becomes a remark with its length and the beginning of its SHA-256, so that equal texts stay equal and different ones
+- the peer's own texts (descriptions of its tools, its instructions to the model, what introduces a summary together with the
+  summary), which do not belong into this repository. Each becomes a remark with its length and the beginning of its SHA-256, so that equal texts stay equal and different ones
   stay different.
 
 `expected.json` is what the peer makes of the bundle after that. Ids and times are those of the run. How tool calls and agents
@@ -173,6 +173,10 @@ def peer_texts(request):
         descriptions(item.get("tools"))
         if item.get("role") == "developer" and isinstance(item.get("content"), list):
             texts.update(part["text"] for part in item["content"] if "text" in part)
+        # The introduction to a summary has the role of the user. Users send prompts, and notes are enclosed in tags.
+        if item.get("role") == "user" and isinstance(item.get("content"), list):
+            said = (part["text"] for part in item["content"] if "text" in part)
+            texts.update(text for text in said if not text.startswith(("RUN [", "<")))
     return {text for text in texts if len(text) >= PEER_TEXT_CHARS_MIN}
 
 
