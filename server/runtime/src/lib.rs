@@ -31,6 +31,7 @@ pub mod mail;
 pub mod open_item;
 pub mod options;
 pub mod pace;
+mod paced_agent;
 pub mod provider;
 mod recording;
 pub mod refusal;

@@ -63,4 +63,17 @@ pub trait PacedAgent: Send + Sync {
     ///
     /// Returns an error if no turn or another one runs.
     fn interrupt(&self, expected: &TurnId) -> Result<CancellationToken, Refusal>;
+
+    /// Calls `change` with the messages that wait for the agent. The agent's lock is held.
+    fn with_mail(&self, change: &mut dyn FnMut(&mut VecDeque<Arc<Mail>>));
+
+    /// Adds messages that were taken out of the mailbox to what the model sees.
+    fn remember_mail(&self, mail: &[Arc<Mail>]);
+
+    /// Gives the agent a message. A message that wakes it starts a turn if none runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if too many messages wait, or if the agent was shut down.
+    fn deliver(self: Arc<Self>, mail: Mail) -> Result<(), Refusal>;
 }

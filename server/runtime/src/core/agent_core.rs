@@ -2,24 +2,19 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio_util::sync::CancellationToken;
 use trace_recorder::write::{ThreadTrace, TurnTrace};
 
 use super::signals::Signals;
 use super::state::State;
 use super::toolbox::Toolbox;
-use super::turns::UserInput;
 use crate::agent_record::AgentRecord;
 use crate::event::EventKind;
 use crate::extensions::Extensions;
 use crate::host_link::{EventGuard, HostLink};
-use crate::id::TurnId;
 use crate::identity::Identity;
-use crate::item::{Input, ModelItem};
+use crate::item::ModelItem;
 use crate::options::RuntimeOptions;
-use crate::pace::PacedAgent;
 use crate::recording::{self, ReviewRecord};
-use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::terminal::Terminals;
@@ -111,32 +106,5 @@ impl AgentCore {
     pub(crate) async fn record_review(&self) -> ReviewRecord {
         let settings = self.settings();
         self.record.start_review(&self.identity, &settings).await
-    }
-}
-
-impl PacedAgent for AgentCore {
-    fn path(&self) -> &str {
-        &self.identity.path
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.state().turns.active.as_ref().is_some_and(|turn| turn.cancelled.is_cancelled())
-    }
-
-    fn steer(&self, expected: &TurnId, input: Vec<Input>, client_id: Option<String>) -> Result<TurnId, Refusal> {
-        if self.identity.parent().is_some() {
-            return Err(Refusal::NoDirectInput);
-        }
-        let input = UserInput { content: input, client_id, output: None };
-        let turn = self.state().turns.steer(expected, input)?;
-        self.signals.attend(|attention| attention.steers += 1);
-        Ok(turn)
-    }
-
-    fn interrupt(&self, expected: &TurnId) -> Result<CancellationToken, Refusal> {
-        let mut state = self.state();
-        let turn = state.turns.expected(expected)?;
-        turn.cancelled.cancel();
-        Ok(turn.ended.clone())
     }
 }

@@ -35,6 +35,10 @@ impl Mailbox {
         Ok(mail)
     }
 
+    pub(crate) fn queue(&mut self) -> &mut VecDeque<Arc<Mail>> {
+        &mut self.0
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -122,11 +122,14 @@ impl Rules {
     /// Returns the items that are compared, with their indexes.
     fn items(&self, agent: &str, body: &Value) -> Vec<(usize, Value)> {
         let items = list(body, "input");
-        // Which calls an agent inherits from its parent depends on the program.
+        // What an agent inherits from its parent, except for messages of the user, depends on the program.
         let is_first_task = |item: &Value| item.get("recipient").is_some_and(|recipient| recipient == agent);
         let own = if agent == ROOT { 0 } else { items.iter().position(is_first_task).unwrap_or_default() };
         let counts = |(at, item): &(usize, &Value)| {
-            !self.only_conversation || (user_messages::is_said(item) && (*at >= own || item.get("call_id").is_none()))
+            !self.only_conversation
+                || (user_messages::is_said(item)
+                    && !is_note_of_call(item)
+                    && (*at >= own || user_messages::is_by_user(item)))
         };
         let items = items.iter().enumerate().filter(counts);
         if !self.only_conversation {
@@ -204,15 +207,30 @@ fn essence(item: &Value, own_words: &[&str]) -> Value {
             let call = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
             let output = member("output");
             let is_own = own_words.contains(&call) || output.as_str().is_some_and(is_aborted);
-            json!({ "type": kind, "output": if is_own { Value::Null } else { output } })
+            json!({ "type": kind, "output": if is_own { Value::Null } else { without_empty_texts(output) } })
         }
         "agent_message" => json!({ "type": kind, "author": member("author"), "recipient": member("recipient") }),
         _ => json!({ "type": kind }),
     }
 }
 
+/// Returns whether an item is a note that a code cell of the Codex CLI sent while it ran. It has the id of the cell's call,
+/// which has an output of its own.
+pub(super) fn is_note_of_call(item: &Value) -> bool {
+    item.get("type").is_some_and(|kind| kind == "custom_tool_call_output")
+        && item.get("name").is_some_and(|name| !name.is_null())
+}
+
+/// Returns an output without its empty texts, which the Codex CLI records and does not send.
+fn without_empty_texts(mut output: Value) -> Value {
+    if let Some(parts) = output.as_array_mut() {
+        parts.retain(|part| part.get("text").is_none_or(|text| text != ""));
+    }
+    output
+}
+
 /// Returns whether an output says that its call was interrupted. Programs have different texts for it.
-fn is_aborted(output: &str) -> bool {
+pub(super) fn is_aborted(output: &str) -> bool {
     output.starts_with("aborted") || output.lines().any(|line| line == "aborted by user")
 }
 
@@ -399,6 +417,34 @@ mod tests {
         now["model"] = json!("n");
         assert_eq!(rules.differs(&then, &now), None);
         assert_eq!(rules.differs(&then, &body(&[said("hallo")])).map(|found| found.place), Some("input[2]".to_owned()));
+    }
+
+    #[test]
+    fn only_users_words_count_of_what_an_agent_of_another_program_inherits() {
+        let rules = Rules { only_conversation: true, ..Rules::default() };
+        let answer =
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "b" }] });
+        let task = json!({ "type": "agent_message", "author": ROOT, "recipient": "/root/a", "content": [] });
+        let search = json!({ "type": "web_search_call" });
+        let then = body(&[said("a"), task.clone(), answer.clone()]);
+        let now = body(&[said("a"), answer.clone(), search, task.clone(), answer.clone()]);
+        let differs = |now: &Value| rules.difference("/root/a", &then, now, |_| true).map(|found| found.place);
+        assert_eq!(differs(&now), None);
+        assert!(differs(&body(&[said("c"), task.clone(), answer])).is_some());
+        assert!(differs(&body(&[said("a"), task])).is_some());
+    }
+
+    #[test]
+    fn notes_and_empty_texts_of_code_cells_do_not_count() {
+        let rules = Rules { only_conversation: true, ..Rules::default() };
+        let output = |texts: &[&str]| {
+            let parts: Vec<_> = texts.iter().map(|text| json!({ "type": "input_text", "text": text })).collect();
+            json!({ "type": "custom_tool_call_output", "call_id": "c", "output": parts })
+        };
+        let note = json!({ "type": "custom_tool_call_output", "call_id": "c", "name": "exec", "output": "a note" });
+        let then = body(&[output(&["done"]), note]);
+        assert_eq!(rules.differs(&then, &body(&[output(&["done", ""])])), None);
+        assert!(rules.differs(&then, &body(&[output(&["done", "x"])])).is_some());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 mod choices;
 mod compare;
+mod foreign;
 mod own_tools;
 mod paced;
 mod play;

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::stage::{Place, Stage, is_stopped};
+use super::stage::{NextRequest, Place, Stage, is_stopped};
 use super::tape::RequestKind;
 use super::user_messages;
 use crate::event::TurnOutcome;
@@ -38,6 +38,8 @@ impl Pace for Paced {
         async move {
             if let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) {
                 self.hold(agent, turn, place).await;
+                self.wake_for_mail(agent, turn, place);
+                self.settle_mail(agent, place);
             }
         }
         .boxed()
@@ -45,26 +47,17 @@ impl Pace for Paced {
 
     fn take_mail(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
         let stage = &self.stage;
-        let place = stage.live_place(path, turn.as_str()).filter(|_| stage.tape.knows_mail);
+        let place = stage.live_place(path, turn.as_str());
         let Some((place, next)) =
             place.and_then(|place| Some((place, stage.turn(place).exchanges.get(place.exchange)?)))
         else {
             return mail.drain(..).collect();
         };
-        let track = &stage.tape.tracks[place.track];
-        let exchanges = track.turns[..=place.turn].iter().flat_map(|turn| &turn.exchanges);
-        let before = exchanges.map(|exchange| exchange.seq).filter(|seq| *seq < next.seq).max().unwrap_or_default();
-        let mut taken = Vec::new();
-        for (_, item) in track.mail.iter().filter(|(seq, _)| (before..next.seq).contains(seq)) {
-            let author = item.get("author").and_then(Value::as_str);
-            // If the author is unknown, any message matches.
-            let came = mail.iter().position(|mail| author.is_none_or(|author| mail.author == author));
-            match came.and_then(|at| mail.remove(at)) {
-                Some(mail) => taken.push(mail),
-                None => taken.extend(author.filter(|author| stage.is_older(author)).and_then(|_| earlier(item))),
-            }
+        match stage.next_mail(place, turn.as_str()) {
+            Some(recorded) => stage.take(recorded.iter(), mail),
+            None if stage.tape.knows_mail => stage.take(stage.mail_before(place, next.seq), mail),
+            None => mail.drain(..).collect(),
         }
-        taken
     }
 
     fn compacts(&self, path: &str, turn: &TurnId) -> bool {
@@ -101,6 +94,7 @@ impl Pace for Paced {
 
     fn end_reported(&self, path: &str, turn: &TurnId) {
         if let Some(place) = self.stage.live_place(path, turn.as_str()) {
+            self.stage.deliver_late_mail(place, turn.as_str());
             self.stage.order.pass_before(place.owner(), u64::MAX);
         }
         self.stage.order.done(turn.as_str());
@@ -131,9 +125,69 @@ impl Paced {
         }
         stage.say(place, live).await;
         let reading = Arc::clone(stage);
-        let is_short = tokio::task::spawn_blocking(move || shortens(&reading, place)).await;
+        let next = tokio::task::spawn_blocking(move || next_request(&reading, place)).await;
         // A payload that cannot be read is reported where it is needed.
-        stage.set_shortens(place, live, is_short.unwrap_or_default());
+        stage.set_next(place, live, next.unwrap_or_default());
+    }
+
+    /// Keeps a turn from ending if the recorded turn went on with a message. In the Codex CLI any message does that, and in
+    /// this program only one that wakes the agent.
+    fn wake_for_mail(&self, agent: &dyn PacedAgent, turn: &TurnId, place: Place) {
+        let stage = &self.stage;
+        let next = stage.turn(place).exchanges.get(place.exchange).filter(|_| stage.tape.is_foreign);
+        let Some(next) = next else { return };
+        let author = || stage.mail_before(place, next.seq).find_map(|item| item.get("author")?.as_str());
+        let author = stage.author_of_next_mail(place, turn.as_str()).or_else(|| author().map(str::to_owned));
+        agent.with_mail(&mut |waiting| {
+            let first = waiting.iter_mut().find(|mail| author.as_ref().is_some_and(|author| mail.author == *author));
+            if let Some(mail) = first {
+                Arc::make_mut(mail).wake = Wake::Agent;
+            }
+        });
+    }
+
+    /// Keeps a turn from going on with messages that the recorded turn did not read before it ended. They start the next
+    /// turn, as in the Codex CLI. Turns of this program read all messages before they end.
+    fn settle_mail(&self, agent: &dyn PacedAgent, place: Place) {
+        let stage = &self.stage;
+        let taped = stage.turn(place);
+        let Some((end, _)) = taped.ended.filter(|_| stage.tape.is_foreign && place.exchange >= taped.exchanges.len())
+        else {
+            return;
+        };
+        let mut read = Vec::new();
+        agent.with_mail(&mut |waiting| {
+            read = stage.take(stage.mail_before(place, end), waiting);
+            let (late, rest): (Vec<_>, Vec<_>) = waiting.drain(..).partition(|mail| mail.wake == Wake::Agent);
+            waiting.extend(rest);
+            stage.keep_mail(place, late);
+        });
+        agent.remember_mail(&read);
+    }
+}
+
+impl Stage {
+    /// Returns the recorded messages that an agent read after its previous request and before `until`.
+    fn mail_before(&self, place: Place, until: u64) -> impl Iterator<Item = &Value> {
+        let track = &self.tape.tracks[place.track];
+        let exchanges = track.turns[..=place.turn].iter().flat_map(|turn| &turn.exchanges);
+        let before = exchanges.map(|exchange| exchange.seq).filter(|seq| *seq < until).max().unwrap_or_default();
+        track.mail.iter().filter(move |(seq, _)| (before..until).contains(seq)).map(|(_, item)| item)
+    }
+
+    /// Takes recorded messages out of a mailbox.
+    fn take<'a>(&self, recorded: impl Iterator<Item = &'a Value>, mailbox: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
+        let mut taken = Vec::new();
+        for item in recorded {
+            let author = item.get("author").and_then(Value::as_str);
+            // If the author is unknown, any message matches.
+            let came = mailbox.iter().position(|mail| author.is_none_or(|author| mail.author == author));
+            match came.and_then(|at| mailbox.remove(at)) {
+                Some(mail) => taken.push(mail),
+                None => taken.extend(author.filter(|author| self.is_older(author)).and_then(|_| earlier(item))),
+            }
+        }
+        taken
     }
 }
 
@@ -148,6 +202,16 @@ fn earlier(item: &Value) -> Option<Arc<Mail>> {
         wake: Wake::Nobody,
         root_turn: None,
     }))
+}
+
+/// Returns what happens before a request.
+fn next_request(stage: &Stage, place: Place) -> NextRequest {
+    // The history is replaced once.
+    let is_replaced = || !stage.was_replaced(place) && stage.is_replaced(place).unwrap_or_default();
+    NextRequest {
+        shortens: shortens(stage, place) || is_replaced(),
+        mail: stage.mail_in_request(place).unwrap_or_default(),
+    }
 }
 
 /// Returns whether a request compacts the history.

@@ -166,6 +166,10 @@ impl Replay {
             }
             steps.extend(begun.into_iter().rev());
             own.splice(0..0, said.concat());
+            if stage.is_replaced(stage.root_place(at))? && !own.is_empty() {
+                // The first new one is the summary that replaced the history.
+                own.remove(0);
+            }
             let is_alone = stage.tape.is_foreign && turn.installs_compaction && turn.exchanges.len() == 1;
             let asks = user_messages::asks_for_summary(&request) || first.kind == RequestKind::Compaction;
             let words = messages(&request, &own);

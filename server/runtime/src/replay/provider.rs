@@ -58,10 +58,10 @@ impl Provider for Recorded {
     }
 
     fn compact(&self, request: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
-        if self.stage.next_kind(&request.origin) != Some(RequestKind::Compaction) {
-            return None;
-        }
         let stage = Arc::clone(&self.stage);
+        if self.stage.next_kind(&request.origin) != Some(RequestKind::Compaction) {
+            return replaced(stage, &request);
+        }
         Some(
             async move {
                 let live = request.origin.turn.clone();
@@ -69,6 +69,10 @@ impl Provider for Recorded {
                     answer(&stage, request, RequestKind::Compaction).await?;
                 if then == Then::Stop {
                     return stage.stop(place, &live).await;
+                }
+                let compacted = stage.compacted(place).map_err(|error| stage.unreadable(place, &error))?;
+                if let Some(items) = compacted {
+                    return Ok(items.into_iter().map(Arc::new).collect());
                 }
                 let mut items = Vec::new();
                 for event in events {
@@ -81,6 +85,22 @@ impl Provider for Recorded {
             .boxed(),
         )
     }
+}
+
+/// Returns the history that another one replaced without a recorded compaction: that of the next request.
+fn replaced(stage: Arc<Stage>, request: &Request) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
+    let place = stage.live_place(&request.origin.path, &request.origin.turn)?;
+    if !stage.tape.is_foreign || !stage.replace(place) {
+        return None;
+    }
+    let read = tokio::task::spawn_blocking(move || {
+        let items = stage.conversation(place).map_err(|error| stage.unreadable(place, &error))?;
+        Ok(items.into_iter().map(Arc::new).collect())
+    });
+    Some(
+        async move { read.await.unwrap_or_else(|_| Err(useless("cannot read the recording".to_owned(), None))) }
+            .boxed(),
+    )
 }
 
 struct Played {
@@ -192,7 +212,11 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
             (Vec::new(), Then::Stop)
         }
         Some((seq, ExchangeEnd::Failed { error, request_id, partial })) => {
-            let partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
+            let mut partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
+            if let Some(partial) = &mut partial {
+                let dropped = stage.drop_forgotten_calls(place, partial);
+                dropped.map_err(|error| stage.unreadable(place, &error))?;
+            }
             let mut events: Vec<_> = partial.iter().flat_map(items).map(Ok).collect();
             let is_asked_again = is_asked_again(stage, place).map_err(|error| stage.unreadable(place, &error))?;
             let again = match (is_asked_again, is_last && is_stopped(turn)) {

@@ -17,6 +17,7 @@ use super::user_messages;
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Input;
+use crate::mail::Mail;
 use crate::pace::PacedAgent;
 use crate::provider::{Again, Origin, ProviderError};
 use crate::tool::ToolCall;
@@ -32,7 +33,7 @@ pub(super) struct Stage {
     pub(super) on_divergence: OnDivergence,
     pub(super) order: Arc<Schedule>,
     /// Sequence number at which the replay starts.
-    from: u64,
+    pub(super) from: u64,
     positions: Mutex<Positions>,
     /// The tools that every session has. Set if all calls of other tools are answered from the recording.
     pub(super) own_tools: OnceLock<OwnTools>,
@@ -77,6 +78,10 @@ struct Position {
     called: HashSet<(usize, usize)>,
     /// Requests before which the messages of the user were already sent, by turn and request.
     said: HashSet<(usize, usize)>,
+    /// Requests before which the history was replaced, by turn and request.
+    replaced: HashSet<(usize, usize)>,
+    /// Messages that came too late for the turn that ends, and start the next one.
+    late_mail: Vec<Arc<Mail>>,
     same: usize,
     divergence: Option<Divergence>,
     /// Whether the recording ends before the live turn does.
@@ -87,8 +92,16 @@ struct Position {
 struct LiveTurn {
     turn: usize,
     agent: Option<Weak<dyn PacedAgent>>,
-    /// Whether the next request compacts the history.
-    shortens: bool,
+    next: NextRequest,
+}
+
+/// What happens before the next request of a live turn.
+#[derive(Debug, Default)]
+pub(super) struct NextRequest {
+    /// Whether the history is compacted.
+    pub(super) shortens: bool,
+    /// The messages of agents that the request is the first to have. `None` if the recording has this itself.
+    pub(super) mail: Option<Vec<Value>>,
 }
 
 /// Indexes of a recorded request: track, turn and request.
@@ -155,6 +168,13 @@ impl Stage {
         &self.turn(place).exchanges[place.exchange]
     }
 
+    /// Returns the request that the agent makes after this one, in the same turn or a later one.
+    pub(super) fn next_exchange(&self, place: Place) -> Option<&Exchange> {
+        let turns = &self.tape.tracks[place.track].turns;
+        let rest = self.turn(place).exchanges.get(place.exchange + 1);
+        rest.or_else(|| turns[place.turn + 1..].iter().find_map(|turn| turn.exchanges.first()))
+    }
+
     pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -189,6 +209,12 @@ impl Stage {
         Some(Place { track, turn, exchange })
     }
 
+    /// Returns the place of the first request of a turn of the root agent.
+    pub(super) fn root_place(&self, turn: usize) -> Place {
+        let track = self.tape.track(ROOT).map_or(0, |(root, _)| root);
+        Place { track, turn, exchange: 0 }
+    }
+
     /// Returns the live turn for a recorded turn of the root agent.
     pub(super) fn live_turn(&self, turn: usize) -> Option<String> {
         let (root, _) = self.tape.track(ROOT)?;
@@ -205,7 +231,7 @@ impl Stage {
             let next = positions.next_turn(number, track)?;
             let position = &mut positions.tracks[number];
             position.expected = None;
-            position.turns.insert(turn.to_owned(), LiveTurn { turn: next, agent, shortens: false });
+            position.turns.insert(turn.to_owned(), LiveTurn { turn: next, agent, next: NextRequest::default() });
             let skipped = position.next_turn..next;
             position.next_turn = next + 1;
             drop(positions);
@@ -235,17 +261,59 @@ impl Stage {
         }
     }
 
-    /// Sets whether the next request of a live turn compacts the history.
-    pub(super) fn set_shortens(&self, place: Place, live: &str, shortens: bool) {
+    /// Sets what happens before the next request of a live turn.
+    pub(super) fn set_next(&self, place: Place, live: &str, next: NextRequest) {
         if let Some(turn) = self.positions().tracks[place.track].turns.get_mut(live) {
-            turn.shortens = shortens;
+            turn.next = next;
+        }
+    }
+
+    /// Returns who sent the first message that the next request of a live turn is the first to have.
+    pub(super) fn author_of_next_mail(&self, place: Place, live: &str) -> Option<String> {
+        let positions = self.positions();
+        let mail = positions.tracks[place.track].turns.get(live)?.next.mail.as_ref()?;
+        mail.first()?.get("author")?.as_str().map(str::to_owned)
+    }
+
+    /// Returns the messages of agents that the next request of a live turn is the first to have.
+    pub(super) fn next_mail(&self, place: Place, live: &str) -> Option<Vec<Value>> {
+        self.positions().tracks[place.track].turns.get_mut(live)?.next.mail.take()
+    }
+
+    /// Returns whether the history has to be replaced before this request. Returns false the second time.
+    pub(super) fn replace(&self, place: Place) -> bool {
+        self.positions().tracks[place.track].replaced.insert((place.turn, place.exchange))
+    }
+
+    pub(super) fn was_replaced(&self, place: Place) -> bool {
+        self.positions().tracks[place.track].replaced.contains(&(place.turn, place.exchange))
+    }
+
+    /// Keeps messages for the next turn of an agent.
+    pub(super) fn keep_mail(&self, place: Place, mail: impl IntoIterator<Item = Arc<Mail>>) {
+        self.positions().tracks[place.track].late_mail.extend(mail);
+    }
+
+    /// Gives an agent the messages that start its next turn, if the recording has one.
+    pub(super) fn deliver_late_mail(&self, place: Place, live: &str) {
+        let (mail, comes) = {
+            let mut positions = self.positions();
+            let comes = positions.next_turn(place.track, &self.tape.tracks[place.track]).is_some();
+            (std::mem::take(&mut positions.tracks[place.track].late_mail), comes)
+        };
+        let Some(agent) = self.agent(place, live).filter(|_| comes) else { return };
+        for mail in mail {
+            if let Err(refusal) = Arc::clone(&agent).deliver(Mail::clone(&mail)) {
+                // The message will be missing in the next turn, which is reported as a divergence.
+                tracing::debug!(agent = agent.path(), %refusal, "a late message was refused");
+            }
         }
     }
 
     /// Returns whether the next request of a live turn compacts the history.
     pub(super) fn shortens(&self, path: &str, live: &str) -> bool {
         let Some((track, _)) = self.tape.track(path) else { return false };
-        self.positions().tracks[track].turns.get(live).is_some_and(|turn| turn.shortens)
+        self.positions().tracks[track].turns.get(live).is_some_and(|turn| turn.next.shortens)
     }
 
     /// Returns the messages that the user sent while a turn ran, before this request or before the interrupt. Returns
@@ -272,7 +340,9 @@ impl Stage {
         }
         let request = self.tape.request(next)?;
         let said = user_messages::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
-        Ok(messages(&request, &said))
+        // The first new one is the summary if the history was replaced by one.
+        let summaries = usize::from(self.is_replaced(place)?);
+        Ok(messages(&request, said.get(summaries..).unwrap_or_default()))
     }
 
     /// Stores the messages that the user sends before a request of the root agent, or before its turn is interrupted.
@@ -408,6 +478,9 @@ impl Stage {
             }
             None if turn.ended.is_none() => Err(self.recording_ends(place)),
             None if is_stopped(turn) => Ok(Opened::Interrupted(place)),
+            None if self.fails_unrecorded(turn) => {
+                Err(useless("the recorded turn failed here, for a reason that is not recorded".to_owned(), None))
+            }
             None => {
                 let message = format!("the recorded turn has only {} requests", place.exchange);
                 Err(self.missing_in_recording(place, "request", message))
@@ -531,9 +604,13 @@ impl Stage {
                 let label = &calls[*at].description.label;
                 label == &call.name || label.rsplit('.').next() == Some(&call.name)
             };
-            let Some(at) = by_id.or_else(|| (0..calls.len()).filter(free).find(name)) else { continue };
-            position.called.insert((turn, at));
             let exchange = position.asked.get(&turn).copied().unwrap_or_default().saturating_sub(1);
+            // A call has another id than in the recording only if the model had used the id before.
+            let asked = track.turns[turn].exchanges.get(exchange);
+            let is_recorded = || asked.is_some_and(|asked| self.is_recorded_call(asked, call.id.as_str()));
+            let by_name = || (0..calls.len()).filter(free).find(name).filter(|_| !is_recorded());
+            let Some(at) = by_id.or_else(by_name) else { continue };
+            position.called.insert((turn, at));
             return Some((Place { track: number, turn, exchange }, &calls[at]));
         }
         None
@@ -570,7 +647,9 @@ impl Stage {
             let positions = self.positions();
             positions.tracks[place.track].divergence.is_some() || positions.tracks[place.track].ends
         };
-        if !live.starts_with(then) && !is_known {
+        let is_same = live.starts_with(then)
+            || (matches!(outcome, TurnOutcome::Failed(_)) && then == "completed" && self.is_failed(self.turn(place)));
+        if !is_same && !is_known {
             let message = format!("the turn ended differently: {then} in the recording, {live} now");
             let _ = self.diverge(place.track, self.divergence(place, "end".to_owned(), message));
         }

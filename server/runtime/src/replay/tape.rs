@@ -196,6 +196,8 @@ pub(super) struct Exchange {
     pub(super) end: Option<(u64, ExchangeEnd)>,
     /// When the agent was done with the answer: some agents start calls before an answer has ended.
     pub(super) over: Option<u64>,
+    /// Where the history is that a compaction left: sequence number and payload.
+    pub(super) installed: Option<(u64, String)>,
 }
 
 /// How a request ended.
@@ -214,6 +216,8 @@ pub(super) struct TapeCall {
     pub(super) description: CallDescription,
     pub(super) invocation: Option<String>,
     pub(super) end: Option<(u64, ExecutionStatus, Option<String>)>,
+    /// Whether the call had done its work. It may have been interrupted afterwards, before it ended.
+    pub(super) has_acted: bool,
 }
 
 impl Tape {
@@ -493,9 +497,17 @@ impl Reader {
                     description: CallDescription { kind, label, input_preview },
                     invocation: event.invocation_payload.map(|payload| payload.path.as_str().to_owned()),
                     end: None,
+                    has_acted: false,
                 });
                 let place = (track, turn, calls.len() - 1);
                 self.calls.insert((thread.to_owned(), event.tool_call_id.as_str().to_owned()), place);
+            }
+            EventPayload::ToolCallRuntimeEnded(event) if event.status == ExecutionStatus::Completed => {
+                let Some(thread) = thread else { return };
+                let key = (thread.to_owned(), event.tool_call_id.as_str().to_owned());
+                if let Some(&(track, turn, call)) = self.calls.get(&key) {
+                    self.tracks[track].turns[turn].calls[call].has_acted = true;
+                }
             }
             EventPayload::ToolCallEnded(event) => {
                 let Some(thread) = thread else { return };
@@ -519,9 +531,13 @@ impl Reader {
                     self.tracks[track].turns[turn].told.get_or_insert(seq);
                 }
             }
-            EventPayload::CompactionInstalled(_) => {
+            EventPayload::CompactionInstalled(event) => {
                 if let Some(&(track, turn)) = turn.and_then(|turn| self.turns.get(turn)) {
-                    self.tracks[track].turns[turn].installs_compaction = true;
+                    let turn = &mut self.tracks[track].turns[turn];
+                    turn.installs_compaction = true;
+                    if let Some(last) = turn.exchanges.last_mut() {
+                        last.installed = Some((seq, event.checkpoint_payload.path.as_str().to_owned()));
+                    }
                 }
             }
             // The Codex CLI records this event at the start of each thread; this program does not.
@@ -569,6 +585,7 @@ impl Reader {
             model: model.to_owned(),
             end: None,
             over: None,
+            installed: None,
         });
         self.exchanges.insert(id.to_owned(), (track, turn, exchanges.len() - 1));
     }

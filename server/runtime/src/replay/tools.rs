@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
 use super::choices::ReplayTools;
+use super::compare::{is_aborted, is_note_of_call};
 use super::schedule::Wait;
-use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
+use super::stage::{Place, Stage, acts_on_others, error_of, is_stopped, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
 use crate::history::ABORTED;
 use crate::identity::review_path;
@@ -89,14 +90,14 @@ impl Tool for Played {
                 let place = stage.newest(&path, turn.as_str());
                 return match (live, tools) {
                     (Some(live), _) => live.call(context, call).await,
-                    (None, ReplayTools::Recorded) => unknown(&stage, place, &call),
+                    (None, ReplayTools::Recorded) => unknown(&stage, place, &context, &call).await,
                     (None, ReplayTools::Live) => failed(json!(format!("unsupported call: {}", call.name))),
                 };
             };
             let calling = Calling { stage: &stage, place, recorded, live: turn.as_str() };
             match (of_agents, live) {
                 (Some(tool), _) if waits(recorded) => calling.wait(tool.as_ref(), context, call).await,
-                (Some(tool), _) if (calling.succeeded() || calling.is_cut()) && acts_on_others(recorded) => {
+                (Some(tool), _) if calling.has_acted() && acts_on_others(recorded) => {
                     calling.act(tool.as_ref(), context, call).await
                 }
                 (None, Some(tool)) => calling.run(tool.as_ref(), context, call).await,
@@ -120,6 +121,11 @@ impl Calling<'_> {
         matches!(self.recorded.end, Some((_, ExecutionStatus::Completed, _)))
     }
 
+    /// Returns whether a call that acts on other agents did so.
+    fn has_acted(&self) -> bool {
+        self.succeeded() || self.is_cut() || self.recorded.has_acted
+    }
+
     /// Returns whether the recording ends while the call runs.
     fn is_cut(&self) -> bool {
         self.recorded.end.is_none() && self.stage.turn(self.place).ended.is_none()
@@ -129,6 +135,11 @@ impl Calling<'_> {
     async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let (name, shown) = (call.name.clone(), call.clone());
         self.stage.reach(self.live, self.recorded.seq).await;
+        if let Some((end, ..)) = self.recorded.end.as_ref().filter(|_| stops_other(self.recorded)) {
+            // The other agent may still have made a request. It stops itself where it was stopped in the recording.
+            self.stage.order.pass(self.recorded.seq);
+            self.stage.reach(self.live, *end).await;
+        }
         let outcome = tool.call(context.clone(), call).await;
         self.stage.order.pass(self.recorded.seq);
         if !outcome.success && self.succeeded() {
@@ -137,7 +148,7 @@ impl Calling<'_> {
             let _ = self
                 .stage
                 .diverge(self.place.track, self.stage.divergence(self.place, format!("call {name}"), message));
-        } else if stops_other(self.recorded) {
+        } else if stops_other(self.recorded) || was_stopped(self.stage.turn(self.place), self.recorded) {
             return self.answer(&context, &shown).await;
         }
         outcome
@@ -192,7 +203,7 @@ impl Calling<'_> {
     /// Returns where the turn was interrupted while this call ran.
     fn stopped_at(&self) -> Option<u64> {
         let turn = self.stage.turn(self.place);
-        let (turn_end, _) = turn.ended.filter(|_| super::stage::is_stopped(turn))?;
+        let (turn_end, _) = turn.ended.filter(|_| is_stopped(turn))?;
         if was_stopped(turn, self.recorded) {
             return self.recorded.end.as_ref().map(|end| end.0).or(Some(turn_end));
         }
@@ -205,19 +216,11 @@ impl Calling<'_> {
 
     /// Answers with the recorded output.
     async fn answer(&self, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
-        let Self { stage, place, recorded, live } = *self;
+        let Self { stage, place, recorded, .. } = *self;
         let turn = stage.turn(place);
         stage.order.pass(recorded.seq);
         if was_stopped(turn, recorded) {
-            let stopped = self.stopped_at().unwrap_or_default();
-            tokio::select! {
-                () = stage.reach(live, stopped) => {}
-                () = context.cancelled.cancelled() => {}
-            }
-            let _stop = stage.order.wait(live, Wait::Stop);
-            stage.interrupt(place, live).await;
-            context.cancelled.cancelled().await;
-            return failed(json!(ABORTED));
+            return stopped(stage, place, context, self.stopped_at().unwrap_or_default()).await;
         }
         if self.is_cut() {
             return failed(json!(stage.recording_ends(place).message));
@@ -256,18 +259,47 @@ impl Calling<'_> {
     }
 }
 
+/// Answers a call that was interrupted together with its turn, once the turn is.
+async fn stopped(stage: &Arc<Stage>, place: Place, context: &ToolContext, moment: u64) -> ToolOutcome {
+    let live = context.turn.as_str();
+    tokio::select! {
+        () = stage.reach(live, moment) => {}
+        () = context.cancelled.cancelled() => {}
+    }
+    let _stop = stage.order.wait(live, Wait::Stop);
+    stage.interrupt(place, live).await;
+    context.cancelled.cancelled().await;
+    failed(json!(ABORTED))
+}
+
 /// Answers a call that the recording does not have. Calls come from recorded answers, but some recorders omit calls of
-/// unknown tools. Their output is in the next request.
-fn unknown(stage: &Stage, place: Option<Place>, call: &ToolCall) -> ToolOutcome {
+/// unknown tools and code cells. Their output is in the next request.
+async fn unknown(stage: &Arc<Stage>, place: Option<Place>, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
     let Some(place) = place else {
         return failed(json!("the recording has no such turn, and so no output for this call"));
     };
-    if let Some(output) = shown(stage, place, call) {
+    let turn = stage.turn(place);
+    let is_last = place.exchange + 1 >= turn.exchanges.len();
+    let is_answered = |output: &Value| !(is_last && is_stopped(turn) && output.as_str().is_some_and(is_aborted));
+    if let Some(output) = shown(stage, place, call).filter(is_answered) {
         return failed(output);
     }
-    let turn = stage.turn(place);
-    if turn.ended.is_none() && place.exchange + 1 >= turn.exchanges.len() {
+    if turn.ended.is_none() && is_last {
         return failed(json!(stage.recording_ends(place).message));
+    }
+    let next = Place { exchange: place.exchange + 1, ..place };
+    match turn.ended {
+        // The turn was interrupted before the call started, or while it ran.
+        Some((end, _)) if is_last && is_stopped(turn) => {
+            return stopped(stage, place, context, end).await;
+        }
+        Some(_) if is_last && stage.tape.is_foreign => {
+            return failed(json!("the recorded turn failed before the model saw the output of this call"));
+        }
+        _ if stage.is_replaced(next).unwrap_or_default() => {
+            return failed(json!("the recorded history was compacted before the model saw the output of this call"));
+        }
+        _ => {}
     }
     let message = "the recording has no such call".to_owned();
     let divergence = stage.divergence(place, format!("call {}", call.name), message);
@@ -283,13 +315,15 @@ fn output_of(result: &Value) -> Option<Value> {
     item.or_else(error).cloned()
 }
 
-/// Returns the output of the call in the next request.
+/// Returns the output of the call in the next request of the agent.
 fn shown(stage: &Stage, place: Place, call: &ToolCall) -> Option<Value> {
-    let next = stage.turn(place).exchanges.get(place.exchange + 1)?;
+    let next = stage.next_exchange(place)?;
     let request = stage.tape.request(next).ok()?;
     let items = request.get("input")?.as_array()?;
     let is_output = |item: &&Value| {
-        item.get("call_id").and_then(Value::as_str) == Some(call.id.as_str()) && item.get("output").is_some()
+        item.get("call_id").and_then(Value::as_str) == Some(call.id.as_str())
+            && item.get("output").is_some()
+            && !is_note_of_call(item)
     };
     items.iter().rfind(is_output)?.get("output").cloned()
 }

@@ -111,7 +111,8 @@ fn is_stop(item: &Value) -> bool {
     texts(item).first().is_some_and(|text| text.starts_with("<turn_aborted>"))
 }
 
-fn items(body: &Value) -> &[Value] {
+/// Returns the items of a request.
+pub(super) fn items(body: &Value) -> &[Value] {
     body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 

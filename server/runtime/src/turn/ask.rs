@@ -59,6 +59,11 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
         calls::run(task, calls).await?;
         let delay = task.jitter.delay(again.number, again.after);
         task.unless_stopped(tokio::time::sleep(delay)).await?;
+        if task.agent.options().pace.is_some() {
+            // Other programs read messages before a retry, too, and their sessions are replayed.
+            task.paced().await?;
+            task.take_up().await;
+        }
     }
 }
 

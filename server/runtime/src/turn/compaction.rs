@@ -43,16 +43,22 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Compacts the history of the thread if it has too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
+    if matches!(task.conversation, Conversation::Aside(_)) {
+        return Ok(());
+    }
     let options = task.agent.options();
-    let is_due = match &options.pace {
-        Some(pace) => pace.compacts(&task.agent.identity.path, &task.turn),
-        None => {
-            let limit = options.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
-            task.agent.state().history.context_tokens >= limit
+    let Some(pace) = &options.pace else {
+        let limit = options.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
+        if task.agent.state().history.context_tokens >= limit {
+            compact(task, question).await?;
         }
+        return Ok(());
     };
-    if is_due && matches!(task.conversation, Conversation::Thread) {
+    // Other programs compact before they read messages, so a replay may have to read some afterwards.
+    while pace.compacts(&task.agent.identity.path, &task.turn) {
         compact(task, question).await?;
+        task.paced().await?;
+        task.take_up().await;
     }
     Ok(())
 }
