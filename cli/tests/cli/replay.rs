@@ -280,6 +280,7 @@ fn sessions_of_the_codex_cli_are_played() {
         "summary",
         "schema1-summary",
         "notes-of-cells",
+        "long-cell",
         "late-task",
         "schema1-late-message",
         "stopped-calls",

@@ -136,7 +136,14 @@ impl Rules {
             return items.map(|(at, item)| (at, without_id(item))).collect();
         }
         let own_words: Vec<&str> = list(body, "input").iter().filter_map(call_of_agents).collect();
-        items.map(|(at, item)| (at, essence(item, &own_words))).collect()
+        let mut items: Vec<_> = items.map(|(at, item)| (at, essence(item, &own_words))).collect();
+        // Whether a request has first what the user said or first what agents said depends on the program, too.
+        let is_agents = |(_, item): &(usize, Value)| item.get("type").is_some_and(|kind| kind == "agent_message");
+        let came = |item: &(usize, Value)| is_agents(item) || item.1.get("role").is_some_and(|role| role == "user");
+        for came in items.chunk_by_mut(|one, next| came(one) && came(next)) {
+            came.sort_by_key(is_agents);
+        }
+        items
     }
 
     /// Returns a diff of two values. `None` if they are equal.
@@ -432,6 +439,15 @@ mod tests {
         assert_eq!(differs(&now), None);
         assert!(differs(&body(&[said("c"), task.clone(), answer])).is_some());
         assert!(differs(&body(&[said("a"), task])).is_some());
+    }
+
+    #[test]
+    fn what_users_and_agents_say_before_one_request_has_no_order() {
+        let rules = Rules { only_conversation: true, ..Rules::default() };
+        let mail = |author: &str| json!({ "type": "agent_message", "author": author, "recipient": ROOT });
+        let then = body(&[said("a"), mail("/root/a"), mail("/root/b"), said("b")]);
+        assert_eq!(rules.differs(&then, &body(&[said("a"), said("b"), mail("/root/a"), mail("/root/b")])), None);
+        assert!(rules.differs(&then, &body(&[said("a"), said("b"), mail("/root/b"), mail("/root/a")])).is_some());
     }
 
     #[test]

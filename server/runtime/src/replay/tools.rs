@@ -228,7 +228,11 @@ impl Calling<'_> {
         self.compare(call);
         let success = self.succeeded();
         let result = recorded.end.as_ref().and_then(|(seq, _, result)| stage.tape.read(*seq, result.as_deref()?).ok());
-        let output = result.as_ref().and_then(output_of).or_else(|| shown(stage, place, call));
+        let output = match result.as_ref().and_then(output_of) {
+            // The Codex CLI records the whole output of a code cell, and shortens what the model sees.
+            Some(output) if stage.tape.is_foreign && output.is_array() => shown(stage, place, call).or(Some(output)),
+            output => output.or_else(|| shown(stage, place, call)),
+        };
         match output {
             Some(output) => ToolOutcome { output, success, then: Then::Continue },
             None => {
