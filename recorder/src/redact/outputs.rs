@@ -273,7 +273,7 @@ fn fields(text: &str, line: Range<usize>, found: &mut Vec<Found>) {
             && !value.contains(char::is_whitespace)
             && !value.contains("://")
             && !value.starts_with("arn:")
-            && !(value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4)
+            && (value.len() != 36 || value.bytes().filter(|byte| *byte == b'-').count() != 4)
             && !value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
             && (is_strong(value) || is_mixed(value));
         if is_one {

@@ -330,7 +330,7 @@ impl Inferences {
         if let Some(payload) = payload {
             match ingested {
                 Ingested::Response(response) => {
-                    self.place_response(draft, conversation, inference, payload, response)?
+                    self.place_response(draft, conversation, inference, payload, response)?;
                 }
                 Ingested::Failed(failure) => draft.bad_payload(payload, &failure.problem)?,
                 _ => draft.bad_payload(payload, &PayloadProblem::Shape("no response"))?,

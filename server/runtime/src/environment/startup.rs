@@ -10,8 +10,8 @@
 //! aliases, options and prompts; other shells keep what is exported.
 //!
 //! The command is embedded in the line that the shell is called with, because start-up files can change the arguments of
-//! the shell (`set --`). The line stays a single line, so that messages of the shell number the lines of the command from
-//! 1. Shells that a command itself starts are not handled, and neither are functions and traps of start-up files that set a
+//! the shell (`set --`). The line stays a single line, so that messages of the shell give line numbers of the command.
+//! Shells that a command itself starts are not handled, and neither are functions and traps of start-up files that set a
 //! key later.
 
 use std::path::Path;
