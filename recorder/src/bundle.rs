@@ -57,7 +57,8 @@ impl Bundle {
         let log = if is_at_work {
             EventLog::read(&log_path)
         } else {
-            // SAFETY: no recorder holds the lock of the bundle, and repairs replace the file of a log.
+            // SAFETY: no recorder held the lock of the bundle a moment ago, and repairs replace the file of a log. A recorder that
+            // takes up a bundle of a dead one right now may still cut an incomplete last line.
             unsafe { EventLog::map(&log_path) }
         };
         let log = log.map_err(|source| BundleError::io(&log_path, source));

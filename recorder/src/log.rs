@@ -48,17 +48,17 @@ impl EventLog {
     /// Returns the I/O error of opening, mapping or reading the file, or `FileTooLarge` if it has more than
     /// [`MAX_LOG_BYTES`].
     pub unsafe fn map(path: &Path) -> io::Result<Self> {
-        let mut file = open_log(path)?;
+        let file = open_log(path)?;
         let bytes = file.metadata()?.len();
         check_size(bytes)?;
         if bytes >= MAP_BYTES {
             // SAFETY: the mapping is read-only and private, and the caller promises that nothing changes the bytes below it.
-            let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
+            let mapped = unsafe { memmap2::MmapOptions::new().len(bytes as usize).map_copy_read_only(&file)? };
             return Ok(Self { bytes: LogBytes::Mapped(mapped) });
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(Self::from_bytes(bytes))
+        let mut small = Vec::new();
+        file.take(bytes).read_to_end(&mut small)?;
+        Ok(Self::from_bytes(small))
     }
 
     /// Reads the log at `path` into memory. The log may have an active recorder.

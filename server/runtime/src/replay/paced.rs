@@ -107,6 +107,8 @@ impl Paced {
         let (stage, live) = (&self.stage, turn.as_str());
         let taped = stage.turn(place);
         let next = taped.exchanges.get(place.exchange);
+        // What was found for the request before does not hold any more, also if the turn has no further request.
+        stage.set_next(place, live, NextRequest::default());
         // An interrupted turn makes no further request, whatever the recording has.
         if next.is_some() && agent.is_stopped() {
             return;
@@ -206,8 +208,11 @@ fn earlier(item: &Value) -> Option<Arc<Mail>> {
 
 /// Returns what happens before a request.
 fn next_request(stage: &Stage, place: Place) -> NextRequest {
-    // The history is replaced once.
-    let is_replaced = || !stage.was_replaced(place) && stage.is_replaced(place).unwrap_or_default();
+    // The history is replaced once. The history that took its place has the messages that the request is the first to have.
+    if stage.was_replaced(place) {
+        return NextRequest { shortens: shortens(stage, place), mail: Some(Vec::new()) };
+    }
+    let is_replaced = || stage.is_replaced(place).unwrap_or_default();
     NextRequest {
         shortens: shortens(stage, place) || is_replaced(),
         mail: stage.mail_in_request(place).unwrap_or_default(),
