@@ -118,7 +118,7 @@ fn attack<S: Read + Write>(
     end(name, (runner, client))
 }
 
-/// Makes a server start an attacker.
+/// Has a server run a command that attacks the server itself.
 fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>), target: &Server, policy: &str) {
     let (made, work) = (runner.path(&format!("made-{name}")), runner.path("work"));
     let token = target.path("token");

@@ -1,4 +1,4 @@
-//! Settings that a client gives when it starts, resumes or copies a thread.
+//! Settings that a client gives when it starts, resumes or forks a thread.
 
 use trace_protocol::common::JsonObject;
 use trace_protocol::settings::{ApprovalsReviewer, AskForApproval, Personality, SandboxMode};
