@@ -118,7 +118,7 @@ fn attack<S: Read + Write>(
     end(name, (runner, client))
 }
 
-/// Has a server run a command that attacks the server itself.
+/// Has the server `runner` start a command that attacks the server `target`.
 fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>), target: &Server, policy: &str) {
     let (made, work) = (runner.path(&format!("made-{name}")), runner.path("work"));
     let token = target.path("token");
