@@ -1,14 +1,14 @@
-//! A bundle, as a directory or packed into one file: its manifest, its event log and its payloads.
+//! A bundle, as a directory, packed into one file or in memory: its manifest, its event log and its payloads.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
+use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, ImportRecord, MANIFEST_FILE, Manifest};
 use crate::log::EventLog;
 use crate::pack::{PACKED_EXTENSION, PackedBundle, PackedError, is_packed};
-use crate::payloads::PayloadFiles;
+use crate::payloads::{MemoryFiles, PayloadError, PayloadFiles};
 use crate::recording::{
     RECORDER_FILE, RECORDER_FILE_BYTES, Recording, is_being_recorded, parse_recording, read_recording,
 };
@@ -35,6 +35,8 @@ pub struct Bundle {
     log: Result<EventLog, BundleError>,
     payloads: PayloadFiles,
     packed: Option<Arc<PackedBundle>>,
+    /// Content of `import.json`, read at the first question.
+    import: OnceLock<Option<ImportRecord>>,
 }
 
 impl Bundle {
@@ -65,7 +67,7 @@ impl Bundle {
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None })
+        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None, import: OnceLock::new() })
     }
 
     /// Opens the bundle at `path` for a caller that follows the log and reads it in pieces. For a directory,
@@ -88,7 +90,7 @@ impl Bundle {
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None })
+        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None, import: OnceLock::new() })
     }
 
     fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
@@ -100,10 +102,23 @@ impl Bundle {
             return Err(BundleError::NotABundle { path });
         }
         let payloads = PayloadFiles::from_packed(Arc::clone(&packed));
-        Ok(Self { path, manifest, log, payloads, packed: Some(packed) })
+        Ok(Self { path, manifest, log, payloads, packed: Some(packed), import: OnceLock::new() })
     }
 
-    /// Returns the path of the bundle: a directory, or a packed bundle.
+    /// Makes a bundle of parts in memory. `path` names what they were made from, for messages. `files` has all other files
+    /// of the bundle: payloads, and [`IMPORT_FILE`] for an imported session.
+    pub fn from_memory(path: &Path, manifest: Manifest, log: Vec<u8>, files: MemoryFiles) -> Self {
+        Self {
+            path: path.to_owned(),
+            manifest: Ok(manifest),
+            log: Ok(EventLog::from_bytes(log)),
+            payloads: PayloadFiles::from_memory(files),
+            packed: None,
+            import: OnceLock::new(),
+        }
+    }
+
+    /// Returns the path of the bundle: a directory, a packed bundle, or what a bundle in memory was made from.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -133,12 +148,36 @@ impl Bundle {
         self.packed.as_deref()
     }
 
+    /// Returns the record of the import that made the bundle. Returns `None` for a bundle that was recorded, and for one whose
+    /// record cannot be read: a bundle is whole without it.
+    pub fn import(&self) -> Option<&ImportRecord> {
+        let read = || {
+            let mut text = Vec::new();
+            match self.payloads.read(IMPORT_FILE, &mut text) {
+                Ok(()) => {}
+                Err(PayloadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return None,
+                Err(error) => {
+                    tracing::warn!(path = %self.path.display(), %error, "{IMPORT_FILE} cannot be read");
+                    return None;
+                }
+            }
+            let record = serde_json::from_slice(&text);
+            record
+                .inspect_err(|error| tracing::warn!(path = %self.path.display(), %error, "{IMPORT_FILE} is damaged"))
+                .ok()
+        };
+        self.import.get_or_init(read).as_ref()
+    }
+
     /// Reads `recorder.json`, in which the recorder describes itself. Returns `None` if there is no such file.
     ///
     /// # Errors
     ///
     /// Returns an I/O error if the file cannot be read or is not in the format that a recorder writes.
     pub fn recording(&self) -> io::Result<Option<Recording>> {
+        if self.payloads.are_in_memory() {
+            return Ok(None);
+        }
         let Some(packed) = &self.packed else { return read_recording(&self.path) };
         match packed.file(RECORDER_FILE) {
             None => Ok(None),

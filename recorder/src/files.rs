@@ -5,7 +5,11 @@ use std::io;
 use std::path::Path;
 
 /// Creates a directory that only its owner may enter.
-pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Returns the I/O error of creating it, also if it exists.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -21,8 +25,12 @@ pub(crate) fn create_private_dirs(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a file that only its owner may read. Fails if the file exists.
-pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
+/// Creates a file that only its owner may read.
+///
+/// # Errors
+///
+/// Returns the I/O error of creating it, also if it exists.
+pub fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

@@ -8,7 +8,7 @@ pub mod activity;
 pub mod bounded;
 pub mod bundle;
 pub mod check;
-mod files;
+pub mod files;
 pub mod follow;
 pub mod format;
 mod lock;

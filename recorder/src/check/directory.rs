@@ -7,10 +7,10 @@ use std::path::Path;
 use super::finding::{Code, Finding, Findings};
 use super::log::Liveness;
 use crate::bundle::Bundle;
-use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded};
 
-/// Most entries of a bundle directory that are checked. A bundle has six at most.
+/// Most entries of a bundle directory that are checked. A bundle has seven at most.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
 
 /// Prefix of the names of directories with copies made by a repair. A number follows.
@@ -19,7 +19,7 @@ pub const BACKUP_PREFIX: &str = "before-repair-";
 /// The role of an entry of a bundle directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BundleFile {
-    /// The manifest, the event log or the payload directory.
+    /// The manifest, the event log, the payload directory, or where the events of an imported session come from.
     Recorded,
     /// The graph that the reducer wrote, `state.json`.
     State,
@@ -64,7 +64,7 @@ impl BundleFile {
     pub(super) fn of_kind(name: &str, kind: EntryKind) -> Option<Self> {
         let (is_file, is_directory) = (kind == EntryKind::File, kind == EntryKind::Directory);
         match name {
-            MANIFEST_FILE | EVENT_LOG_FILE if is_file => Some(Self::Recorded),
+            MANIFEST_FILE | EVENT_LOG_FILE | IMPORT_FILE if is_file => Some(Self::Recorded),
             PAYLOADS_DIR if is_directory => Some(Self::Recorded),
             STATE_FILE if is_file => Some(Self::State),
             RECORDER_FILE if is_file => Some(Self::Recorder),

@@ -3,6 +3,7 @@
 //! The types of this module mirror the contents of the files. They neither open files nor interpret the contents.
 
 pub mod event;
+pub mod import;
 pub mod manifest;
 pub mod payload;
 pub mod tagged;
@@ -10,6 +11,7 @@ pub mod text;
 pub mod version;
 
 pub use event::{CellStatus, Event, EventPayload, ExecutionStatus, RolloutStatus};
+pub use import::{IMPORT_FILE, ImportNote, ImportRecord, ImportSource};
 pub use manifest::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR, STATE_FILE};
 pub use payload::{PayloadKind, PayloadRef};
 pub use tagged::{Requester, ToolKind, ToolSummary};

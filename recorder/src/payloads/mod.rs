@@ -1,6 +1,8 @@
-//! Payload files. They are opened when needed, and never outside of their bundle, a directory or a packed bundle.
+//! Payload files. They are opened when needed, and never outside of their bundle: a directory, a packed bundle, or a bundle in
+//! memory.
 
 mod error;
+mod memory;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,6 +13,7 @@ use crate::format::PAYLOADS_DIR;
 use crate::pack::{PackedBundle, PackedFile};
 
 pub use error::{MAX_PAYLOAD_BYTES, PayloadError};
+pub use memory::{MemoryFiles, Slice};
 
 /// The payload files of one bundle.
 ///
@@ -26,6 +29,7 @@ pub struct PayloadFiles {
 enum Place {
     Directory(Directory),
     Packed(Arc<PackedBundle>),
+    Memory(MemoryFiles),
 }
 
 #[derive(Debug)]
@@ -55,6 +59,16 @@ impl PayloadFiles {
         Self { place: Place::Packed(packed) }
     }
 
+    /// Makes a value for files that are in memory.
+    pub fn from_memory(files: MemoryFiles) -> Self {
+        Self { place: Place::Memory(files) }
+    }
+
+    /// Returns whether the files are in memory, not on disk.
+    pub(crate) fn are_in_memory(&self) -> bool {
+        matches!(self.place, Place::Memory(_))
+    }
+
     /// Reads the file at `path` (relative to the bundle) into `buffer`, which is cleared first.
     ///
     /// # Errors
@@ -65,6 +79,7 @@ impl PayloadFiles {
         let directory = match &self.place {
             Place::Directory(directory) => directory,
             Place::Packed(packed) => return packed.read_payload(path, buffer),
+            Place::Memory(files) => return files.read(path, buffer),
         };
         buffer.clear();
         let mut file = directory.open_inside(path)?;
@@ -96,6 +111,7 @@ impl PayloadFiles {
                 let entry = |file: PackedFile<'_>| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes };
                 found.extend(packed.files().map(entry));
             }
+            Place::Memory(files) => found.extend(files.list()),
         }
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
@@ -111,17 +127,20 @@ impl PayloadFiles {
         let mut found = match &self.place {
             Place::Directory(directory) => directory.list()?,
             Place::Packed(packed) => {
-                let is_payload = |path: &str| {
-                    let name = path.strip_prefix(PAYLOADS_DIR).and_then(|rest| rest.strip_prefix('/'));
-                    name.is_some_and(|name| !name.contains('/'))
-                };
                 let files = packed.files().filter(|file| is_payload(file.path));
                 files.map(|file| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes }).collect()
             }
+            Place::Memory(files) => files.list().filter(|file| is_payload(&file.path)).collect(),
         };
         found.sort_unstable_by(|a: &PayloadEntry, b| a.path.cmp(&b.path));
         Ok(found)
     }
+}
+
+/// Returns whether `path` (relative to a bundle) names a file of the payload directory.
+fn is_payload(path: &str) -> bool {
+    let name = path.strip_prefix(PAYLOADS_DIR).and_then(|rest| rest.strip_prefix('/'));
+    name.is_some_and(|name| !name.contains('/'))
 }
 
 impl Directory {
