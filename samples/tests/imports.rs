@@ -12,8 +12,9 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
 /// The sources of all packages of the workspace.
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 15] = [
     "recorder/src",
+    "recorder/import/src",
     "reducer/src",
     "reducer/explain/src",
     "reducer/query/src",

@@ -1,0 +1,293 @@
+//! What a format tells of a session, thread by thread, until it is a bundle.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use trace_recorder::Bundle;
+use trace_recorder::format::event::{RecordingCompleted, RolloutEnded, RolloutStarted, ThreadEnded};
+use trace_recorder::format::import::{IMPORT_VERSION, Origin, Place};
+use trace_recorder::format::{
+    Event, EventPayload, IMPORT_FILE, ImportRecord, ImportSource, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef,
+    RolloutStatus, SchemaVersion,
+};
+use trace_recorder::payloads::{MemoryFiles, Slice};
+
+use crate::body::{Buffers, History, ItemText};
+use crate::error::ImportError;
+use crate::event::{EventRef, Pending, Stamp, Time};
+use crate::merge::merge;
+use crate::note::{Code, Notes};
+
+/// A thread of a draft. Its events are in the order in which they are pushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Lane(usize);
+
+#[derive(Debug)]
+struct LaneState {
+    thread: Arc<str>,
+    /// The turn of the last event, so that its id is stored once.
+    turn: Option<Arc<str>>,
+    buffer: u32,
+    open_turns: usize,
+    turns: usize,
+    has_ended: bool,
+    events: Vec<Pending>,
+}
+
+/// A session while it is read.
+#[derive(Debug)]
+pub struct Draft {
+    format: &'static str,
+    agent_version: Option<String>,
+    sources: Vec<ImportSource>,
+    notes: Notes,
+    buffers: Buffers,
+    files: Vec<Vec<Slice>>,
+    lanes: Vec<LaneState>,
+}
+
+impl Draft {
+    /// Makes an empty draft for a session of the format with this name.
+    pub fn new(format: &'static str) -> Self {
+        Self {
+            format,
+            agent_version: None,
+            sources: Vec::new(),
+            notes: Notes::default(),
+            buffers: Buffers::new(),
+            files: Vec::new(),
+            lanes: Vec::new(),
+        }
+    }
+
+    /// Sets the version of the program that wrote the session. The first one that is set stays.
+    pub fn agent_version(&mut self, version: &str) {
+        self.agent_version.get_or_insert_with(|| version.to_owned());
+    }
+
+    /// Adds a file that the session is read from. Returns its number for [`Place::source`].
+    pub fn source(&mut self, path: &Path) -> u32 {
+        self.sources.push(ImportSource { path: path.to_string_lossy().into_owned() });
+        self.sources.len() as u32 - 1
+    }
+
+    /// Notes that `code` applies, at `place` or to the whole session.
+    pub fn note(&mut self, code: Code, place: Option<Place>) {
+        self.notes.add(code, place);
+    }
+
+    /// Returns the codes that were noted, with how often each applies.
+    pub fn noted(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+        self.notes.counts()
+    }
+
+    /// Adds a thread. The first one is the root of the session.
+    pub fn lane(&mut self, thread_id: &str) -> Lane {
+        let buffer = self.buffers.add();
+        self.lanes.push(LaneState {
+            thread: thread_id.into(),
+            turn: None,
+            buffer,
+            open_turns: 0,
+            turns: 0,
+            has_ended: false,
+            events: Vec::new(),
+        });
+        Lane(self.lanes.len() - 1)
+    }
+
+    /// Adds an event at the end of a thread, in a turn or outside of all turns.
+    pub fn push(&mut self, lane: Lane, turn: Option<&str>, stamp: Stamp, payload: EventPayload<'static>) -> EventRef {
+        let state = &mut self.lanes[lane.0];
+        match &payload {
+            EventPayload::CodexTurnStarted(_) => {
+                state.open_turns += 1;
+                state.turns += 1;
+            }
+            EventPayload::CodexTurnEnded(_) => state.open_turns = state.open_turns.saturating_sub(1),
+            EventPayload::ThreadEnded(_) => state.has_ended = true,
+            EventPayload::ThreadResumed(_) => state.has_ended = false,
+            _ => {}
+        }
+        let turn = turn.map(|turn| match &state.turn {
+            Some(last) if **last == *turn => Arc::clone(last),
+            _ => Arc::from(turn),
+        });
+        if turn.is_some() {
+            state.turn.clone_from(&turn);
+        }
+        state.events.push(Pending { stamp, turn, payload, causes: Vec::new() });
+        EventRef { lane: lane.0, index: state.events.len() - 1 }
+    }
+
+    /// Puts `effect` behind `cause` whatever their times say. The two may be events of different threads.
+    pub fn after(&mut self, effect: EventRef, cause: EventRef) {
+        self.lanes[effect.lane].events[effect.index].causes.push(cause);
+    }
+
+    /// Adds the text of an item to the texts of a thread. An item is serialized once and then belongs to any number of
+    /// requests.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the item cannot be written as JSON.
+    pub fn item(&mut self, lane: Lane, item: &impl Serialize) -> serde_json::Result<ItemText> {
+        self.buffers.item(self.lanes[lane.0].buffer, |bytes| serde_json::to_writer(bytes, item))
+    }
+
+    /// Adds the text of an item that is JSON already, without reading it.
+    pub fn raw_item(&mut self, lane: Lane, item: &RawValue) -> ItemText {
+        let buffer = self.lanes[lane.0].buffer;
+        let added = self.buffers.item(buffer, |bytes| {
+            bytes.extend_from_slice(item.get().as_bytes());
+            Ok(())
+        });
+        added.expect("copying bytes does not fail")
+    }
+
+    /// Adds a payload that is one JSON value.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value cannot be written as JSON.
+    pub fn payload(
+        &mut self,
+        kind: PayloadKind<'static>,
+        value: &impl Serialize,
+    ) -> serde_json::Result<PayloadRef<'static>> {
+        let text = serde_json::to_vec(value)?;
+        let slice = self.buffers.whole(&text);
+        Ok(self.file(kind, vec![slice]))
+    }
+
+    /// Adds a payload that is a JSON object: the members of `head`, and behind them each list of items under its name. A
+    /// request has its items under `input`, a response under `output_items`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `head` cannot be written as JSON.
+    pub fn payload_with_items(
+        &mut self,
+        kind: PayloadKind<'static>,
+        head: &impl Serialize,
+        lists: &[(&str, &History)],
+    ) -> serde_json::Result<PayloadRef<'static>> {
+        let head = serde_json::to_vec(head)?;
+        let slices = self.buffers.with_lists(&head, lists);
+        Ok(self.file(kind, slices))
+    }
+
+    fn file(&mut self, kind: PayloadKind<'static>, slices: Vec<Slice>) -> PayloadRef<'static> {
+        self.files.push(slices);
+        let number = self.files.len();
+        PayloadRef {
+            raw_payload_id: format!("raw_payload:{number}").into(),
+            kind,
+            path: format!("{PAYLOADS_DIR}/{number}.json").into(),
+        }
+    }
+
+    /// Ends the threads whose turns have all ended, if the format did not: nothing runs in them any more.
+    fn end_threads(&mut self) {
+        for index in 0..self.lanes.len() {
+            let state = &self.lanes[index];
+            let Some(last) = state.events.last() else { continue };
+            if state.has_ended || state.open_turns > 0 || state.turns == 0 {
+                continue;
+            }
+            let stamp = Stamp { time: Time::Unknown, place: last.stamp.place };
+            let ended = ThreadEnded { thread_id: state.thread.to_string().into(), status: RolloutStatus::Completed };
+            self.notes.add(Code::SessionEndInferred, Some(stamp.place));
+            self.push(Lane(index), None, stamp, EventPayload::ThreadEnded(ended));
+        }
+    }
+
+    /// Makes a bundle of what was told. `path` names the session in messages.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if nothing was told.
+    pub fn finish(mut self, path: &Path) -> Result<Bundle, ImportError> {
+        self.end_threads();
+        let is_empty = self.lanes.first().is_none_or(|root| root.events.is_empty());
+        if is_empty {
+            return Err(ImportError::Empty { path: path.to_owned(), reason: "nothing happens in it" });
+        }
+        let threads: Vec<Arc<str>> = self.lanes.iter().map(|lane| Arc::clone(&lane.thread)).collect();
+        let root_has_ended = self.lanes[0].has_ended;
+        let merged = merge(self.lanes.into_iter().map(|lane| lane.events).collect());
+        for place in merged.reordered {
+            self.notes.add(Code::ClockDisorder, Some(place));
+        }
+        let events = merged.events;
+        let (first, last) = (&events[0], &events[events.len() - 1]);
+        let manifest = Manifest::new(&threads[0], &threads[0], &threads[0], first.time);
+        let mut log = Log { rollout_id: &threads[0], bytes: Vec::new(), origins: Vec::new() };
+        let edge = |place| Origin { place, is_timed: false };
+        let start = RolloutStarted {
+            trace_id: manifest.trace_id.clone().into(),
+            root_thread_id: manifest.root_thread_id.clone().into(),
+        };
+        log.write(first.time, None, None, edge(first.event.stamp.place), EventPayload::RolloutStarted(start));
+        let (last_time, last_place) = (last.time, last.event.stamp.place);
+        for merged in events {
+            let Pending { stamp, turn, payload, .. } = merged.event;
+            let origin = Origin { place: stamp.place, is_timed: stamp.time != Time::Unknown };
+            log.write(merged.time, Some(&threads[merged.lane]), turn.as_deref(), origin, payload);
+        }
+        if root_has_ended {
+            let ended = RolloutEnded { status: RolloutStatus::Completed };
+            log.write(last_time, None, None, edge(last_place), EventPayload::RolloutEnded(ended));
+            log.write(last_time, None, None, edge(last_place), EventPayload::RecordingCompleted(RecordingCompleted {}));
+        }
+        let record = ImportRecord {
+            version: IMPORT_VERSION,
+            format: self.format.to_owned(),
+            agent_version: self.agent_version,
+            sources: self.sources,
+            notes: self.notes.into_notes(),
+            origins: log.origins,
+        };
+        let record = serde_json::to_vec(&record).expect("a record is plain data");
+        let record = self.buffers.whole(&record);
+        let mut files = MemoryFiles::new(self.buffers.into_inner());
+        files.insert(IMPORT_FILE.to_owned(), vec![record]);
+        for (index, slices) in self.files.into_iter().enumerate() {
+            files.insert(format!("{PAYLOADS_DIR}/{}.json", index + 1), slices);
+        }
+        Ok(Bundle::from_memory(path, manifest, log.bytes, files))
+    }
+}
+
+/// The event log while it is written.
+struct Log<'a> {
+    rollout_id: &'a str,
+    bytes: Vec<u8>,
+    origins: Vec<Origin>,
+}
+
+impl Log<'_> {
+    fn write(
+        &mut self,
+        time: i64,
+        thread: Option<&str>,
+        turn: Option<&str>,
+        origin: Origin,
+        payload: EventPayload<'static>,
+    ) {
+        self.origins.push(origin);
+        let event = Event {
+            schema_version: SchemaVersion::CURRENT,
+            seq: self.origins.len() as u64,
+            wall_time_unix_ms: time,
+            rollout_id: self.rollout_id.into(),
+            thread_id: thread.map(Into::into),
+            codex_turn_id: turn.map(Into::into),
+            payload,
+        };
+        serde_json::to_writer(&mut self.bytes, &event).expect("an event is plain data");
+        self.bytes.push(b'\n');
+    }
+}

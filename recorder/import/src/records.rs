@@ -1,0 +1,178 @@
+//! Session files of one JSON record per line, plain or compressed with zstd.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use trace_recorder::format::import::Place;
+
+use crate::draft::Draft;
+use crate::error::ImportError;
+use crate::note::Code;
+
+/// Longest record that is read. Pictures in a session take some megabytes each.
+pub const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// Bytes that are read from the file at once.
+const READ_BYTES: usize = 1 << 16;
+
+/// First bytes of a file that zstd compressed.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The records of a file, one after the other. Only one is in memory at a time.
+pub struct Records {
+    path: PathBuf,
+    source: u32,
+    reader: Box<dyn BufRead>,
+    line: u32,
+    buffer: Vec<u8>,
+}
+
+/// One line of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The file and the number of the line.
+    pub place: Place,
+    /// The line without its line feed. It is not blank, but may be anything.
+    pub bytes: &'a [u8],
+    /// Whether a line feed ends the line. A program that was killed, or is still writing, leaves a last line without one.
+    pub is_terminated: bool,
+}
+
+impl Records {
+    /// Opens the file at `path` and adds it to the sources of `draft`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `path` is not a plain file or cannot be read.
+    pub fn open(path: &Path, draft: &mut Draft) -> Result<Self, ImportError> {
+        let reader = open(path).map_err(|source| ImportError::io(path, source))?;
+        Ok(Self { path: path.to_owned(), source: draft.source(path), reader, line: 0, buffer: Vec::new() })
+    }
+
+    /// Reads the next record. Skips blank lines, and lines that are longer than [`MAX_RECORD_BYTES`], which it notes in `draft`.
+    /// Returns `None` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, or if its compressed data is damaged before the first record. Damage behind
+    /// a record ends the file there and is noted.
+    pub fn next(&mut self, draft: &mut Draft) -> Result<Option<Record<'_>>, ImportError> {
+        loop {
+            let place = Place { source: self.source, line: self.line.saturating_add(1) };
+            self.buffer.clear();
+            let limit = MAX_RECORD_BYTES as u64 + 1;
+            match self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer) {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(error) if self.line > 0 => {
+                    tracing::warn!(path = %self.path.display(), line = place.line, %error, "the rest of the file cannot be read");
+                    draft.note(Code::DamagedLine, Some(place));
+                    return Ok(None);
+                }
+                Err(error) => return Err(ImportError::io(&self.path, error)),
+            }
+            self.line = place.line;
+            let is_terminated = self.buffer.last() == Some(&b'\n');
+            if !is_terminated && self.buffer.len() > MAX_RECORD_BYTES {
+                draft.note(Code::LongLine, Some(place));
+                self.skip_line()?;
+                continue;
+            }
+            if self.buffer.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let end = self.buffer.len() - usize::from(is_terminated);
+            return Ok(Some(Record { place, bytes: &self.buffer[..end], is_terminated }));
+        }
+    }
+
+    /// Reads up to the next line feed without keeping anything.
+    fn skip_line(&mut self) -> Result<(), ImportError> {
+        loop {
+            let bytes = self.reader.fill_buf().map_err(|source| ImportError::io(&self.path, source))?;
+            let end = memchr::memchr(b'\n', bytes);
+            let (length, is_done) = (end.map_or(bytes.len(), |end| end + 1), end.is_some() || bytes.is_empty());
+            self.reader.consume(length);
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    // The type is checked before the file is opened, because opening a named pipe blocks.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+    }
+    let mut reader = BufReader::with_capacity(READ_BYTES, File::open(path)?);
+    if reader.fill_buf()?.starts_with(&ZSTD_MAGIC) {
+        let decoder = zstd::Decoder::with_buffer(reader)?;
+        return Ok(Box::new(BufReader::with_capacity(READ_BYTES, decoder)));
+    }
+    Ok(Box::new(reader))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of a file: their number, text, and whether a line feed ends them.
+    fn lines(content: &[u8]) -> (Vec<(u32, String, bool)>, Draft) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("session.jsonl");
+        std::fs::write(&path, content).expect("writes");
+        let mut draft = Draft::new("test");
+        let mut records = Records::open(&path, &mut draft).expect("opens");
+        let mut lines = Vec::new();
+        while let Some(record) = records.next(&mut draft).expect("reads") {
+            let text = String::from_utf8_lossy(record.bytes).into_owned();
+            lines.push((record.place.line, text, record.is_terminated));
+        }
+        (lines, draft)
+    }
+
+    fn codes(draft: &Draft) -> Vec<(Code, u64)> {
+        draft.noted().collect()
+    }
+
+    #[test]
+    fn lines_are_numbered_and_blank_ones_are_skipped() {
+        let (found, draft) = lines(b"{\"a\":1}\n\n  \n{\"b\":2}");
+        let expected = [(1, "{\"a\":1}".to_owned(), true), (4, "{\"b\":2}".to_owned(), false)];
+        assert_eq!(found, expected);
+        assert!(codes(&draft).is_empty());
+    }
+
+    #[test]
+    fn a_compressed_file_is_read_as_its_content() {
+        let compressed = zstd::encode_all(&b"one\ntwo\n"[..], 1).expect("compresses");
+        let (found, _) = lines(&compressed);
+        assert_eq!(found, [(1, "one".to_owned(), true), (2, "two".to_owned(), true)]);
+        // A cut file gives the lines before the cut, and says that the rest is missing.
+        let long: String =
+            (0..40_000_u64).map(|number| format!("{}\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20)).collect();
+        let compressed = zstd::encode_all(long.as_bytes(), 1).expect("compresses");
+        let (found, draft) = lines(&compressed[..compressed.len() / 2]);
+        assert!(!found.is_empty() && found.len() < 40_000, "{} lines", found.len());
+        assert_eq!(codes(&draft), [(Code::DamagedLine, 1)]);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_skipped_and_the_next_one_is_read() {
+        let mut content = vec![b'x'; MAX_RECORD_BYTES + 1];
+        content.extend_from_slice(b"\nnext\n");
+        let (found, draft) = lines(&content);
+        assert_eq!(found, [(2, "next".to_owned(), true)]);
+        assert_eq!(codes(&draft), [(Code::LongLine, 1)]);
+        content.drain(..1);
+        assert_eq!(lines(&content).0.len(), 2, "a line of exactly the limit is read");
+    }
+
+    #[test]
+    fn a_directory_is_not_a_file_of_records() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(matches!(Records::open(directory.path(), &mut Draft::new("test")), Err(ImportError::Io { .. })));
+    }
+}
