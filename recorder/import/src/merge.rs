@@ -160,15 +160,17 @@ mod tests {
                 prop::collection::vec((prop::option::of(0i64..20), prop::option::of((0usize..4, 0usize..8))), 0..8), 0..4)
         ) {
             let lengths: Vec<_> = lanes.iter().map(Vec::len).collect();
-            let made = lanes.into_iter().map(|lane| {
-                let number = |(line, (time, cause)): (usize, (Option<i64>, Option<(usize, usize)>))| {
+            let mut made = Vec::new();
+            for lane in lanes {
+                let mut events = Vec::new();
+                for (line, (time, cause)) in lane.into_iter().enumerate() {
                     let mut event = event(time, cause.as_slice());
                     event.stamp.place.line = line as u32;
-                    event
-                };
-                lane.into_iter().enumerate().map(number).collect()
-            });
-            let order = merge(made.collect());
+                    events.push(event);
+                }
+                made.push(events);
+            }
+            let order = merge(made);
             for (lane, length) in lengths.iter().enumerate() {
                 let lines = order.events.iter().filter(|event| event.lane == lane);
                 let lines: Vec<_> = lines.map(|event| event.event.stamp.place.line as usize).collect();
