@@ -16,6 +16,13 @@ pub struct ItemText {
     end: usize,
 }
 
+impl ItemText {
+    /// An item whose text is not kept.
+    pub(crate) fn empty(buffer: u32) -> Self {
+        Self { buffer, start: 0, end: 0 }
+    }
+}
+
 /// A list of items as one request has it.
 ///
 /// Items that were added to the draft one after the other are kept as one run of text. Copying the history of a thread with

@@ -1,5 +1,6 @@
 //! What a format tells of a session, thread by thread, until it is a bundle.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use trace_recorder::Bundle;
 use trace_recorder::format::event::{RecordingCompleted, RolloutEnded, RolloutStarted, ThreadEnded};
 use trace_recorder::format::import::{IMPORT_VERSION, Origin, Place};
 use trace_recorder::format::{
-    Event, EventPayload, IMPORT_FILE, ImportRecord, ImportSource, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef,
-    RolloutStatus, SchemaVersion,
+    Event, EventPayload, ExecutionStatus, IMPORT_FILE, ImportRecord, ImportSource, Manifest, PAYLOADS_DIR, PayloadKind,
+    PayloadRef, RolloutStatus, SchemaVersion,
 };
 use trace_recorder::payloads::{MemoryFiles, Slice};
 
@@ -19,6 +20,7 @@ use crate::error::ImportError;
 use crate::event::{EventRef, Pending, Stamp, Time};
 use crate::merge::merge;
 use crate::note::{Code, Notes};
+use crate::summary::{Spent, Summary, Usage};
 
 /// A thread of a draft. Its events are in the order in which they are pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,6 +48,13 @@ pub struct Draft {
     buffers: Buffers,
     files: Vec<Vec<Slice>>,
     lanes: Vec<LaneState>,
+    /// Ids of turns and of calls that are in use.
+    turn_ids: HashSet<Box<str>>,
+    call_ids: HashSet<Box<str>>,
+    inference_calls: u64,
+    summary: Summary,
+    /// Whether only the summary is wanted. Texts and events are not kept then.
+    is_summary: bool,
 }
 
 impl Draft {
@@ -59,12 +68,38 @@ impl Draft {
             buffers: Buffers::new(),
             files: Vec::new(),
             lanes: Vec::new(),
+            turn_ids: HashSet::new(),
+            call_ids: HashSet::new(),
+            inference_calls: 0,
+            summary: Summary::default(),
+            is_summary: false,
         }
+    }
+
+    /// Makes a draft that keeps only what lists show of a session, for [`Draft::into_summary`].
+    pub fn for_summary(format: &'static str) -> Self {
+        Self { is_summary: true, ..Self::new(format) }
+    }
+
+    /// Returns what lists show of the session.
+    pub fn into_summary(mut self) -> Summary {
+        self.summary.agent_version = self.agent_version;
+        self.summary
     }
 
     /// Sets the version of the program that wrote the session. The first one that is set stays.
     pub fn agent_version(&mut self, version: &str) {
         self.agent_version.get_or_insert_with(|| version.to_owned());
+    }
+
+    /// Sets the name of the session. The last one that is set stays.
+    pub fn title(&mut self, title: &str) {
+        self.summary.title = Some(title.to_owned());
+    }
+
+    /// Sets the id of the session, if it is another than that of its first thread.
+    pub fn session_id(&mut self, id: &str) {
+        id.clone_into(&mut self.summary.id);
     }
 
     /// Adds a file that the session is read from. Returns its number for [`Place::source`].
@@ -101,15 +136,30 @@ impl Draft {
     /// Adds an event at the end of a thread, in a turn or outside of all turns.
     pub fn push(&mut self, lane: Lane, turn: Option<&str>, stamp: Stamp, payload: EventPayload<'static>) -> EventRef {
         let state = &mut self.lanes[lane.0];
+        if let Time::At(at) = stamp.time {
+            self.summary.happened_at(at);
+        }
         match &payload {
             EventPayload::CodexTurnStarted(_) => {
                 state.open_turns += 1;
                 state.turns += 1;
+                self.summary.turns += 1;
+                if lane.0 == 0 {
+                    self.summary.set_outcome(ExecutionStatus::Running);
+                }
             }
-            EventPayload::CodexTurnEnded(_) => state.open_turns = state.open_turns.saturating_sub(1),
+            EventPayload::CodexTurnEnded(ended) => {
+                state.open_turns = state.open_turns.saturating_sub(1);
+                if lane.0 == 0 {
+                    self.summary.set_outcome(ended.status);
+                }
+            }
             EventPayload::ThreadEnded(_) => state.has_ended = true,
             EventPayload::ThreadResumed(_) => state.has_ended = false,
             _ => {}
+        }
+        if self.is_summary {
+            return EventRef { lane: lane.0, index: 0 };
         }
         let turn = turn.map(|turn| match &state.turn {
             Some(last) if **last == *turn => Arc::clone(last),
@@ -124,7 +174,9 @@ impl Draft {
 
     /// Puts `effect` behind `cause` whatever their times say. The two may be events of different threads.
     pub fn after(&mut self, effect: EventRef, cause: EventRef) {
-        self.lanes[effect.lane].events[effect.index].causes.push(cause);
+        if !self.is_summary {
+            self.lanes[effect.lane].events[effect.index].causes.push(cause);
+        }
     }
 
     /// Adds the text of an item to the texts of a thread. An item is serialized once and then belongs to any number of
@@ -134,12 +186,19 @@ impl Draft {
     ///
     /// Returns an error if the item cannot be written as JSON.
     pub fn item(&mut self, lane: Lane, item: &impl Serialize) -> serde_json::Result<ItemText> {
-        self.buffers.item(self.lanes[lane.0].buffer, |bytes| serde_json::to_writer(bytes, item))
+        let buffer = self.lanes[lane.0].buffer;
+        if self.is_summary {
+            return Ok(ItemText::empty(buffer));
+        }
+        self.buffers.item(buffer, |bytes| serde_json::to_writer(bytes, item))
     }
 
     /// Adds the text of an item that is JSON already, without reading it.
     pub fn raw_item(&mut self, lane: Lane, item: &RawValue) -> ItemText {
         let buffer = self.lanes[lane.0].buffer;
+        if self.is_summary {
+            return ItemText::empty(buffer);
+        }
         let added = self.buffers.item(buffer, |bytes| {
             bytes.extend_from_slice(item.get().as_bytes());
             Ok(())
@@ -155,8 +214,11 @@ impl Draft {
     pub fn payload(
         &mut self,
         kind: PayloadKind<'static>,
-        value: &impl Serialize,
+        value: &(impl Serialize + ?Sized),
     ) -> serde_json::Result<PayloadRef<'static>> {
+        if self.is_summary {
+            return Ok(self.file(kind, Vec::new()));
+        }
         let text = serde_json::to_vec(value)?;
         let slice = self.buffers.whole(&text);
         Ok(self.file(kind, vec![slice]))
@@ -174,19 +236,75 @@ impl Draft {
         head: &impl Serialize,
         lists: &[(&str, &History)],
     ) -> serde_json::Result<PayloadRef<'static>> {
+        if self.is_summary {
+            return Ok(self.file(kind, Vec::new()));
+        }
         let head = serde_json::to_vec(head)?;
         let slices = self.buffers.with_lists(&head, lists);
         Ok(self.file(kind, slices))
     }
 
     fn file(&mut self, kind: PayloadKind<'static>, slices: Vec<Slice>) -> PayloadRef<'static> {
-        self.files.push(slices);
+        if !self.is_summary {
+            self.files.push(slices);
+        }
         let number = self.files.len();
         PayloadRef {
             raw_payload_id: format!("raw_payload:{number}").into(),
             kind,
             path: format!("{PAYLOADS_DIR}/{number}.json").into(),
         }
+    }
+
+    /// Returns whether no turn has this id yet, and reserves it.
+    pub(crate) fn is_new_turn(&mut self, id: &str) -> bool {
+        self.turn_ids.insert(id.into())
+    }
+
+    /// Returns whether no tool call has this id yet, and reserves it.
+    pub(crate) fn is_new_call(&mut self, id: &str) -> bool {
+        self.call_ids.insert(id.into())
+    }
+
+    /// Returns the id of the next inference call.
+    pub(crate) fn next_inference_id(&mut self) -> String {
+        self.inference_calls += 1;
+        format!("inference:{}", self.inference_calls)
+    }
+
+    /// Records who a thread is.
+    pub(crate) fn describe_thread(&mut self, lane: Lane, model: Option<&str>, cwd: Option<&str>) {
+        self.summary.threads += 1;
+        if lane.0 == 0 {
+            if self.summary.id.is_empty() {
+                self.summary.id = self.lanes[0].thread.to_string();
+            }
+            self.summary.cwd = cwd.map(str::to_owned);
+            self.summary.model = model.map(str::to_owned);
+        }
+    }
+
+    /// Records that a thread asked a model.
+    pub(crate) fn asked(&mut self, lane: Lane, model: &str) {
+        if lane.0 == 0 && !model.is_empty() && self.summary.model.as_deref() != Some(model) {
+            self.summary.model = Some(model.to_owned());
+        }
+    }
+
+    /// Records the tokens of a model call.
+    pub(crate) fn spent(&mut self, model: &str, usage: Usage, key: Option<String>, stamp: Stamp) {
+        let at = if let Time::At(at) = stamp.time { Some(at) } else { None };
+        self.summary.spent.push(Spent { at, model: model.to_owned(), key, usage });
+    }
+
+    /// Records that a tool was called.
+    pub(crate) fn called(&mut self) {
+        self.summary.tool_calls += 1;
+    }
+
+    /// Records that a tool call failed.
+    pub(crate) fn call_failed(&mut self) {
+        self.summary.failed_tool_calls += 1;
     }
 
     /// Ends the threads whose turns have all ended, if the format did not: nothing runs in them any more.

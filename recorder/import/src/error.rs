@@ -22,6 +22,28 @@ pub enum ImportError {
         /// What is missing.
         reason: &'static str,
     },
+    /// No format recognizes the file.
+    #[error("{} is not a session file of an agent that trace knows", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A store has no session with this id.
+    #[error("{} has no session {id}", path.display())]
+    NoSuchSession {
+        /// The store.
+        path: PathBuf,
+        /// The id.
+        id: String,
+    },
+    /// A file whose content is not what its format requires.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 impl ImportError {

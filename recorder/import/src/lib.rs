@@ -12,15 +12,32 @@ mod body;
 mod draft;
 mod error;
 mod event;
+mod format;
+mod formats;
+mod item;
 mod merge;
 mod note;
 mod records;
+mod sessions;
+mod summary;
+mod thread;
+mod time;
 mod write;
 
 pub use body::{History, ItemText};
 pub use draft::{Draft, Lane};
 pub use error::ImportError;
 pub use event::{EventRef, Stamp, Time};
+pub use format::{Format, HEAD_BYTES, Homes, Knowledge, Known, SessionRef, Source};
+pub use formats::FORMATS;
+pub use item::{Content, Item, Output, Role};
 pub use note::Code;
 pub use records::{MAX_RECORD_BYTES, Record, Records};
+pub use sessions::{MAX_DEPTH, format, installed, open, recognize, sessions, summarize};
+pub use summary::{Spent, Summary, Usage};
+pub use thread::{
+    Answer, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path, child_thread_id,
+    tool_kind,
+};
+pub use time::millis;
 pub use write::write;

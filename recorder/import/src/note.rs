@@ -73,6 +73,12 @@ codes! {
     NoModel = "no-model", "The file does not name the model.";
     /// Ids of calls were made.
     CallIdMade = "call-id-made", "The file has no ids of tool calls; they are made from their places.";
+    /// Two calls have the same id.
+    CallIdRepeated = "call-id-repeated", "Several tool calls have the same id; only the first one is linked with its items.";
+    /// Ids of items were made.
+    ItemIdMade = "item-id-made", "The file has no ids of items; they are made from their places.";
+    /// Ids of threads were made.
+    ThreadIdMade = "thread-id-made", "The agent's ids of threads are no UUIDs; UUIDs are made from them.";
     /// Records of a branch that the session left.
     DeadBranch = "dead-branch", "Records of a branch that the session left are shown, but no later request has them.";
     /// Records that repeat those of another session.

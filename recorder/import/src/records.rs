@@ -101,7 +101,8 @@ impl Records {
     }
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+/// Opens a plain file, and unpacks it if it is compressed.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     // The type is checked before the file is opened, because opening a named pipe blocks.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));

@@ -1,0 +1,186 @@
+//! What an importer of one format has to offer.
+
+use std::path::{Path, PathBuf};
+
+use crate::draft::Draft;
+use crate::error::ImportError;
+
+/// Reads the sessions of one agent, or of one era of an agent whose files changed.
+pub trait Format: Sync {
+    /// Stable name of the format, such as `claude-code`.
+    fn name(&self) -> &'static str;
+
+    /// Name of the agent for people.
+    fn agent(&self) -> &'static str;
+
+    /// What the files tell. `docs/import.md` has it as a table.
+    fn knowledge(&self) -> Knowledge;
+
+    /// Returns whether a file or folder is of this format.
+    fn recognizes(&self, source: &Source<'_>) -> bool;
+
+    /// Returns the sessions of a file or folder that this format recognizes. A store has several; a file that belongs to
+    /// another one, such as that of a child, has none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file or folder cannot be read.
+    fn sessions(&self, path: &Path) -> Result<Vec<SessionRef>, ImportError>;
+
+    /// Reads a session and everything that belongs to it. `session` may also name the file of a child.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session's file cannot be read. Damage inside of it is noted in the draft.
+    fn read(&self, session: &SessionRef, draft: &mut Draft) -> Result<(), ImportError>;
+
+    /// Returns the files and folders in which the agent keeps the sessions of a user. They need not exist.
+    fn stores(&self, homes: &Homes) -> Vec<PathBuf>;
+}
+
+/// A file or folder that may be of some format.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Its path.
+    pub path: &'a Path,
+    /// The first bytes of a file, after it was unpacked; at most [`HEAD_BYTES`]. Empty for a folder.
+    pub head: &'a [u8],
+    /// Whether it is a folder.
+    pub is_dir: bool,
+}
+
+/// Bytes of a file by which its format is recognized. The first line of a Codex rollout has the system prompt.
+pub const HEAD_BYTES: usize = 256 << 10;
+
+impl<'a> Source<'a> {
+    /// Returns the lines of the head that are complete, and the last one if the file ends with it.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let is_cut = self.head.len() >= HEAD_BYTES;
+        let head = self.head;
+        let end = if is_cut { memchr::memrchr(b'\n', head).unwrap_or(head.len()) } else { head.len() };
+        head[..end].split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+    }
+
+    /// Returns the extension of the path, without that of a compression.
+    pub fn extension(&self) -> &'a str {
+        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = name.strip_suffix(".zst").unwrap_or(name);
+        name.rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+}
+
+/// A session that can be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionRef {
+    /// Name of its format.
+    pub format: &'static str,
+    /// The file of the session, or the store that it is in.
+    pub path: PathBuf,
+    /// Id of the session in a store. `None` if the path is that of the session.
+    pub id: Option<String>,
+}
+
+impl SessionRef {
+    /// Names the session that is a file of its own.
+    pub fn file(format: &'static str, path: &Path) -> Self {
+        Self { format, path: path.to_owned(), id: None }
+    }
+}
+
+/// Where agents keep their files for a user.
+#[derive(Debug, Clone, Default)]
+pub struct Homes {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// `CODEX_HOME`, if it is set.
+    pub codex: Option<PathBuf>,
+    /// `CLAUDE_CONFIG_DIR`, if it is set.
+    pub claude: Option<PathBuf>,
+    /// `XDG_DATA_HOME`, if it is set.
+    pub xdg_data: Option<PathBuf>,
+}
+
+/// Whether the files of a format have something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// It is in the files.
+    Yes,
+    /// It is made from what is in the files.
+    Rebuilt,
+    /// Some versions, or some sessions, have it.
+    Sometimes,
+    /// It is not in the files.
+    No,
+}
+
+impl Known {
+    /// Returns the word of `docs/import.md`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Rebuilt => "rebuilt",
+            Self::Sometimes => "sometimes",
+            Self::No => "no",
+        }
+    }
+}
+
+macro_rules! knowledge {
+    ($($(#[$doc:meta])* $field:ident = $title:literal,)*) => {
+        /// What the files of a format tell.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Knowledge {
+            $($(#[$doc])* pub $field: Known,)*
+        }
+
+        impl Knowledge {
+            /// Titles of the columns in `docs/import.md`.
+            pub const TITLES: &[&str] = &[$($title),*];
+
+            /// Returns the columns in the order of the titles.
+            pub fn columns(&self) -> Vec<Known> {
+                vec![$(self.$field),*]
+            }
+        }
+    };
+}
+
+knowledge! {
+    /// Ids of turns.
+    turn_ids = "turn ids",
+    /// Ids of requests or responses.
+    request_ids = "request ids",
+    /// When requests were sent.
+    request_start = "request start",
+    /// When answers were complete.
+    request_end = "request end",
+    /// What the model saw.
+    request_body = "request body",
+    /// When tools ran.
+    tool_times = "tool times",
+    /// Which call spawned a child.
+    children = "children",
+    /// Requests that failed and were repeated.
+    failed_attempts = "failed attempts",
+    /// Tokens of each request.
+    usage = "usage",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_has_whole_lines() {
+        let lines = |head: &'static [u8]| {
+            let source = Source { path: Path::new("a.jsonl.zst"), head, is_dir: false };
+            assert_eq!(source.extension(), "jsonl");
+            source.lines().map(<[u8]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(b"one\n\n two"), [b"one".to_vec(), b" two".to_vec()]);
+        let mut long = b"one\n".to_vec();
+        long.resize(HEAD_BYTES, b'x');
+        let source = Source { path: Path::new("a"), head: &long, is_dir: false };
+        assert_eq!(source.lines().collect::<Vec<_>>(), [b"one"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! The formats of agents, one module each.
+
+use crate::format::Format;
+
+/// All formats. The first one that recognizes a file reads it.
+pub static FORMATS: &[&dyn Format] = &[];

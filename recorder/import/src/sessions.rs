@@ -1,0 +1,136 @@
+//! The sessions of files and folders: which format they are of, and the way from there to a bundle.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use trace_recorder::Bundle;
+
+use crate::draft::Draft;
+use crate::error::ImportError;
+use crate::format::{Format, HEAD_BYTES, Homes, SessionRef, Source};
+use crate::formats::FORMATS;
+use crate::records;
+use crate::summary::Summary;
+
+/// Folders below a folder that are searched for sessions. The deepest known layout (`sessions/YYYY/MM/DD`) has four.
+pub const MAX_DEPTH: usize = 8;
+
+/// Returns the format with this name.
+pub fn format(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// Returns the format of a file or folder, or `None` if no format recognizes it.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read.
+pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>, ImportError> {
+    let is_dir = std::fs::metadata(path).map_err(|source| ImportError::io(path, source))?.is_dir();
+    let mut head = Vec::new();
+    if !is_dir {
+        match records::open(path) {
+            // Damaged compressed data is no known format.
+            Ok(reader) => match reader.take(HEAD_BYTES as u64).read_to_end(&mut head) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(ImportError::io(path, error));
+                }
+                Err(_) => {}
+            },
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(None),
+            Err(error) => return Err(ImportError::io(path, error)),
+        }
+    }
+    let source = Source { path, head: &head, is_dir };
+    Ok(FORMATS.iter().copied().find(|format| format.recognizes(&source)))
+}
+
+/// Returns the sessions of a file, of a store, or of all files below a folder, in the order of their paths.
+///
+/// # Errors
+///
+/// Returns an error if `path` itself cannot be read. Files and folders below it that cannot be read are skipped with a warning.
+pub fn sessions(path: &Path) -> Result<Vec<SessionRef>, ImportError> {
+    let mut found = Vec::new();
+    search(path, 0, &mut found)?;
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn search(path: &Path, depth: usize, found: &mut Vec<SessionRef>) -> Result<(), ImportError> {
+    if let Some(format) = recognize(path)? {
+        found.extend(format.sessions(path)?);
+        return Ok(());
+    }
+    if depth >= MAX_DEPTH || !path.is_dir() {
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(path).map_err(|source| ImportError::io(path, source))?;
+    for entry in entries {
+        let searched = match entry {
+            Ok(entry) if may_hold_sessions(&entry) => search(&entry.path(), depth + 1, found),
+            Ok(_) => Ok(()),
+            Err(source) => Err(ImportError::io(path, source)),
+        };
+        if let Err(error) = searched {
+            tracing::warn!(path = %path.display(), %error, "skipped");
+        }
+    }
+    Ok(())
+}
+
+/// Extensions of the files in which agents keep sessions.
+const EXTENSIONS: [&str; 6] = ["jsonl", "json", "zst", "db", "pb", "log"];
+
+fn may_hold_sessions(entry: &std::fs::DirEntry) -> bool {
+    let Ok(kind) = entry.file_type() else { return false };
+    // A link could lead in a circle.
+    if kind.is_dir() {
+        return !entry.file_name().to_string_lossy().starts_with('.');
+    }
+    let path = entry.path();
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    kind.is_file() && EXTENSIONS.contains(&extension)
+}
+
+/// Returns the sessions that the agents of a user keep, in the order of their paths. Stores that do not exist are left out.
+pub fn installed(homes: &Homes) -> Vec<SessionRef> {
+    let stores = FORMATS.iter().flat_map(|format| format.stores(homes));
+    let mut found = Vec::new();
+    for store in stores.collect::<std::collections::BTreeSet<PathBuf>>() {
+        if let Err(error) = search(&store, 0, &mut found)
+            && store.exists()
+        {
+            tracing::warn!(path = %store.display(), %error, "skipped");
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Reads a session into a bundle in memory.
+///
+/// # Errors
+///
+/// Returns an error if its file cannot be read, or holds no session.
+pub fn open(session: &SessionRef) -> Result<Bundle, ImportError> {
+    read(session, Draft::new(session.format))?.finish(&session.path)
+}
+
+/// Reads what lists show of a session. That is faster than [`open()`], because no bundle is made.
+///
+/// # Errors
+///
+/// Returns an error if its file cannot be read.
+pub fn summarize(session: &SessionRef) -> Result<Summary, ImportError> {
+    Ok(read(session, Draft::for_summary(session.format))?.into_summary())
+}
+
+fn read(session: &SessionRef, mut draft: Draft) -> Result<Draft, ImportError> {
+    let format = format(session.format).ok_or_else(|| ImportError::UnknownFormat { path: session.path.clone() })?;
+    format.read(session, &mut draft)?;
+    Ok(draft)
+}

@@ -1,0 +1,82 @@
+//! What lists of sessions show, and what sums of tokens are made of.
+
+use serde::{Deserialize, Serialize};
+use trace_recorder::format::ExecutionStatus;
+
+/// Tokens of one model call, counted as the Responses API counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the request, those that came from a cache or went into one included.
+    #[serde(rename = "input_tokens")]
+    pub input: u64,
+    /// Tokens of the request that came from a cache.
+    #[serde(rename = "cached_input_tokens")]
+    pub cached_input: u64,
+    /// Tokens of the request that were written to a cache.
+    #[serde(rename = "cache_write_input_tokens")]
+    pub cache_write_input: u64,
+    /// Tokens of the answer, thoughts included.
+    #[serde(rename = "output_tokens")]
+    pub output: u64,
+    /// Tokens of thoughts.
+    #[serde(rename = "reasoning_output_tokens")]
+    pub reasoning_output: u64,
+}
+
+/// The tokens of one model call of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// When the call ended, in milliseconds since the Unix epoch. `None` if the file does not say it.
+    pub at: Option<i64>,
+    /// The model, or an empty text if the file does not name it.
+    pub model: String,
+    /// What identifies the call in all files that have copies of it. `None` if nothing does.
+    pub key: Option<String>,
+    /// Its tokens.
+    pub usage: Usage,
+}
+
+/// What lists show of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Id of the session, as its agent knows it.
+    pub id: String,
+    /// Version of the program that wrote the session.
+    pub agent_version: Option<String>,
+    /// A name that the agent or the user gave to the session.
+    pub title: Option<String>,
+    /// The directory in which the agent worked.
+    pub cwd: Option<String>,
+    /// The model of the last call of the root thread.
+    pub model: Option<String>,
+    /// Time of the first event.
+    pub started_at: Option<i64>,
+    /// Time of the last event.
+    pub ended_at: Option<i64>,
+    /// Number of threads.
+    pub threads: u64,
+    /// Number of turns in all threads.
+    pub turns: u64,
+    /// Number of tool calls.
+    pub tool_calls: u64,
+    /// Number of tool calls that failed.
+    pub failed_tool_calls: u64,
+    /// How the last turn of the root thread ended: `completed`, `failed`, `cancelled`, `aborted` or `running`. `None` if there was
+    /// no turn.
+    pub outcome: Option<String>,
+    /// The tokens of each model call.
+    pub spent: Vec<Spent>,
+}
+
+impl Summary {
+    /// Records the status of the last turn of the root thread.
+    pub(crate) fn set_outcome(&mut self, status: ExecutionStatus) {
+        self.outcome = Some(status.as_str().to_owned());
+    }
+
+    /// Records that something happened at a time.
+    pub(crate) fn happened_at(&mut self, at: i64) {
+        self.started_at = Some(self.started_at.map_or(at, |first| first.min(at)));
+        self.ended_at = Some(self.ended_at.map_or(at, |last| last.max(at)));
+    }
+}
