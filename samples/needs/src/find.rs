@@ -64,6 +64,21 @@ fn recordings_below(folder: &Path, prefix: &str) -> Vec<Recording> {
     found
 }
 
+/// Returns the folder with sessions of other agents, one folder per agent and session: the one that `TRACE_IMPORTS` names, or
+/// `../shared/imports` beside the repository.
+///
+/// # Panics
+///
+/// Panics if it is required and missing.
+pub fn imports(what: impl Display) -> Option<PathBuf> {
+    let folder = env::var_os("TRACE_IMPORTS").map_or_else(|| repository().join("../shared/imports"), PathBuf::from);
+    let found = folder.is_dir().then_some(folder);
+    if found.is_none() {
+        skip(Need::Imports, what);
+    }
+    found
+}
+
 /// Returns the binary of the Codex CLI, which `TRACE_PEER` names.
 ///
 /// # Panics

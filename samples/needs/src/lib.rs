@@ -12,7 +12,7 @@ mod find;
 mod skip;
 
 pub use find::{
-    Recording, browser, node, node_modules, on_path, peer, python, recordings, repository, scripted_model,
+    Recording, browser, imports, node, node_modules, on_path, peer, python, recordings, repository, scripted_model,
     state_by_peer,
 };
 pub use skip::{Need, skip};

@@ -44,6 +44,8 @@ needs! {
     Peer = "peer",
     /// Recordings in addition to those of the repository.
     Corpus = "corpus",
+    /// Sessions of other agents, with the truth beside each.
+    Imports = "imports",
     /// `python3`, which runs the stand-in for a model provider and some attacks.
     Python = "python",
     /// A Python with the packages that validate exports or drive clients.
