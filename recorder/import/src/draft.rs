@@ -87,6 +87,11 @@ impl Draft {
         self.summary
     }
 
+    /// Returns whether only the summary is wanted. An importer may then leave out what no list shows.
+    pub fn is_summary(&self) -> bool {
+        self.is_summary
+    }
+
     /// Sets the version of the program that wrote the session. The first one that is set stays.
     pub fn agent_version(&mut self, version: &str) {
         self.agent_version.get_or_insert_with(|| version.to_owned());
@@ -295,6 +300,11 @@ impl Draft {
     pub(crate) fn spent(&mut self, model: &str, usage: Usage, key: Option<String>, stamp: Stamp) {
         let at = if let Time::At(at) = stamp.time { Some(at) } else { None };
         self.summary.spent.push(Spent { at, model: model.to_owned(), key, usage });
+    }
+
+    /// Counts the tokens of a model call that has no place in the graph, such as the one that wrote a summary.
+    pub fn spent_beside(&mut self, model: &str, usage: Usage, key: Option<String>, stamp: Stamp) {
+        self.spent(model, usage, key, stamp);
     }
 
     /// Records that a tool was called.

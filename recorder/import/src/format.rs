@@ -87,6 +87,25 @@ impl SessionRef {
     }
 }
 
+impl SessionRef {
+    /// Returns whether `name` is the id of the session, or the beginning of it. The id of a session that is a file is in the
+    /// name of the file.
+    pub fn is_named(&self, name: &str) -> bool {
+        if name.len() < MIN_NAME_CHARS {
+            return false;
+        }
+        if let Some(id) = &self.id {
+            return id.starts_with(name);
+        }
+        let file = self.path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+        let is_id = |(at, _): (usize, &str)| at == 0 || file.as_bytes()[at - 1] == b'-';
+        file.match_indices(name).any(is_id)
+    }
+}
+
+/// Shortest beginning of an id that names a session.
+const MIN_NAME_CHARS: usize = 4;
+
 /// Where agents keep their files for a user.
 #[derive(Debug, Clone, Default)]
 pub struct Homes {
@@ -169,6 +188,15 @@ knowledge! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_is_named_by_the_beginning_of_its_id() {
+        let file = SessionRef::file("x", Path::new("a/rollout-2026-11-22T21-13-37-01a2051b-7f72.jsonl"));
+        assert!(file.is_named("01a2051b-7f72") && file.is_named("01a2"));
+        assert!(!file.is_named("1a2051b") && !file.is_named("01a") && !file.is_named("7f73"));
+        let stored = SessionRef { id: Some("ses_1".to_owned()), ..file };
+        assert!(stored.is_named("ses_") && !stored.is_named("01a2051b"));
+    }
 
     #[test]
     fn a_head_has_whole_lines() {

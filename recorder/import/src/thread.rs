@@ -116,12 +116,14 @@ pub struct ToolId {
     id: String,
     call_id: String,
     kind: ToolKind<'static>,
+    began: EventRef,
 }
 
 /// Writes the events of one thread to a [`Draft`].
 #[derive(Debug)]
 pub struct ThreadWriter {
     lane: Lane,
+    began: EventRef,
     id: String,
     agent_path: String,
     turn: Option<String>,
@@ -157,10 +159,11 @@ impl ThreadWriter {
             agent_path: info.agent_path.clone().into(),
             metadata_payload: Some(draft.value(PayloadKind::SessionMetadata, &metadata)),
         };
-        draft.push(lane, None, stamp, EventPayload::ThreadStarted(started));
+        let began = draft.push(lane, None, stamp, EventPayload::ThreadStarted(started));
         draft.describe_thread(lane, info.model.as_deref(), info.cwd.as_deref());
         Self {
             lane,
+            began,
             id: info.id,
             agent_path: info.agent_path,
             turn: None,
@@ -173,6 +176,11 @@ impl ThreadWriter {
     /// Returns the thread's place in the draft, for [`Draft::item`].
     pub fn lane(&self) -> Lane {
         self.lane
+    }
+
+    /// Returns the event with which the thread began, for [`Draft::after`].
+    pub fn began(&self) -> EventRef {
+        self.began
     }
 
     /// Returns the id of the thread.
@@ -350,6 +358,38 @@ impl ThreadWriter {
         self.push(draft, stamp, event)
     }
 
+    /// Begins a tool call that code in a cell made. The model does not see it. Returns `None` if a call has this id already.
+    pub fn begin_nested_call(
+        &mut self,
+        draft: &mut Draft,
+        id: &str,
+        cell: Option<&str>,
+        (name, kind): (&str, ToolKind<'static>),
+        input: &str,
+        stamp: Stamp,
+    ) -> Option<ToolId> {
+        if !draft.is_new_call(id) {
+            return None;
+        }
+        draft.called();
+        let started = ToolCallStarted {
+            tool_call_id: id.to_owned().into(),
+            model_visible_call_id: None,
+            code_mode_runtime_tool_id: None,
+            requester: cell
+                .map_or(Requester::Model, |cell| Requester::CodeCell { runtime_cell_id: cell.to_owned().into() }),
+            kind: kind.clone(),
+            summary: ToolSummary::Generic {
+                label: name.to_owned().into(),
+                input_preview: Some(preview(input).into()),
+                output_preview: None,
+            },
+            invocation_payload: None,
+        };
+        let began = self.push(draft, stamp, EventPayload::ToolCallStarted(started));
+        Some(ToolId { id: id.to_owned(), call_id: id.to_owned(), kind, began })
+    }
+
     /// Begins a tool call. If the session has a call with this id already, the call gets another id, and its items are not
     /// linked with it (`call-id-repeated`).
     pub fn begin_call(&mut self, draft: &mut Draft, call: &Call<'_>, stamp: Stamp) -> ToolId {
@@ -363,7 +403,7 @@ impl ThreadWriter {
             json!({"type": "function", "arguments": call.arguments})
         };
         let invocation = json!({"tool_name": call.name, "tool_namespace": call.namespace, "payload": payload});
-        let invocation = draft.value(PayloadKind::ToolInvocation, &invocation);
+        let invocation = is_readable_invocation(call).then(|| draft.value(PayloadKind::ToolInvocation, &invocation));
         let is_new = draft.is_new_call(call.call_id);
         let id = if is_new {
             call.call_id.to_owned()
@@ -390,10 +430,10 @@ impl ThreadWriter {
                 input_preview: Some(preview(call.arguments).into()),
                 output_preview: None,
             },
-            invocation_payload: Some(invocation),
+            invocation_payload: invocation,
         };
-        self.push(draft, stamp, EventPayload::ToolCallStarted(started));
-        ToolId { id, call_id: call.call_id.to_owned(), kind: call.kind.clone() }
+        let began = self.push(draft, stamp, EventPayload::ToolCallStarted(started));
+        ToolId { id, call_id: call.call_id.to_owned(), kind: call.kind.clone(), began }
     }
 
     /// Records that the runtime of a tool began, with what it reported.
@@ -402,7 +442,7 @@ impl ThreadWriter {
         draft: &mut Draft,
         tool: &ToolId,
         kind: ToolKind<'static>,
-        report: &impl Serialize,
+        report: &(impl Serialize + ?Sized),
         stamp: Stamp,
     ) -> EventRef {
         let runtime_payload = draft.value(PayloadKind::ToolRuntimeEvent, report);
@@ -417,7 +457,7 @@ impl ThreadWriter {
         draft: &mut Draft,
         tool: &ToolId,
         status: ExecutionStatus,
-        report: &impl Serialize,
+        report: &(impl Serialize + ?Sized),
         stamp: Stamp,
     ) -> EventRef {
         let runtime_payload = draft.value(PayloadKind::ToolRuntimeEvent, report);
@@ -460,25 +500,25 @@ impl ThreadWriter {
         self.end_runtime(draft, tool, ExecutionStatus::Completed, &end, stamp)
     }
 
-    /// Records that the parent of this thread received its result: the answer of its current or last turn.
-    pub fn result_observed(
+    /// Records that `parent` received the answer of the turn `turn` of this thread.
+    pub fn result_of_turn(
         &mut self,
         draft: &mut Draft,
+        turn: &str,
         parent: &str,
         message: &str,
         stamp: Stamp,
-    ) -> Option<EventRef> {
-        let turn = self.turn.clone()?;
+    ) -> EventRef {
         let carried = draft.value(PayloadKind::AgentResult, &json!({"message": message}));
         let observed = AgentResultObserved {
             edge_id: format!("edge:agent_result:{}:{turn}:{parent}", self.id).into(),
             child_thread_id: self.id.clone().into(),
-            child_codex_turn_id: turn.into(),
+            child_codex_turn_id: turn.to_owned().into(),
             parent_thread_id: parent.to_owned().into(),
             message: message.to_owned().into(),
             carried_payload: Some(carried),
         };
-        Some(self.push(draft, stamp, EventPayload::AgentResultObserved(observed)))
+        draft.push(self.lane, Some(turn), stamp, EventPayload::AgentResultObserved(observed))
     }
 
     /// Ends a tool call.
@@ -525,13 +565,18 @@ impl ThreadWriter {
         Some(self.push(draft, stamp, EventPayload::CompactionInstalled(installed)))
     }
 
-    /// Adds an event that has no method of its own.
+    /// Adds an event in a turn of the thread that has no method of its own.
     pub fn other(&mut self, draft: &mut Draft, payload: EventPayload<'static>, stamp: Stamp) -> EventRef {
         self.push(draft, stamp, payload)
     }
 }
 
 impl ToolId {
+    /// Returns the event with which the call began, for [`Draft::after`].
+    pub fn began(&self) -> EventRef {
+        self.began
+    }
+
     /// Returns the id of the call in the bundle.
     pub fn as_str(&self) -> &str {
         &self.id
@@ -565,6 +610,20 @@ impl Draft {
         lists: &[(&str, &History)],
     ) -> PayloadRef<'static> {
         self.payload_with_items(kind, head, lists).expect("plain data becomes JSON")
+    }
+}
+
+/// Returns whether the Codex CLI accepts the invocation. It takes a tool `wait` for one that waits for a code cell, and refuses the
+/// bundle if the arguments name none.
+fn is_readable_invocation(call: &Call<'_>) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Wait<'a> {
+        #[serde(rename = "cell_id", borrow)]
+        _cell_id: std::borrow::Cow<'a, str>,
+    }
+    match call.name {
+        "wait" => !call.is_custom && serde_json::from_str::<Wait<'_>>(call.arguments).is_ok(),
+        _ => !(call.is_custom && call.kind == ToolKind::WriteStdin),
     }
 }
 

@@ -1,6 +1,6 @@
-//! `docs/import.md` lists the codes of this crate, in their order and with their messages.
+//! `docs/import.md` lists the formats and codes of this crate, in their order.
 
-use trace_import::Code;
+use trace_import::{Code, FORMATS, Knowledge};
 
 #[test]
 fn the_document_lists_all_codes() {
@@ -11,4 +11,20 @@ fn the_document_lists_all_codes() {
     let rows: Vec<String> =
         Code::ALL.iter().map(|code| format!("| `{}` | {} |", code.as_str(), code.message())).collect();
     assert_eq!(listed, rows);
+}
+
+#[test]
+fn the_document_has_the_table_of_formats() {
+    let path = trace_needs::repository().join("docs/import.md");
+    let text = std::fs::read_to_string(path).expect("the document");
+    let row = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
+    let mut table = row(&[&["agent", "format"], Knowledge::TITLES].concat());
+    table.push_str(&row(&vec!["---"; Knowledge::TITLES.len() + 2]));
+    for format in FORMATS {
+        let name = format!("`{}`", format.name());
+        let known = format.knowledge().columns();
+        let known: Vec<&str> = known.iter().map(|known| known.as_str()).collect();
+        table.push_str(&row(&[&[format.agent(), &*name], &*known].concat()));
+    }
+    assert!(text.contains(&table), "{table}");
 }
