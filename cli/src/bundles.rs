@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use trace_recorder::BundleError;
+use trace_import::{ImportError, SessionRef};
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
+use trace_recorder::{Bundle, BundleError};
 
+use crate::foreign;
 use crate::serving::recorded_at_home;
 use crate::ui::failure::Failure;
 
@@ -23,7 +25,27 @@ pub(crate) struct Found {
     pub(crate) is_one: bool,
 }
 
-/// Resolves arguments, each of which is a bundle or a folder with bundles below it. Each bundle is returned once.
+/// Opens a bundle. The session of another agent becomes a bundle in memory; it is named by its file, its folder, its id or `@last`.
+///
+/// # Errors
+///
+/// Returns an error if there is no such bundle or session, or if it cannot be read.
+pub(crate) fn open(path: &Path) -> Result<Bundle, Failure> {
+    if !is_bundle(path)
+        && let Some(session) = foreign::session(path)?
+    {
+        return trace_import::open(&session).map_err(import_failure);
+    }
+    Ok(Bundle::open(path)?)
+}
+
+/// Returns the failure for a session that cannot be imported.
+pub(crate) fn import_failure(error: ImportError) -> Failure {
+    Failure::data(error)
+}
+
+/// Resolves arguments, each of which is a bundle, a session of another agent, or a folder with bundles or such sessions below it. Each
+/// one is returned once.
 pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
     let mut seen = HashSet::new();
@@ -36,6 +58,14 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
         }
         match find_bundles(argument) {
             Ok(below) if below.is_empty() => {
+                let sessions = trace_import::sessions(argument).unwrap_or_default();
+                let is_itself = |sessions: &[SessionRef]| matches!(sessions, [one] if one.path == *argument);
+                if !sessions.is_empty() {
+                    found.is_one &= is_itself(&sessions);
+                    let files = sessions.into_iter().map(|session| session.path);
+                    found.bundles.extend(files.filter(|file| seen.insert(file.clone())));
+                    continue;
+                }
                 let error = BundleError::NotABundle { path: argument.clone() };
                 found.failures.push(Failure::data(error).with_hint("there is no bundle below it either"));
             }
@@ -43,7 +73,13 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
                 found.is_one = false;
                 found.bundles.extend(below.into_iter().filter(|bundle| seen.insert(bundle.clone())));
             }
-            Err(error) => found.failures.push(error.into()),
+            Err(error) => match foreign::session(argument) {
+                Ok(Some(session)) => {
+                    found.bundles.extend(Some(session.path).filter(|file| seen.insert(file.clone())));
+                }
+                Ok(None) => found.failures.push(error.into()),
+                Err(failure) => found.failures.push(failure),
+            },
         }
     }
     found

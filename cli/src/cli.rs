@@ -13,6 +13,7 @@ use crate::commands::diff::DiffArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::graph::GraphArgs;
 use crate::commands::grep::GrepArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::ls::LsArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::pack::PackArgs;
@@ -58,6 +59,7 @@ Examples:
   trace view B --open              open the session as a page in the browser
   trace graph B -o agents.svg      draw the session
   trace export B                   export it to ui.perfetto.dev, Chrome or OpenTelemetry
+  trace import ROLLOUT -o DIR      make a bundle of a session of the Codex CLI that was not recorded
   trace reduce traces              write state.json into every bundle below traces
   trace redact B -o COPY           copy a bundle without its secrets
 
@@ -116,6 +118,7 @@ pub(crate) enum Command {
     View(ViewArgs),
     Graph(GraphArgs),
     Export(ExportArgs),
+    Import(ImportArgs),
     Reduce(ReduceArgs),
     Check(CheckArgs),
     Pack(PackArgs),

@@ -3,6 +3,7 @@
 mod bundles;
 mod cli;
 mod commands;
+mod foreign;
 
 mod prices;
 mod replace;
@@ -49,6 +50,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Tail(args) => commands::tail::run(&args, terminal),
         Command::Context(args) => commands::context::run(&args, terminal),
         Command::Export(args) => commands::export::run(&args, terminal),
+        Command::Import(args) => commands::import::run(&args, terminal),
         Command::Ls(args) => commands::ls::run(&args, terminal),
         Command::Check(args) => commands::check::run(&args, terminal),
         Command::Prune(args) => commands::prune::run(&args, terminal),

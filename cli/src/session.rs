@@ -3,22 +3,20 @@
 use std::path::Path;
 
 use trace_explain::Session;
-use trace_explain::session::SessionError;
-use trace_reducer::ReduceError;
+use trace_reducer::{Options, ReduceError, reduce};
 
+use crate::bundles;
 use crate::ui::failure::Failure;
 
-/// Opens the bundle at `path` and reduces it.
+/// Opens the bundle, or the session of another agent, at `path` and reduces it.
 ///
 /// # Errors
 ///
 /// Returns an error if the bundle cannot be opened.
 pub(crate) fn open(path: &Path) -> Result<Session, Failure> {
-    Session::open(path).map_err(|error| match error {
-        SessionError::Bundle(error) => error.into(),
-        // Only a strict reduction returns this error.
-        SessionError::Reduce(ReduceError::Refused(diagnostic)) => {
-            Failure::internal(anyhow::anyhow!("refused: {diagnostic}"))
-        }
-    })
+    let bundle = bundles::open(path)?;
+    // Only a strict reduction returns this error.
+    let reduction = reduce(&bundle, Options::default())
+        .map_err(|ReduceError::Refused(diagnostic)| Failure::internal(anyhow::anyhow!("refused: {diagnostic}")))?;
+    Ok(Session::new(bundle, reduction))
 }

@@ -10,6 +10,7 @@ use trace_recorder::Bundle;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Report, Rules};
 
+use crate::bundles;
 use crate::commands::pack;
 use crate::replace;
 use crate::ui::failure::{Ending, Failure, Kind};
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     let rules = rules(args)?;
     // The symlinks must be refused before anything in the bundle is read.
     redact::refuse_links(&args.bundle).map_err(failure)?;
-    let bundle = Bundle::open(&args.bundle)?;
+    let bundle = bundles::open(&args.bundle)?;
     let report = match &args.output {
         Some(output) if output.extension().is_some_and(|extension| extension == PACKED_EXTENSION) => {
             packed_copy(&bundle, &rules, output)?

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use crate::bundles;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use trace_recorder::Bundle;
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
@@ -126,7 +126,7 @@ struct Run {
 impl Run {
     fn reduce(&self, job: &Job) -> Result<Report, Failure> {
         let started = Instant::now();
-        let bundle = Bundle::open(&job.bundle)?;
+        let bundle = bundles::open(&job.bundle)?;
         let reduction = reduce(&bundle, self.options).map_err(|ReduceError::Refused(diagnostic)| {
             Failure::data(anyhow::anyhow!("refused: {diagnostic}"))
                 .with_hint("without --strict, a damaged bundle is reduced as far as its events allow")

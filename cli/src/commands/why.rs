@@ -3,12 +3,12 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use crate::bundles;
 use clap::Args;
 use trace_explain::object::ObjectRef;
 use trace_explain::why::{
     Form, Hop, Kind, MAX_NEEDLE_BYTES, Needle, NoText, Provenance, SeenBy, Way, object_text, why,
 };
-use trace_recorder::Bundle;
 
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     let mut answer = why(&session, &needle);
     if answer.origin.is_none() {
         // If the event log cannot be read, an empty answer would be wrong. This is an error instead.
-        let bundle = Bundle::open(&args.bundle)?;
+        let bundle = bundles::open(&args.bundle)?;
         bundle.log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
     }
     answer.object.clone_from(&args.subject.object);

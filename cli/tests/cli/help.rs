@@ -39,6 +39,7 @@ fn help_teaches() {
       view           Shows a session as a page in the browser
       graph          Draws a session: agents, turns, calls, or why it failed
       export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
+      import         Makes bundles of sessions that other agents stored
       reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
@@ -80,6 +81,7 @@ fn help_teaches() {
       trace view B --open              open the session as a page in the browser
       trace graph B -o agents.svg      draw the session
       trace export B                   export it to ui.perfetto.dev, Chrome or OpenTelemetry
+      trace import ROLLOUT -o DIR      make a bundle of a session of the Codex CLI that was not recorded
       trace reduce traces              write state.json into every bundle below traces
       trace redact B -o COPY           copy a bundle without its secrets
 
@@ -401,7 +403,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, serve, replay, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
+    hint: one of demo, run, serve, replay, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
     --- exit code 2
     "#);
 }

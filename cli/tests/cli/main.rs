@@ -11,6 +11,7 @@ mod gallery;
 mod graph;
 mod grep;
 mod help;
+mod import;
 mod keys;
 mod ls;
 mod pack;

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use trace_recorder::bundle::is_bundle_directory;
+use trace_recorder::bundle::{is_bundle, is_bundle_directory};
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 use trace_recorder::pack::is_packed;
 
@@ -72,6 +72,11 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
     let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
         None => {
+            // Nothing is written into the folders of other agents.
+            if let Some(foreign) = bundles.iter().find(|bundle| !is_bundle(bundle)) {
+                return Err(Failure::usage(format!("{} is the session of another agent", foreign.display()))
+                    .with_hint("-o FILE says where the graph goes; -o - prints it"));
+            }
             let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle)), bundle };
             bundles.into_iter().map(with_state).collect()
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
+use trace_recorder::format::{ImportNote, ImportRecord};
 use trace_reducer::model::{
     EdgeKind, ExecutionStatus, Handle, InferenceCall, Origin, RolloutStatus, SchemaVersion, Symbol, ThreadIdx,
     ToolCall, ToolKind, Trace, Usage, Window,
@@ -32,6 +33,29 @@ pub(super) struct Report<'t> {
     /// The tools, most used first.
     pub(super) tools: Vec<ToolReport>,
     pub(super) edges: Vec<EdgeReport>,
+    /// Where the session comes from, if another agent stored it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) import: Option<ImportReport<'t>>,
+}
+
+/// Where an imported session comes from, and what its files do not tell.
+#[derive(Debug, Serialize)]
+pub(super) struct ImportReport<'t> {
+    pub(super) format: &'t str,
+    pub(super) agent_version: Option<&'t str>,
+    pub(super) sources: Vec<&'t str>,
+    pub(super) notes: &'t [ImportNote],
+}
+
+impl<'t> ImportReport<'t> {
+    fn new(record: &'t ImportRecord) -> Self {
+        Self {
+            format: &record.format,
+            agent_version: record.agent_version.as_deref(),
+            sources: record.sources.iter().map(|source| source.path.as_str()).collect(),
+            notes: &record.notes,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -170,6 +194,7 @@ impl<'t> Report<'t> {
             threads: threads(trace),
             tools: tools(trace),
             edges: edges(trace),
+            import: asked.bundle().import().map(ImportReport::new),
         }
     }
 }

@@ -5,7 +5,7 @@ use trace_reducer::model::{ExecutionStatus, RolloutStatus};
 use trace_reducer::{Code, Diagnostics, Severity};
 
 use super::attention::{Attention, State};
-use super::report::{Report, Session, ThreadReport};
+use super::report::{ImportReport, Report, ThreadReport};
 use crate::ui::diagnostics;
 use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
 use crate::ui::text::{self, count, number, preview};
@@ -38,12 +38,15 @@ const MAX_COLUMNS: usize = 100;
 /// Formats the overview.
 pub(super) fn render(report: &Report<'_>, found: &Diagnostics, rows: Rows, terminal: &Terminal) -> String {
     let mut view = View { text: String::new(), paint: terminal.paint(), terminal, rows };
-    view.session(&report.session, &report.bundle);
+    view.session(report);
     view.attention(&report.attention);
     view.damage(found);
     view.threads(&report.threads, report.session.ended_at_unix_ms.is_some());
     view.tools(report);
     view.edges(report);
+    if let Some(import) = &report.import {
+        view.import(import);
+    }
     view.text
 }
 
@@ -74,7 +77,8 @@ impl View<'_> {
         }
     }
 
-    fn session(&mut self, session: &Session<'_>, bundle: &str) {
+    fn session(&mut self, report: &Report<'_>) {
+        let (session, bundle) = (&report.session, &report.bundle);
         let Paint { strong, dim, bad, odd, good, accent, .. } = self.paint;
         let (style, outcome) = match session.status {
             RolloutStatus::Completed => (good, "completed"),
@@ -130,6 +134,13 @@ impl View<'_> {
             }
         }
         field("holds", &holds.join(", "));
+        if let Some(import) = &report.import {
+            let version = import.agent_version.map_or_else(String::new, |version| format!(" {version}"));
+            let files = count(import.sources.len() as u64, "file");
+            let agent = preview(&format!("{}{version}", import.format), MAX_COLUMNS);
+            field("imported", &format!("from {agent}, {files}"));
+            return;
+        }
         match session.recording_complete {
             Some(true) => field("recording", &format!("complete, schema {}", session.schema_version)),
             Some(false) => {
@@ -137,6 +148,17 @@ impl View<'_> {
                 field("recording", &value);
             }
             None => field("recording", &format!("schema {}", session.schema_version)),
+        }
+    }
+
+    /// Lists what the files of an imported session do not tell.
+    fn import(&mut self, import: &ImportReport<'_>) {
+        let dim = self.paint.dim;
+        self.heading("What the files do not tell", " (docs/import.md explains the codes)");
+        for note in import.notes {
+            let times = if note.count > 1 { format!(" ({} times)", number(note.count)) } else { String::new() };
+            let message = preview(&note.message, MAX_COLUMNS);
+            self.line(&format!("  {dim}{}{dim:#}  {message}{times}", text::clean(&note.code)));
         }
     }
 

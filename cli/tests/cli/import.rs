@@ -1,0 +1,115 @@
+//! Sessions of other agents: every command reads them, and `trace import` makes bundles of them.
+
+use std::path::{Path, PathBuf};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A session of three agents that the Codex CLI stored; one of them fails.
+const AGENTS: &str = "../recorder/import/tests/fixtures/codex";
+
+/// Id of its first thread.
+const ID: &str = "01a20517-0d54-7e41-a528-ca5c72628276";
+
+/// Returns a place with the sessions of a user of the Codex CLI, and the file of the root.
+fn place() -> (Place, String) {
+    let place = Place::new();
+    let day = place.path("codex/sessions/2026/11/22");
+    std::fs::create_dir_all(&day).expect("creates");
+    let mut root = PathBuf::new();
+    for entry in Path::new(AGENTS).read_dir().expect("lists").map(|entry| entry.expect("an entry")) {
+        let target = day.join(entry.file_name());
+        std::fs::copy(entry.path(), &target).expect("copies");
+        if target.to_string_lossy().contains(ID) {
+            root = target;
+        }
+    }
+    let root = root.strip_prefix(place.path("")).expect("below").to_string_lossy().into_owned();
+    (place, root)
+}
+
+/// Runs a command as that user, and returns what it prints, errors last.
+fn run(place: &Place, arguments: &[&str]) -> String {
+    let [out, errors] = run_apart(place, arguments);
+    out + &errors
+}
+
+/// Runs a command as that user, and returns its output and its errors.
+fn run_apart(place: &Place, arguments: &[&str]) -> [String; 2] {
+    let mut command = place.command(arguments);
+    command.env("CODEX_HOME", place.path("codex")).env("HOME", place.path("nowhere"));
+    let output = command.output().expect("runs");
+    [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"))
+}
+
+#[test]
+fn a_rollout_is_shown_like_a_bundle() {
+    let (place, root) = place();
+    let shown = run(&place, &["show", &root]);
+    assert_snapshot!(shown);
+    for name in [ID, "01a20517-0d54", "@last", "codex/sessions"] {
+        let named = run(&place, &["show", name]);
+        let path = |line: &str| line.starts_with("  bundle ");
+        let rest = |text: &str| text.lines().filter(|line| !path(line)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(rest(&named), rest(&shown), "{name}");
+    }
+    let told: Value = serde_json::from_str(&run(&place, &["show", "@last", "--json"])).expect("JSON");
+    assert_eq!(told["import"]["sources"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn questions_are_answered_from_a_rollout() {
+    let (place, root) = place();
+    assert_snapshot!("postmortem", run(&place, &["postmortem", &root]));
+    let found = run(&place, &["grep", "--count", "leaf 1", &root]);
+    assert_eq!(found.trim_end(), "6");
+    let rows = run(&place, &["query", &root, "SELECT count(*) AS turns FROM turns", "--csv"]);
+    assert_eq!(rows, "\"turns\"\n\"3\"\n");
+    let graph: Value = serde_json::from_str(&run_apart(&place, &["reduce", &root, "-o", "-"])[0]).expect("JSON");
+    assert_eq!(graph["interaction_edges"].as_object().map(serde_json::Map::len), Some(4));
+    // Nothing is written into the folders of the other agent.
+    let refused = run(&place, &["reduce", &root]);
+    assert!(refused.contains("is the session of another agent") && refused.contains("-o -"), "{refused}");
+    assert_eq!(place.names("codex/sessions/2026/11/22").len(), 3);
+}
+
+#[test]
+fn an_import_is_a_bundle() {
+    let (place, root) = place();
+    let told = run(&place, &["import", &root, "-o", "bundle"]);
+    assert_snapshot!("imported", told);
+    run(&place, &["import", ID, "-o", "packed.trace"]);
+    run(&place, &["import", "codex", "-o", "all/"]);
+    assert_eq!(place.names("all").len(), 1);
+    let graph = |session: &str| run_apart(&place, &["reduce", session, "-o", "-"])[0].clone();
+    let told = graph(&root);
+    for bundle in ["bundle", "packed.trace", "all"] {
+        assert_eq!(graph(bundle), told, "{bundle}");
+    }
+    let checked = run(&place, &["check", "bundle", "packed.trace"]);
+    assert!(checked.contains("2 bundles, no errors"), "{checked}");
+    let again = run(&place, &["import", &root, "-o", "bundle"]);
+    assert!(again.starts_with("error"), "{again}");
+}
+
+#[test]
+fn what_names_no_session_is_told() {
+    let (place, _) = place();
+    std::fs::write(place.path("notes.jsonl"), "{\"a\":1}\n").expect("writes");
+    std::fs::create_dir(place.path("empty")).expect("creates");
+    let told = ["notes.jsonl", "empty", "01a2ffff", "missing/file"]
+        .map(|name| run(&place, &["import", name, "-o", "x"]) + &run(&place, &["show", name]));
+    assert_snapshot!("not_sessions", told.join("\n"));
+    // A second session makes the folder and the beginning of the id ambiguous.
+    let first =
+        place.path("codex/sessions/2026/11/22").read_dir().expect("lists").map(|entry| entry.expect("an entry").path());
+    let first = first.into_iter().find(|path| path.to_string_lossy().contains(ID)).expect("the root");
+    let other = place.path("codex/sessions/rollout-2026-11-23T00-00-00-01a20517-0d54-7e41-a528-000000000000.jsonl");
+    std::fs::copy(first, other).expect("copies");
+    for name in ["01a20517-0d54", "codex"] {
+        let told = run(&place, &["show", name]);
+        assert!(told.contains("names 2 sessions"), "{told}");
+    }
+}
