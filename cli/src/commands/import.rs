@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use trace_import::SessionRef;
 use trace_recorder::Bundle;
+use trace_recorder::bundle::is_bundle;
 use trace_recorder::format::ImportNote;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 
@@ -132,7 +133,8 @@ fn resolve(argument: &Path) -> Result<Vec<SessionRef>, Failure> {
 /// Decides where each bundle goes.
 fn targets(sessions: Vec<SessionRef>, output: &Path) -> Result<Vec<(SessionRef, PathBuf)>, Failure> {
     let ends_with_separator = output.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/');
-    let is_folder = output.is_dir() || ends_with_separator;
+    // An import never goes into another bundle.
+    let is_folder = ends_with_separator || (output.is_dir() && !is_bundle(output));
     if !is_folder && sessions.len() > 1 {
         return Err(Failure::usage(format!("{} sessions cannot become one bundle", sessions.len()))
             .with_hint("-o DIR/ names a folder for all of them"));

@@ -1,4 +1,6 @@
-//! `trace ls`: lists the bundles below a folder without reducing them.
+//! `trace ls`: lists the bundles below a folder without reducing them, and the sessions that other agents stored.
+
+mod agents;
 
 use std::cmp::Reverse;
 use std::fs;
@@ -25,7 +27,9 @@ use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:
+  trace ls                         your recordings, and the sessions that the Codex CLI stored for you
   trace ls traces
+  trace ls ~/.codex/sessions/2026
   export TRACE_ROOT=traces; trace ls
   trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
 
@@ -34,19 +38,27 @@ last minute, and `no end` otherwise, because the process died. STATE is `fresh` 
 newer than its log, and `stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its \
 state.json is beside it.
 
+Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the newest 30, or --all. STATUS \
+is how the last turn ended then. SESSION is the id, which every command takes in place of a path.
+
 --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
 unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
 log_bytes, log_modified_unix_ms (of a packed bundle, the time of the file), payload_files, state (fresh or stale) and \
-problem. Unknown values are null.
+problem. Sessions of other agents have session, format, agent, id, agent_version, title, cwd, model, status, \
+started_at_unix_ms, ended_at_unix_ms, threads, turns, tool_calls, failed_tool_calls, input_tokens, cached_input_tokens, \
+output_tokens and problem. Unknown values are null.
 
 Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
 
-/// Lists the bundles below a folder, newest first, without reducing them
+/// Lists bundles, and sessions that other agents stored, newest first, without reducing them
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LsArgs {
     /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the server home]
     root: Option<PathBuf>,
+    /// List all sessions of other agents, not only the newest ones
+    #[arg(long)]
+    all: bool,
     /// Write a JSON array, described below
     #[arg(long)]
     json: bool,
@@ -97,24 +109,65 @@ enum State {
 }
 
 pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let root = match &args.root {
-        Some(root) => root.clone(),
-        None => bundles::root_from_environment("ls")?,
+    // Without a folder, the sessions of other agents are enough, so it is no error if nothing was recorded.
+    let (root, missing) = match &args.root {
+        Some(root) => (Some(root.clone()), None),
+        None => match bundles::root_from_environment("ls") {
+            Ok(root) => (Some(root), None),
+            Err(failure) => (None, Some(failure)),
+        },
     };
-    let bundles = find_bundles(&root)?;
+    let bundles = root.as_deref().map(find_bundles).transpose()?.unwrap_or_default();
     let mut entries: Vec<Entry> = bundles.par_iter().with_min_len(16).map(|bundle| look_at(bundle)).collect();
     entries.sort_by(|a, b| {
         let age = |entry: &Entry| Reverse(entry.started_at_unix_ms.or(entry.log_modified_unix_ms));
         age(a).cmp(&age(b)).then_with(|| a.bundle.cmp(&b.bundle))
     });
-    if args.json {
-        terminal.print_json(&entries)?;
-    } else if entries.is_empty() {
-        terminal.print(&format!("no bundles below {}\n", text::clean(&root.to_string_lossy())))?;
-    } else {
-        terminal.print(&render(&entries, terminal))?;
+    let sessions = match &args.root {
+        None => agents::find(None),
+        Some(root) if entries.is_empty() => agents::find(Some(root)),
+        Some(_) => Vec::new(),
+    };
+    if let Some(failure) = missing.filter(|_| sessions.is_empty()) {
+        return Err(failure);
     }
+    if args.json {
+        terminal.print_json(&Listed { bundles: &entries, sessions: &sessions })?;
+        return Ok(Ending::Done);
+    }
+    let mut tables = Vec::new();
+    if !entries.is_empty() {
+        tables.push(render(&entries, terminal));
+    }
+    if !sessions.is_empty() {
+        tables.push(agents::render(&sessions, args.all, terminal));
+    }
+    if tables.is_empty() {
+        let root = root.unwrap_or_default();
+        tables.push(format!("no bundles below {}\n", text::clean(&root.to_string_lossy())));
+    }
+    terminal.print(&tables.join("\n"))?;
     Ok(Ending::Done)
+}
+
+/// What `--json` writes: one array of all.
+struct Listed<'a> {
+    bundles: &'a [Entry],
+    sessions: &'a [agents::Entry],
+}
+
+impl Serialize for Listed<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeSeq as _;
+        let mut array = serializer.serialize_seq(Some(self.bundles.len() + self.sessions.len()))?;
+        for bundle in self.bundles {
+            array.serialize_element(bundle)?;
+        }
+        for session in self.sessions {
+            array.serialize_element(session)?;
+        }
+        array.end()
+    }
 }
 
 fn look_at(bundle: &Path) -> Entry {

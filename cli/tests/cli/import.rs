@@ -66,7 +66,7 @@ fn questions_are_answered_from_a_rollout() {
     let found = run(&place, &["grep", "--count", "leaf 1", &root]);
     assert_eq!(found.trim_end(), "6");
     let rows = run(&place, &["query", &root, "SELECT count(*) AS turns FROM turns", "--csv"]);
-    assert_eq!(rows, "\"turns\"\n\"3\"\n");
+    assert_eq!(rows, "\"turns\"\r\n\"3\"\r\n");
     let graph: Value = serde_json::from_str(&run_apart(&place, &["reduce", &root, "-o", "-"])[0]).expect("JSON");
     assert_eq!(graph["interaction_edges"].as_object().map(serde_json::Map::len), Some(4));
     // Nothing is written into the folders of the other agent.
@@ -112,4 +112,14 @@ fn what_names_no_session_is_told() {
         let told = run(&place, &["show", name]);
         assert!(told.contains("names 2 sessions"), "{told}");
     }
+}
+
+#[test]
+fn sessions_of_other_agents_are_listed() {
+    let (place, _) = place();
+    assert_snapshot!("listed", run(&place, &["ls"]));
+    assert_eq!(run(&place, &["ls", "codex"]), run(&place, &["ls"]));
+    let told: Value = serde_json::from_str(&run(&place, &["ls", "--json"])).expect("JSON");
+    assert_eq!((&told[0]["id"], &told[0]["turns"], &told[0]["format"]), (&ID.into(), &3.into(), &"codex".into()));
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "files of children are no sessions of their own");
 }

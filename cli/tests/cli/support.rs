@@ -65,6 +65,10 @@ impl Place {
             command.env_remove(name);
         }
         command.env("TRACE_HOME", self.path("home"));
+        // The sessions of whoever runs the tests are not listed.
+        for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"] {
+            command.env(name, self.path("agents"));
+        }
         command
     }
 
