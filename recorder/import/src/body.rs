@@ -44,6 +44,19 @@ impl History {
         }
     }
 
+    /// Removes the last item, which must be `item`.
+    pub fn pop(&mut self, item: ItemText) {
+        let Some(run) = self.runs.last_mut() else { return };
+        self.len -= 1;
+        debug_assert_eq!((run.buffer, run.bytes.end), (item.buffer, item.end), "the last item is removed");
+        if run.bytes.start >= item.start {
+            self.runs.pop();
+        } else {
+            // The comma in front of the item stays behind.
+            run.bytes.end = item.start - 1;
+        }
+    }
+
     /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.len
@@ -157,6 +170,11 @@ mod tests {
         assert_eq!((history.len(), history.runs.len()), (4, 3));
         let file = buffers.with_lists(br#"{"model":"m"}"#, &[("input", &history), ("more", &History::default())]);
         assert_eq!(text(&buffers, &file), r#"{"model":"m","input":[1,22,3,4],"more":[]}"#);
+        let mut shorter = history.clone();
+        [d, c, b].into_iter().for_each(|item| shorter.pop(item));
+        assert_eq!(shorter, History::from_iter([a]));
+        shorter.pop(a);
+        assert_eq!(shorter, History::default());
         let file = buffers.with_lists(b"{}", &[("input", &[d, a].into_iter().collect())]);
         assert_eq!(text(&buffers, &file), r#"{"input":[4,1]}"#);
     }

@@ -271,13 +271,26 @@ impl ThreadWriter {
 
     /// Sends a request. It belongs to the open turn, or to the last one; if there was none, a turn with a made id begins.
     pub fn request<H: Serialize>(&mut self, draft: &mut Draft, request: &Request<'_, H>, stamp: Stamp) -> InferenceId {
+        self.request_with_lists(draft, request, &[], stamp)
+    }
+
+    /// Sends a request as [`ThreadWriter::request`] does. `lists` are members of the body that many requests share, such as the
+    /// definitions of the tools: their texts are stored once.
+    pub fn request_with_lists<H: Serialize>(
+        &mut self,
+        draft: &mut Draft,
+        request: &Request<'_, H>,
+        lists: &[(&str, &History)],
+        stamp: Stamp,
+    ) -> InferenceId {
         if self.turn.is_none() {
             draft.note(Code::TurnIdMade, Some(stamp.place));
             let id = format!("{}:turn-1", self.id);
             self.begin_turn(draft, &id, stamp);
         }
         let id = draft.next_inference_id();
-        let body = draft.object(PayloadKind::InferenceRequest, request.head, &[("input", request.input)]);
+        let lists: Vec<_> = lists.iter().copied().chain([("input", request.input)]).collect();
+        let body = draft.object(PayloadKind::InferenceRequest, request.head, &lists);
         if self.model != request.model {
             request.model.clone_into(&mut self.model);
         }
