@@ -1,8 +1,9 @@
 //! The formats of agents, one module each.
 
+mod claude_code;
 mod codex;
 
 use crate::format::Format;
 
 /// All formats. The first one that recognizes a file reads it.
-pub static FORMATS: &[&dyn Format] = &[&codex::Codex];
+pub static FORMATS: &[&dyn Format] = &[&codex::Codex, &claude_code::ClaudeCode, &claude_code::ClaudeCodeStream];

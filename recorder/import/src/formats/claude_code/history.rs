@@ -1,0 +1,254 @@
+//! The history of a thread as far as a line of the file tells it: a tree, of which one branch lives.
+
+use std::collections::HashMap;
+
+use crate::body::{History, ItemText};
+
+/// How many lines may be brought back from branches that were left, for each line of the file.
+const MAX_RESTORED_PER_LINE: usize = 16;
+
+/// The message of all lines that a replaced history begins with: they do not leave one another.
+const KEPT: u32 = u32::MAX;
+
+/// A block of a line, as a part of the history.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    /// Index of the line.
+    pub(crate) entry: u32,
+    /// Index of the block in the line.
+    pub(crate) block: u32,
+    /// The message of the model that has the block, or whose call it answers.
+    pub(crate) group: Option<u32>,
+    /// Whether the model made it.
+    pub(crate) is_output: bool,
+    /// Its text, once it is written.
+    pub(crate) text: Option<ItemText>,
+}
+
+/// A line with its place in the tree.
+#[derive(Debug)]
+struct Node {
+    /// Its place in the branch that lives, if it lives.
+    at: Option<u32>,
+    before: Option<u32>,
+    group: Option<u32>,
+    /// How often the history had been replaced when the line was written.
+    epoch: u32,
+    pieces: (u32, u32),
+    /// Number of pieces of the branch up to here.
+    count: u32,
+}
+
+/// The history of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'a> {
+    nodes: Vec<Node>,
+    by_id: HashMap<&'a str, u32>,
+    live: Vec<u32>,
+    pieces: Vec<Piece>,
+    epoch: u32,
+    /// Pieces in the order in which the model sees them.
+    pushed: Vec<u32>,
+    history: History,
+    /// Number of lines of the branch whose pieces are pushed.
+    filled: usize,
+    restored: usize,
+}
+
+/// A line that is added to a [`Tree`].
+#[derive(Debug)]
+pub(crate) struct Added<'a> {
+    /// Its id.
+    pub(crate) id: Option<&'a str>,
+    /// The id of the line that it follows.
+    pub(crate) parent: Option<&'a str>,
+    /// Whether it begins a tree: it says that it follows nothing.
+    pub(crate) is_root: bool,
+    /// The message that it belongs to. A line that is no message belongs to that of its parent.
+    pub(crate) group: Option<u32>,
+    /// Whether it is part of the conversation. Others do not begin a branch.
+    pub(crate) is_message: bool,
+}
+
+impl<'a> Tree<'a> {
+    /// Adds a line. Returns the pieces of the branch that is left because of it.
+    pub(crate) fn add(&mut self, added: &Added<'a>, pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+        let parent = added.parent.and_then(|parent| self.by_id.get(parent).copied());
+        let mut left = Vec::new();
+        if added.is_message {
+            if let Some(parent) = parent {
+                left = self.go_to(parent, added.group);
+            } else if added.is_root && !self.live.is_empty() {
+                left = self.cut(0);
+            }
+        }
+        let inherited = || parent.filter(|_| !added.is_message).and_then(|parent| self.nodes[parent as usize].group);
+        let group = added.group.or_else(inherited);
+        let start = self.pieces.len() as u32;
+        self.pieces.extend(pieces);
+        let number = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            at: None,
+            before: None,
+            group,
+            epoch: self.epoch,
+            pieces: (start, self.pieces.len() as u32),
+            count: 0,
+        });
+        self.append(number);
+        if let Some(id) = added.id {
+            self.by_id.entry(id).or_insert(number);
+        }
+        left
+    }
+
+    /// Returns whether a line with this id was added.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    fn append(&mut self, number: u32) {
+        let before = self.live.last().copied();
+        let counted = before.map_or(0, |before| self.nodes[before as usize].count);
+        let at = self.live.len() as u32;
+        let node = &mut self.nodes[number as usize];
+        node.before = before;
+        node.at = Some(at);
+        node.count = counted + (node.pieces.1 - node.pieces.0);
+        self.live.push(number);
+    }
+
+    /// Makes the branch of `parent` the one that lives.
+    fn go_to(&mut self, parent: u32, group: Option<u32>) -> Vec<Piece> {
+        if self.nodes[parent as usize].epoch != self.epoch {
+            return Vec::new();
+        }
+        let mut back = Vec::new();
+        let mut node = parent;
+        let alive = loop {
+            let found = &self.nodes[node as usize];
+            if found.at.is_some() {
+                break Some(node);
+            }
+            back.push(node);
+            match found.before {
+                Some(before) => node = before,
+                None => break None,
+            }
+        };
+        self.restored += back.len();
+        if self.restored > MAX_RESTORED_PER_LINE * (self.nodes.len() + 64) {
+            return Vec::new();
+        }
+        let end = alive.map_or(0, |alive| self.end_of(alive, group));
+        let left = self.cut(end);
+        for number in back.into_iter().rev() {
+            self.append(number);
+        }
+        left
+    }
+
+    /// Returns the number of lines of the branch up to `node` and everything that belongs to the same message.
+    fn end_of(&self, node: u32, group: Option<u32>) -> usize {
+        let found = &self.nodes[node as usize];
+        let mut end = found.at.map_or(0, |at| at as usize + 1);
+        let last = self.live.last().and_then(|last| self.nodes[*last as usize].group);
+        // The blocks of a message and the results of its calls hang on one another in any order.
+        if last.is_some() && (last == found.group || last == group) {
+            return self.live.len();
+        }
+        while found.group.is_some()
+            && self.live.get(end).is_some_and(|next| self.nodes[*next as usize].group == found.group)
+        {
+            end += 1;
+        }
+        end
+    }
+
+    /// Leaves the lines of the branch behind the first `end` ones.
+    fn cut(&mut self, end: usize) -> Vec<Piece> {
+        let mut left = Vec::new();
+        for number in self.live.drain(end.min(self.live.len())..) {
+            let node = &mut self.nodes[number as usize];
+            node.at = None;
+            left.extend_from_slice(&self.pieces[node.pieces.0 as usize..node.pieces.1 as usize]);
+        }
+        if self.filled > end {
+            let count = self.live.last().map_or(0, |last| self.nodes[*last as usize].count as usize);
+            while self.pushed.len() > count {
+                let piece = self.pushed.pop().map(|index| self.pieces[index as usize]);
+                if let Some(text) = piece.and_then(|piece| piece.text) {
+                    self.history.pop(text);
+                }
+            }
+            self.filled = end;
+        }
+        left
+    }
+
+    /// Returns the history. `write` writes the texts of the pieces that have none yet.
+    pub(crate) fn fill(&mut self, mut write: impl FnMut(&Piece) -> ItemText) -> &History {
+        let start = self.pushed.len();
+        for number in &self.live[self.filled.min(self.live.len())..] {
+            let (from, to) = self.nodes[*number as usize].pieces;
+            self.pushed.extend(from..to);
+        }
+        self.filled = self.live.len();
+        let tail = in_order(&self.pushed[start..], &self.pieces);
+        self.pushed.truncate(start);
+        for index in tail {
+            let text = match self.pieces[index as usize].text {
+                Some(text) => text,
+                None => write(&self.pieces[index as usize]),
+            };
+            self.pieces[index as usize].text = Some(text);
+            self.history.push(text);
+            self.pushed.push(index);
+        }
+        &self.history
+    }
+
+    /// Replaces the history: what was said so far is not seen any more.
+    pub(crate) fn replace(&mut self) {
+        self.epoch += 1;
+        for number in self.live.drain(..) {
+            self.nodes[number as usize].at = None;
+        }
+        self.pushed.clear();
+        self.history = History::default();
+        self.filled = 0;
+    }
+
+    /// Brings lines back after the history was replaced, behind those that replace it.
+    pub(crate) fn keep<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) {
+        for id in ids {
+            let Some(number) = self.by_id.get(id).copied() else { continue };
+            if self.nodes[number as usize].at.is_none() {
+                self.nodes[number as usize].epoch = self.epoch;
+                self.append(number);
+            }
+        }
+        for number in &self.live {
+            self.nodes[*number as usize].group = Some(KEPT);
+        }
+    }
+}
+
+/// Returns the pieces in the order in which the model sees them: all blocks of its message, then the results of its calls.
+fn in_order(indices: &[u32], pieces: &[Piece]) -> Vec<u32> {
+    let mut ordered: Vec<u32> = Vec::with_capacity(indices.len());
+    let mut rest = indices;
+    while let Some(first) = rest.first() {
+        let group = pieces[*first as usize].group;
+        let end = match group {
+            Some(_) => rest.iter().take_while(|index| pieces[**index as usize].group == group).count(),
+            None => 1,
+        };
+        let (run, behind) = rest.split_at(end);
+        let of = |is_output| run.iter().copied().filter(move |index| pieces[*index as usize].is_output == is_output);
+        ordered.extend(of(true));
+        ordered.extend(of(false));
+        rest = behind;
+    }
+    ordered
+}
