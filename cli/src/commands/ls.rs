@@ -27,9 +27,9 @@ use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace ls                         your recordings, and the sessions that the Codex CLI stored for you
+  trace ls                         your recordings, and the sessions that agents stored for you
   trace ls traces
-  trace ls ~/.codex/sessions/2026
+  trace ls ~/.claude/projects
   export TRACE_ROOT=traces; trace ls
   trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
 

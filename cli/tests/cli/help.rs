@@ -81,7 +81,7 @@ fn help_teaches() {
       trace view B --open              open the session as a page in the browser
       trace graph B -o agents.svg      draw the session
       trace export B                   export it to ui.perfetto.dev, Chrome or OpenTelemetry
-      trace import ROLLOUT -o DIR      make a bundle of a session of the Codex CLI that was not recorded
+      trace import SESSION -o DIR      make a bundle of a session that another agent stored
       trace reduce traces              write state.json into every bundle below traces
       trace redact B -o COPY           copy a bundle without its secrets
 
