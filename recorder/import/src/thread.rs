@@ -309,6 +309,7 @@ impl ThreadWriter {
 
     /// Ends an inference call. `items` are those that the model made. `key` identifies the call in all files that have copies
     /// of it, for [`Spent::key`](crate::Spent::key).
+    #[expect(clippy::too_many_arguments, reason = "each caller has all parts of an answer, and none has a default")]
     pub fn answer(
         &mut self,
         draft: &mut Draft,

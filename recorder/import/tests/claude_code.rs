@@ -62,6 +62,8 @@ fn state(bundle: &Bundle) -> Value {
 /// Counts of what was right, by version.
 #[derive(Default)]
 struct Score {
+    /// What differs, for messages.
+    told: Vec<String>,
     requests: usize,
     exact: usize,
     blocks: usize,
@@ -122,24 +124,20 @@ fn requests_are_those_that_were_sent() {
                     .filter(|block| !request.blocks.contains(block))
                     .map(truth::Block::shown)
                     .collect();
-                eprintln!("{} {}: missing {missing:?}, more {more:?}", sample.version, sample.name);
+                score.told.push(format!("{}: missing {missing:?}, more {more:?}", sample.name));
             }
             imported.swap_remove(index);
         }
         if is_recorded {
             assert!(imported.is_empty(), "{}: {} more requests", sample.name, imported.len());
         } else if !imported.is_empty() {
-            eprintln!("{} {}: {} more requests", sample.version, sample.name, imported.len());
+            score.told.push(format!("{}: {} more requests", sample.name, imported.len()));
         }
     }
     for (version, score) in &scores {
-        eprintln!(
-            "{version}: {} of {} requests exactly, {} of {} blocks",
-            score.exact, score.requests, score.found, score.blocks
-        );
-        assert!(score.found * 100 >= score.blocks * 95, "{version}: blocks are missing");
+        assert!(score.found * 100 >= score.blocks * 95, "{version}: {}", score.told.join("\n"));
         if version == "claude-code" {
-            assert!(score.exact * 100 >= score.requests * 99, "requests differ");
+            assert!(score.exact * 100 >= score.requests * 99, "{version}: {}", score.told.join("\n"));
         }
     }
 }
@@ -188,7 +186,6 @@ fn tokens_are_counted_once() {
         }
         let theirs = truth::counted(&sample.folder.join("projects"));
         assert_eq!(ours, theirs, "{} {}", sample.version, sample.name);
-        eprintln!("tokens {}/{} {}", sample.version, sample.name, serde_json::json!(ours));
     }
 }
 
@@ -229,26 +226,26 @@ fn the_output_for_programs_is_a_session() {
                     path.display()
                 );
             }
-            eprintln!("## stream {} {}\n{}", sample.version, sample.name, truth::outline(&printed));
         }
     }
 }
 
+/// How turns, model calls, tool calls and edges of each session end.
 #[test]
-fn the_state_is_shown() {
+fn sessions_are_told_as_they_went() {
+    let mut told = Vec::new();
     for sample in samples() {
         for session in sample.sessions() {
             let bundle = trace_import::open(&session).expect("imports");
-            let state = state(&bundle);
             let summary = trace_import::summarize(&session).expect("summarizes");
-            eprintln!(
-                "## {} {} {:?} title {:?} {:?}",
-                sample.version, sample.name, summary.outcome, summary.title, summary.model
-            );
-            eprintln!("{}", truth::outline(&state));
+            told.push(format!("## {} {} {:?} {:?}", sample.version, sample.name, summary.outcome, summary.model));
+            told.push(truth::outline(&state(&bundle)));
             let notes =
                 bundle.import().expect("imported").notes.iter().map(|note| format!("{}:{}", note.code, note.count));
-            eprintln!("   notes {}", notes.collect::<Vec<_>>().join(" "));
+            told.push(format!("   notes {}\n", notes.collect::<Vec<_>>().join(" ")));
         }
+    }
+    if !told.is_empty() {
+        insta::assert_snapshot!(told.join("\n"));
     }
 }

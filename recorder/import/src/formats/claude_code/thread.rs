@@ -469,7 +469,7 @@ impl<'m, 'a> Teller<'m, 'a> {
                 continue;
             };
             if let Some(open) = self.open.remove(call) {
-                self.end_call(index, number, blocks.len(), open, block);
+                self.end_call(index, number, blocks.len(), &open, block);
             }
         }
         self.touch(index);
@@ -478,11 +478,11 @@ impl<'m, 'a> Teller<'m, 'a> {
         }
     }
 
-    fn end_call(&mut self, index: usize, number: usize, count: usize, open: OpenCall, block: &Block<'_>) {
+    fn end_call(&mut self, index: usize, number: usize, count: usize, open: &OpenCall, block: &Block<'_>) {
         let entry = self.entry(index);
         let stamp = entry.stamp();
         let text = block.result_text();
-        let status = self.result_status(index, &open, block, &text);
+        let status = self.result_status(index, open, block, &text);
         let code = exit_code(&text).filter(|_| status == ExecutionStatus::Failed);
         if let (Some(code), Some(command)) = (code, &open.command) {
             let span = (open.began, stamp);
@@ -719,7 +719,7 @@ impl<'m, 'a> Teller<'m, 'a> {
                 block.what() == BlockKind::Result && block.tool_use_id.as_deref() == Some(open.tool.call_id())
             };
             if let Some(number) = blocks.iter().position(|(block, _)| is_result(block)) {
-                return self.end_call(line, number, blocks.len(), open, &blocks[number].0);
+                return self.end_call(line, number, blocks.len(), &open, &blocks[number].0);
             }
         }
         self.open.insert(open.tool.call_id().to_owned(), open);

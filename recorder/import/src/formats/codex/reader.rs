@@ -292,7 +292,7 @@ impl<'p> Reader<'p> {
                     match meta.ok().and_then(|meta| Some((meta.id.clone(), meta.history_base?))) {
                         // The other thread was reverted itself before.
                         Some((id, earlier)) if earlier.thread_id == id => {
-                            self.timeline.cut(earlier.end_ordinal_exclusive)
+                            self.timeline.cut(earlier.end_ordinal_exclusive);
                         }
                         Some((_, earlier)) => self.take_history(&earlier, &file, draft, place, depth + 1),
                         None => {}
