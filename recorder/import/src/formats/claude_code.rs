@@ -4,8 +4,13 @@
 //! has them. An answer of the model has one line per block. Version 2.1.330 also records the requests, from which what the
 //! model saw is put together exactly; for others it is rebuilt from the conversation, without what the program put in front.
 
+mod answers;
+mod asks;
+mod calls;
 mod canonical;
+mod compaction;
 mod copies;
+mod errors;
 mod history;
 mod items;
 mod kin;
@@ -16,8 +21,10 @@ mod records;
 mod scan;
 mod session;
 mod stream;
+mod teller;
 mod thread;
 mod transcript;
+mod turns;
 
 use std::path::{Path, PathBuf};
 

@@ -131,37 +131,52 @@ fn item(item: &Value) -> Vec<Block> {
     }
 }
 
-/// Returns threads, turns, calls and edges of a state as a text.
-pub(crate) fn outline(state: &Value) -> String {
-    let list =
-        |name: &str| state[name].as_object().map(|objects| objects.values().collect::<Vec<_>>()).unwrap_or_default();
-    let mut text = String::new();
-    for thread in list("threads") {
-        text.push_str(&format!("   thread {} {}\n", thread["agent_path"], thread["execution"]["status"]));
-    }
-    for turn in list("codex_turns") {
-        text.push_str(&format!("   turn {} {}\n", turn["codex_turn_id"], turn["execution"]["status"]));
-    }
-    for call in list("inference_calls") {
-        let usage = &call["usage"];
-        text.push_str(&format!(
-            "   model {} {} in {} out {} items {} -> {} tools {}\n",
-            call["model"],
-            call["execution"]["status"],
-            usage["input_tokens"],
-            usage["output_tokens"],
-            call["request_item_ids"].as_array().map_or(0, Vec::len),
-            call["response_item_ids"].as_array().map_or(0, Vec::len),
-            call["tool_call_ids_started_by_response"].as_array().map_or(0, Vec::len),
-        ));
-    }
-    for tool in list("tool_calls") {
-        text.push_str(&format!("   tool {} {} {}\n", tool["tool_call_id"], tool["kind"], tool["execution"]["status"]));
-    }
-    for edge in list("interaction_edges") {
-        text.push_str(&format!("   edge {} {} -> {}\n", edge["kind"], edge["source"], edge["target"]));
-    }
-    text
+fn list<'s>(state: &'s Value, name: &str) -> Vec<&'s Value> {
+    state[name].as_object().map(|objects| objects.values().collect()).unwrap_or_default()
+}
+
+/// Returns the statuses of the root's turns, in order.
+pub(crate) fn turns(state: &Value) -> Vec<String> {
+    let root = &state["root_thread_id"];
+    let mut turns: Vec<_> = list(state, "codex_turns").into_iter().filter(|turn| turn["thread_id"] == *root).collect();
+    turns.sort_by_key(|turn| turn["execution"]["started_seq"].as_u64());
+    turns.iter().map(|turn| turn["execution"]["status"].as_str().expect("a status").to_owned()).collect()
+}
+
+/// Returns what happened in a session in one line.
+pub(crate) fn facts(state: &Value) -> String {
+    let counts = |name: &str| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for object in list(state, name) {
+            *counts.entry(object["execution"]["status"].as_str().expect("a status")).or_default() += 1;
+        }
+        let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+        if counts.is_empty() { "none".to_owned() } else { counts.join(" ") }
+    };
+    let root = &state["root_thread_id"];
+    let mut agents: Vec<_> = list(state, "codex_turns")
+        .into_iter()
+        .filter(|turn| turn["thread_id"] != *root)
+        .map(|turn| {
+            let thread = &state["threads"][turn["thread_id"].as_str().expect("an id")];
+            format!(
+                "{} {}",
+                thread["agent_path"].as_str().unwrap_or_default(),
+                turn["execution"]["status"].as_str().unwrap_or_default()
+            )
+        })
+        .collect();
+    agents.sort();
+    let kinds: Vec<_> = list(state, "interaction_edges").into_iter().filter_map(|edge| edge["kind"].as_str()).collect();
+    let agents = if agents.is_empty() { String::new() } else { format!("; agents {}", agents.join(", ")) };
+    let edges = if kinds.is_empty() { String::new() } else { format!("; edges {}", kinds.join(", ")) };
+    format!(
+        "turns {}; model {}; tools {}; compactions {}{agents}{edges}",
+        turns(state).join(", "),
+        counts("inference_calls"),
+        counts("tool_calls"),
+        list(state, "compactions").len(),
+    )
 }
 
 /// Returns the tokens by model of all transcripts below a folder.

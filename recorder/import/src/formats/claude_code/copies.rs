@@ -13,9 +13,9 @@ const MAX_FILES: usize = 2_000;
 
 /// Returns the ids of the lines of a session that are copies of those of a file beside it.
 pub(crate) fn copied(root: &Path, entries: &[Entry<'_>]) -> HashSet<String> {
-    let own: HashSet<&str> = entries.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
     let mut copied = HashSet::new();
     let Some((named, is_marked)) = signs(stem(root), entries.iter().map(|entry| &entry.line)) else { return copied };
+    let own: HashSet<&str> = entries.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
     let rank = (is_marked, first_time(entries.iter().map(|entry| &entry.line)), root.to_owned());
     for path in candidates(root, &named, entries) {
         let Ok(text) = fs::read_to_string(&path) else { continue };

@@ -52,7 +52,7 @@ impl Block<'_> {
         match Blocks::deserialize(raw) {
             Ok(Blocks::Text(text)) => text,
             Ok(blocks @ Blocks::List(_)) => {
-                let parts = blocks.blocks();
+                let parts = blocks.into_parts();
                 let texts: Vec<&str> = parts.iter().filter_map(|(part, _)| part.text.as_deref()).collect();
                 Cow::Owned(texts.join("\n"))
             }

@@ -1,7 +1,7 @@
 //! What a line of the user says: a prompt, something that the program injected, or the mark of an interrupt.
 
 use super::items::BlockKind;
-use super::records::{Flag, Line};
+use super::records::{Flag, Line, Part};
 
 /// What a line of type `user` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,14 @@ const LOCAL: [&str; 9] = [
 /// How the mark of an interrupt begins.
 pub(crate) const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// Returns what a line of type `user` is.
-pub(crate) fn said(line: &Line<'_>) -> Said {
-    let content = line.message.as_ref().and_then(|message| message.content.as_ref());
-    let Some(content) = content else { return Said::Meta };
+/// Returns what a line of type `user` with these blocks is.
+pub(crate) fn said(line: &Line<'_>, blocks: &[Part<'_>]) -> Said {
     if Flag::is_set(&line.is_compact_summary) {
         return Said::Summary;
     }
-    let blocks = content.blocks();
+    if blocks.is_empty() {
+        return Said::Meta;
+    }
     if blocks.iter().any(|(block, _)| block.what() == BlockKind::Result) {
         return Said::Results;
     }
@@ -68,13 +68,16 @@ pub(crate) fn notified_agent(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::Blocks;
     use super::*;
 
     #[test]
     fn lines_of_the_user_are_told_apart() {
         let said_by = |members: &str, content: &str| {
             let text = format!(r#"{{"type":"user"{members},"message":{{"role":"user","content":{content}}}}}"#);
-            said(&Line::parse(&text).expect("an object"))
+            let mut line = Line::parse(&text).expect("an object");
+            let content = line.message.as_mut().and_then(|message| message.content.take());
+            said(&line, &content.map(Blocks::into_parts).unwrap_or_default())
         };
         assert_eq!(said_by("", r#""Fix it""#), Said::Prompt);
         assert_eq!(said_by("", r#"[{"type":"image","source":{}}]"#), Said::Prompt);

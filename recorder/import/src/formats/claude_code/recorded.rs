@@ -1,5 +1,6 @@
 //! Requests as version 2.1.330 records them: what is left of an earlier request, and the hashes of the messages behind it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
@@ -76,7 +77,7 @@ impl<'a> Requests<'a> {
             match (line.kind(), line.hash.as_deref(), line.shape_hash.as_deref(), line.shape) {
                 ("api-request-blob", Some(hash), _, _) => {
                     requests.origins.insert(hash, Origin::Blob(index));
-                    if hash_of(&line.message).is_some_and(|found| found == hash) {
+                    if line.message.as_ref().and_then(hash_of).is_some_and(|found| found == hash) {
                         requests.verified.insert(hash);
                     }
                 }
@@ -100,7 +101,7 @@ impl<'a> Requests<'a> {
             if wanted.is_empty() {
                 return;
             }
-            let blocks: Vec<_> = group.lines.iter().flat_map(|line| blocks(&entries[*line].line)).collect();
+            let blocks: Vec<_> = group.lines.iter().flat_map(|line| blocks(entries[*line])).collect();
             let hash = message_hash("assistant", blocks.iter().map(AsRef::as_ref));
             self.take(hash, Origin::Group(index), wanted);
         }
@@ -109,7 +110,9 @@ impl<'a> Requests<'a> {
                 return;
             }
             if entry.line.kind() == "user" {
-                self.take(hash_of(&entry.line.message), Origin::User(index), wanted);
+                let blocks: Vec<_> = blocks(entry).collect();
+                let hash = message_hash("user", blocks.iter().map(AsRef::as_ref));
+                self.take(hash, Origin::User(index), wanted);
             }
         }
     }
@@ -217,17 +220,15 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Returns the blocks of the message of a line as JSON.
-fn blocks<'l>(line: &'l Line<'_>) -> Vec<std::borrow::Cow<'l, str>> {
-    match line.message.as_ref().and_then(|message| message.content.as_ref()) {
-        Some(Blocks::Text(text)) => vec![text_block(text).into()],
-        Some(Blocks::List(list)) => list.iter().map(|raw| raw.get().into()).collect(),
-        None => Vec::new(),
-    }
+/// Returns the blocks of a line as JSON.
+fn blocks<'e>(entry: &'e Entry<'_>) -> impl Iterator<Item = Cow<'e, str>> {
+    entry.blocks.iter().map(|(block, raw)| match raw {
+        Some(raw) => Cow::Borrowed(raw.get()),
+        None => Cow::Owned(text_block(block.text.as_deref().unwrap_or_default())),
+    })
 }
 
-fn hash_of(message: &Option<Message<'_>>) -> Option<String> {
-    let message = message.as_ref()?;
+fn hash_of(message: &Message<'_>) -> Option<String> {
     let role = message.role.as_deref().unwrap_or_default();
     match message.content.as_ref()? {
         Blocks::Text(text) => message_hash(role, [text_block(text).as_str()]),

@@ -335,28 +335,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {
     }
 }
 
+/// A block with its text, if it is not the text of a whole message.
+pub(crate) type Part<'a> = (Block<'a>, Option<&'a RawValue>);
+
 impl<'a> Blocks<'a> {
-    /// Returns the blocks with their texts, in order. A content that is one text is one block.
-    pub(crate) fn blocks(&self) -> Vec<(Block<'_>, Option<&'a RawValue>)> {
+    /// Returns the blocks, in order. A content that is one text is one block.
+    pub(crate) fn into_parts(self) -> Vec<Part<'a>> {
         match self {
             Self::Text(text) => {
-                let text = Some(Borrowed(Cow::Borrowed(text)));
-                vec![(Block { kind: Some(Borrowed("text".into())), text, ..Block::default() }, None)]
+                let kind = Some(Borrowed("text".into()));
+                vec![(Block { kind, text: Some(Borrowed(text)), ..Block::default() }, None)]
             }
             Self::List(list) => {
-                list.iter().map(|raw| (Block::parse(raw.get()).unwrap_or_default(), Some(*raw))).collect()
+                list.into_iter().map(|raw| (Block::parse(raw.get()).unwrap_or_default(), Some(raw))).collect()
             }
-        }
-    }
-
-    /// Returns the first text.
-    pub(crate) fn first_text(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Text(text) => Some(Cow::Borrowed(text)),
-            Self::List(list) => list.iter().find_map(|raw| {
-                let block = Block::parse(raw.get())?;
-                block.text.map(|text| text.0)
-            }),
         }
     }
 }
@@ -397,7 +389,7 @@ mod tests {
                 .expect("an object");
         assert_eq!((line.kind(), line.uuid.is_none(), Flag::is_set(&line.is_meta)), ("user", true, false));
         let message = line.message.expect("a message");
-        assert_eq!(message.content.expect("content").first_text().as_deref(), Some("Hi"));
+        assert!(matches!(message.content, Some(Blocks::Text(text)) if text == "Hi"));
         assert!(Line::parse("[1]").is_none() && Line::parse("{").is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::prompt::{Said, said};
+use super::prompt::Said;
 use super::records::Number;
 use super::transcript::Entry;
 
@@ -53,7 +53,7 @@ impl<'a> Scan<'a> {
             match line.kind() {
                 "api-request" => self.has_requests = true,
                 // Some providers give the same id to all answers, but hardly behind another prompt.
-                "user" => match said(line) {
+                "user" => match entry.said {
                     Said::Prompt => open.clear(),
                     Said::Results => results_since.extend(open.values().copied()),
                     _ => {}
@@ -97,7 +97,7 @@ impl<'a> Scan<'a> {
             self.is_interrupted[index] = is_next;
             match entry.line.kind() {
                 "assistant" if !entry.line.is_synthetic() => is_next = false,
-                "user" => match said(&entry.line) {
+                "user" => match entry.said {
                     Said::Interrupt => is_next = true,
                     Said::Prompt => is_next = false,
                     _ => {}
@@ -117,7 +117,7 @@ fn output(entry: &Entry<'_>) -> u64 {
 pub(crate) fn ends_in_api_error(entries: &[&Entry<'_>]) -> bool {
     let last = entries.iter().rev().find(|entry| match entry.line.kind() {
         "assistant" => true,
-        "user" => matches!(said(&entry.line), Said::Prompt | Said::Results),
+        "user" => matches!(entry.said, Said::Prompt | Said::Results),
         _ => false,
     });
     last.is_some_and(|entry| is_api_error(entry))
@@ -127,7 +127,7 @@ pub(crate) fn ends_in_api_error(entries: &[&Entry<'_>]) -> bool {
 pub(crate) fn is_api_error(entry: &Entry<'_>) -> bool {
     use super::records::Flag;
     let line = &entry.line;
-    let text = || line.message.as_ref().and_then(|message| message.content.as_ref()?.first_text());
+    let text = || entry.first_text();
     line.kind() == "assistant"
         && line.is_synthetic()
         && (Flag::is_set(&line.is_api_error) || text().is_some_and(|text| text.starts_with("API Error")))

@@ -6,13 +6,14 @@ use std::path::Path;
 use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
+use super::answers::tokens;
 use super::copies::copied;
 use super::items::BlockKind;
 use super::kin::{Child, ChildResult, Kin, Spawned, Told};
 use super::layout;
 use super::records::{AgentMeta, CallInput, Flag, ToolUseResult};
 use super::scan::{Scan, ends_in_api_error};
-use super::thread::{Material, Teller, tokens};
+use super::teller::{Material, Teller};
 use super::transcript::{Entry, Transcript};
 use crate::draft::Draft;
 use crate::error::ImportError;
@@ -207,11 +208,7 @@ pub(crate) fn tell(mut session: Session<'_>, draft: &mut Draft) {
 /// Returns whether a child only fills the cache of the provider. No call spawns it.
 fn is_warm_up(child: &ChildLines<'_>) -> bool {
     let first = child.entries.iter().find(|entry| entry.line.kind() == "user");
-    child.call.is_none()
-        && first.is_some_and(|entry| {
-            let content = entry.line.message.as_ref().and_then(|message| message.content.as_ref());
-            content.and_then(super::records::Blocks::first_text).as_deref() == Some("Warmup")
-        })
+    child.call.is_none() && first.is_some_and(|entry| entry.first_text() == Some("Warmup"))
 }
 
 /// Counts the tokens of a child that is not shown.
@@ -280,8 +277,7 @@ fn kin(session: &Session<'_>) -> Kin {
     let mut by_prompt: HashMap<String, VecDeque<usize>> = HashMap::new();
     for (index, child) in session.children.iter().enumerate().filter(|(index, _)| !linked[*index]) {
         let first = child.entries.iter().find(|entry| entry.line.kind() == "user");
-        let content = first.and_then(|entry| entry.line.message.as_ref()?.content.as_ref());
-        if let Some(prompt) = content.and_then(super::records::Blocks::first_text) {
+        if let Some(prompt) = first.and_then(|entry| entry.first_text()) {
             by_prompt.entry(prompt.trim().to_owned()).or_default().push_back(index);
         }
     }
@@ -307,16 +303,15 @@ fn result_of_child(entry: &Entry<'_>) -> Option<(String, String)> {
     let raw = entry.line.tool_use_result.map_or("", RawValue::get);
     memchr::memmem::find(raw.as_bytes(), b"\"agentId\"")?;
     let agent = ToolUseResult::parse(raw)?.agent?.into_inner().into_owned();
-    let blocks = entry.line.message.as_ref()?.content.as_ref()?.blocks();
-    let call = blocks.iter().find_map(|(block, _)| block.tool_use_id.as_deref())?.to_owned();
+    let call = entry.blocks.iter().find_map(|(block, _)| block.tool_use_id.as_deref())?.to_owned();
     Some((call, agent))
 }
 
 fn spawning_calls(entry: &Entry<'_>) -> Vec<(String, String)> {
-    let content = entry.line.message.as_ref().and_then(|message| message.content.as_ref());
-    let Some(content) = content.filter(|_| entry.line.kind() == "assistant") else { return Vec::new() };
-    let blocks = content.blocks();
-    let spawning = blocks.iter().filter(|(block, _)| {
+    if entry.line.kind() != "assistant" {
+        return Vec::new();
+    }
+    let spawning = entry.blocks.iter().filter(|(block, _)| {
         block.what() == BlockKind::Call && matches!(block.name.as_deref(), Some("Task" | "Agent"))
     });
     let prompt = |(block, _): &(super::records::Block<'_>, _)| {

@@ -4,12 +4,16 @@ use std::path::Path;
 
 use trace_recorder::format::import::Place;
 
-use super::records::Line;
+use super::prompt::{Said, said};
+use super::records::{Attachment, Blocks, Line, Part};
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::event::{Stamp, Time};
 use crate::note::Code;
 use crate::records::Records;
+
+/// Bytes that are reserved for a file before it is read.
+const MAX_RESERVED_BYTES: usize = 1 << 30;
 
 /// The text of a file. Lines borrow from it.
 #[derive(Debug, Default)]
@@ -26,6 +30,10 @@ pub(crate) struct Entry<'a> {
     pub(crate) place: Place,
     /// When the line was written, in milliseconds since the Unix epoch.
     pub(crate) at: Option<i64>,
+    /// What the line adds to the conversation.
+    pub(crate) blocks: Vec<Part<'a>>,
+    /// What a line of the user is.
+    pub(crate) said: Said,
 }
 
 impl Transcript {
@@ -37,6 +45,8 @@ impl Transcript {
     pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<Self, ImportError> {
         let mut records = Records::open(path, draft)?;
         let mut transcript = Self::default();
+        let size = std::fs::metadata(path).map_or(0, |file| file.len());
+        transcript.text.reserve(usize::try_from(size).unwrap_or_default().min(MAX_RESERVED_BYTES));
         while let Some(record) = records.next(draft)? {
             if let Ok(text) = std::str::from_utf8(record.bytes) {
                 transcript.text.push_str(text);
@@ -54,10 +64,7 @@ impl Transcript {
         let mut start = 0;
         for (place, end) in &self.lines {
             match Line::parse(&self.text[start..*end]) {
-                Some(line) => {
-                    let at = line.at();
-                    entries.push(Entry { line, place: *place, at });
-                }
+                Some(line) => entries.push(Entry::new(line, *place)),
                 None => draft.note(Code::DamagedLine, Some(*place)),
             }
             start = *end;
@@ -66,7 +73,24 @@ impl Transcript {
     }
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    fn new(mut line: Line<'a>, place: Place) -> Self {
+        let at = line.at();
+        let content = match line.kind() {
+            "user" | "assistant" => line.message.as_mut().and_then(|message| message.content.take()),
+            "attachment" => queued(&line),
+            _ => None,
+        };
+        let blocks = content.map(Blocks::into_parts).unwrap_or_default();
+        let said = if line.kind() == "user" { said(&line, &blocks) } else { Said::Meta };
+        Self { line, place, at, blocks, said }
+    }
+
+    /// Returns the first text of the line.
+    pub(crate) fn first_text(&self) -> Option<&str> {
+        self.blocks.iter().find_map(|(block, _)| block.text.as_deref())
+    }
+
     /// Returns when and where the line happened.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { time: self.at.map_or(Time::Unknown, Time::At), place: self.place }
@@ -76,4 +100,10 @@ impl Entry<'_> {
     pub(crate) fn untimed(&self) -> Stamp {
         Stamp { time: Time::Unknown, place: self.place }
     }
+}
+
+/// Returns the prompt of a line for one that was given while a turn ran.
+fn queued<'a>(line: &Line<'a>) -> Option<Blocks<'a>> {
+    let attachment = Attachment::parse(line.attachment?.get())?;
+    attachment.prompt.filter(|_| attachment.kind.as_deref() == Some("queued_command"))
 }

@@ -1,0 +1,130 @@
+//! Messages of the model.
+
+use super::history::Piece;
+use super::items::BlockKind;
+use super::prompt::INTERRUPTED;
+use super::records::{Block, Number, Usage as Tokens};
+use super::teller::{KnownCall, Teller};
+use super::transcript::Entry;
+use crate::body::History;
+use crate::item::Role;
+use crate::note::Code;
+use crate::summary::Usage;
+use crate::thread::Answer;
+
+impl<'a> Teller<'_, 'a> {
+    pub(super) fn assistant(&mut self, index: usize) {
+        let Some(group) = self.scan.group_of[index] else { return };
+        if index == self.scan.groups[group].first {
+            self.ensure_turn(index);
+            self.ask(index, group);
+        }
+        self.outputs_of(index);
+        self.touch(index);
+        if index == self.scan.groups[group].first && self.children_are_early(group) {
+            self.scan.groups[group].is_interleaved = true;
+        }
+        if self.scan.groups[group].is_interleaved {
+            self.begin_calls(index, group);
+        }
+        if index == self.scan.groups[group].last {
+            self.answer(index, group);
+            if !self.scan.groups[group].is_interleaved {
+                for line in self.scan.groups[group].lines.clone() {
+                    self.begin_calls(line, group);
+                }
+            }
+        }
+    }
+
+    /// Returns whether a child began before the message that spawned it was complete.
+    pub(super) fn children_are_early(&self, group: usize) -> bool {
+        let group = &self.scan.groups[group];
+        let Some(end) = self.entry(group.last).at.filter(|_| group.first != group.last) else { return false };
+        let kin = self.material.kin;
+        !kin.by_call.is_empty()
+            && group.lines.iter().any(|line| {
+                let entry = self.entry(*line);
+                let children = entry.blocks.iter().filter_map(|(block, _)| kin.by_call.get(block.id.as_deref()?));
+                children.into_iter().any(|child| kin.children[*child].began.is_some_and(|began| began < end))
+            })
+    }
+
+    /// Writes the items of a line of the model.
+    pub(super) fn outputs_of(&mut self, index: usize) {
+        let entry = self.entry(index);
+        let group = self.scan.group_of[index];
+        let blocks = &entry.blocks;
+        let mut pieces = Vec::with_capacity(blocks.len());
+        for (number, (block, raw)) in blocks.iter().enumerate() {
+            let id = self.item_id(index, number, blocks.len());
+            let text = self.write(&id, Role::Assistant, block, *raw);
+            self.writer.accept(self.draft, &id, entry.stamp());
+            self.register(index, number, block);
+            if let Some(group) = group {
+                self.outputs.entry(group).or_default().push(text);
+                if let Some(call) = block.id.as_deref().filter(|_| block.what() == BlockKind::Call) {
+                    self.calls.entry(call).or_insert(KnownCall { group, text, arguments: block.arguments() });
+                }
+            }
+            self.seen.1.push(text);
+            pieces.push(Piece {
+                entry: index as u32,
+                block: number as u32,
+                group: group.map(|group| group as u32),
+                is_output: true,
+                text: Some(text),
+            });
+        }
+        self.grow(index, group, true, pieces);
+    }
+
+    pub(super) fn answer(&mut self, index: usize, group: usize) {
+        let entry = self.entry(index);
+        let Some(call) = self.inferences.remove(&group) else { return };
+        let last = self.entry(self.scan.groups[group].usage);
+        let line = &last.line;
+        let message = line.message.as_ref();
+        let usage = message.and_then(|message| message.usage.as_ref()).map(tokens);
+        // The output of programs has the figures of the start of an answer unless it says how the answer ended.
+        let is_final = !self.material.is_linear || message.is_some_and(|message| message.stop_reason.is_some());
+        if usage.is_none() || !is_final {
+            self.draft.note(Code::NoUsage, Some(entry.place));
+        }
+        let response_id = message.and_then(|message| message.id.as_deref());
+        let request_id = line.request_id.as_deref();
+        let key = response_id.map(|id| format!("{id}:{}", request_id.unwrap_or_default()));
+        let items: History = self.outputs.get(&group).into_iter().flatten().copied().collect();
+        let is_open = entry.line.message.as_ref().is_none_or(|message| message.stop_reason.is_none());
+        let calls_tools = self.scan.groups[group].lines.iter().any(|line| has_calls(self.entry(*line)));
+        let answer = if is_open && !calls_tools && self.scan.is_interrupted[index] {
+            Answer::Cancelled { reason: INTERRUPTED }
+        } else {
+            Answer::Completed { response_id, request_id }
+        };
+        self.told.last = self.writer.answer(self.draft, &call, answer, &items, usage, key, entry.stamp());
+        if let Some(turn) = &mut self.turn {
+            turn.is_answered = !calls_tools;
+        }
+    }
+}
+
+fn has_calls(entry: &Entry<'_>) -> bool {
+    let is_open = |block: &Block<'_>| {
+        block.what() == BlockKind::Call && !block.kind.as_deref().unwrap_or_default().starts_with("server_")
+    };
+    entry.blocks.iter().any(|(block, _)| is_open(block))
+}
+
+/// Returns the tokens as the Responses API counts them: those of the cache are part of the input.
+pub(crate) fn tokens(usage: &Tokens<'_>) -> Usage {
+    let (read, write) = (Number::or_zero(&usage.cache_read), Number::or_zero(&usage.cache_write));
+    let thinking = usage.details.as_ref().map_or(0, |details| Number::or_zero(&details.thinking));
+    Usage {
+        input: Number::or_zero(&usage.input).saturating_add(read).saturating_add(write),
+        cached_input: read,
+        cache_write_input: write,
+        output: Number::or_zero(&usage.output),
+        reasoning_output: thinking,
+    }
+}

@@ -1,0 +1,145 @@
+//! Turns of a thread, and what the user says in them.
+
+use serde_json::value::RawValue;
+use trace_recorder::format::ExecutionStatus;
+
+use super::prompt::{INTERRUPTED, Said, notified_agent};
+use super::records::Attachment;
+use super::teller::{Teller, Turn, hash_of};
+use crate::event::{EventRef, Stamp};
+use crate::note::Code;
+use crate::thread::Answer;
+
+impl<'a> Teller<'_, 'a> {
+    pub(super) fn touch(&mut self, index: usize) {
+        let entry = self.entry(index);
+        if let Some(turn) = &mut self.turn {
+            turn.last = if entry.at.is_some() { entry.stamp() } else { turn.last };
+        }
+    }
+
+    pub(super) fn begin_turn(&mut self, index: usize) -> EventRef {
+        let entry = self.entry(index);
+        self.turns += 1;
+        let prompt = entry.line.prompt.as_deref().map(str::to_owned);
+        let id = match &prompt {
+            Some(id) => id.clone(),
+            None => {
+                self.draft.note(Code::TurnIdMade, Some(entry.place));
+                format!("{}:turn-{}", self.writer.id(), self.turns)
+            }
+        };
+        let event = self.writer.begin_turn(self.draft, &id, entry.stamp());
+        self.turn = Some(Turn { prompt, is_answered: false, last: entry.stamp() });
+        self.pending = None;
+        event
+    }
+
+    /// Begins a turn if none is open: the model is asked.
+    pub(super) fn ensure_turn(&mut self, index: usize) {
+        if self.turn.is_none() {
+            let first = self.pending.unwrap_or(index);
+            self.begin_turn(first);
+        }
+    }
+
+    pub(super) fn end_turn(&mut self, status: ExecutionStatus, stamp: Stamp) {
+        if let Some(event) = self.writer.end_turn(self.draft, status, stamp) {
+            self.told.last = event;
+        }
+        self.turn = None;
+    }
+
+    /// Ends a turn because the next one begins, or because the file ends.
+    pub(super) fn conclude(&mut self, is_end_of_file: bool) {
+        let Some(turn) = &self.turn else { return };
+        let last = turn.last;
+        let status = if turn.is_answered {
+            ExecutionStatus::Completed
+        } else if let Some(status) = self.material.parent_status.filter(|_| is_end_of_file) {
+            status
+        } else {
+            self.draft.note(Code::TurnEndUnknown, Some(last.place));
+            if is_end_of_file {
+                return;
+            }
+            // Another turn began, so this one runs no more.
+            ExecutionStatus::Aborted
+        };
+        self.draft.note(Code::TurnEndInferred, Some(last.place));
+        self.end_turn(status, last);
+    }
+
+    pub(super) fn user(&mut self, index: usize) {
+        let entry = self.entry(index);
+        match entry.said {
+            Said::Results => self.results(index),
+            Said::Summary => self.summary(index),
+            Said::Interrupt => {
+                self.keep(index);
+                if let Some(attempt) = self.failing.take() {
+                    self.answer_failing(&attempt, Answer::Cancelled { reason: INTERRUPTED }, entry.stamp());
+                }
+                self.end_turn(ExecutionStatus::Cancelled, entry.stamp());
+            }
+            Said::Prompt => self.prompt(index),
+            Said::Local | Said::Meta => {
+                let has_other_prompt = self.turn.as_ref().is_some_and(|turn| {
+                    let prompt = entry.line.prompt.as_deref();
+                    turn.prompt.as_deref().zip(prompt).map_or(turn.is_answered, |(own, other)| own != other)
+                });
+                if has_other_prompt && !self.material.is_child {
+                    self.conclude(false);
+                }
+                self.keep(index);
+                self.touch(index);
+                if self.turn.is_none() {
+                    self.pending = Some(index);
+                }
+            }
+        }
+    }
+
+    pub(super) fn prompt(&mut self, index: usize) {
+        let entry = self.entry(index);
+        let continues = self.turn.as_ref().is_some_and(|turn| {
+            let is_same = entry.line.turn_position.is_none()
+                && entry.line.prompt.is_some()
+                && turn.prompt.as_deref() == entry.line.prompt.as_deref();
+            !turn.is_answered && (is_same || self.material.is_child)
+        });
+        if !continues {
+            self.conclude(false);
+            let event = self.begin_turn(index);
+            let child =
+                entry.first_text().and_then(notified_agent).and_then(|agent| self.material.kin.by_agent.get(agent));
+            self.told.notices.extend(child.map(|child| (*child, event)));
+        }
+        self.keep(index);
+        self.touch(index);
+    }
+
+    pub(super) fn attachment(&mut self, index: usize) {
+        let entry = self.entry(index);
+        if self.scan.has_requests {
+            self.register_rendered(index);
+        }
+        if !entry.blocks.is_empty() {
+            self.keep(index);
+            self.touch(index);
+        } else {
+            self.link(index);
+        }
+    }
+
+    pub(super) fn register_rendered(&mut self, index: usize) {
+        let Some(raw) = self.entry(index).line.rendered else { return };
+        let Ok(rendered) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { return };
+        for (number, part) in rendered.into_iter().enumerate() {
+            let text = Attachment::parse(part.get()).and_then(|part| part.content);
+            if let Some(text) = text {
+                self.texts.entry(hash_of(&text)).or_default().push_back((index, number));
+            }
+        }
+    }
+}

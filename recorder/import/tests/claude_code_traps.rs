@@ -1,0 +1,496 @@
+//! Small transcripts of Claude Code, one for each thing that is easily read wrongly.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use trace_import::{ImportError, SessionRef, Summary};
+use trace_recorder::Bundle;
+use trace_reducer::{Options, reduce, state_json};
+
+const SESSION: &str = "0a9b4199-63b5-4311-a816-6bad9441aaa9";
+
+/// A transcript that is put together line by line. Each line follows the one before it.
+struct Script {
+    lines: Vec<Value>,
+    last: Option<String>,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self { lines: Vec::new(), last: None }
+    }
+
+    fn line(&mut self, kind: &str, members: &Value) -> &mut Self {
+        let number = self.lines.len();
+        let id = format!("u{number}");
+        let mut line = json!({
+            "parentUuid": self.last, "isSidechain": false, "sessionId": SESSION, "version": "2.0.77", "cwd": "/work",
+            "type": kind, "uuid": id, "timestamp": format!("2026-11-22T21:00:{:02}.000Z", number % 60),
+        });
+        for (key, value) in members.as_object().expect("members") {
+            line[key] = value.clone();
+        }
+        self.last = line["uuid"].as_str().map(str::to_owned);
+        self.lines.push(line);
+        self
+    }
+
+    fn user(&mut self, text: &str) -> &mut Self {
+        self.line("user", &json!({"message": {"role": "user", "content": text}}))
+    }
+
+    fn meta(&mut self, text: &str) -> &mut Self {
+        self.line("user", &json!({"isMeta": true, "message": {"role": "user", "content": text}}))
+    }
+
+    fn answer(&mut self, id: &str, blocks: &Value, output: u64) -> &mut Self {
+        self.line("assistant", &Self::answer_line(id, blocks, output))
+    }
+
+    fn answer_line(id: &str, blocks: &Value, output: u64) -> Value {
+        let usage = json!({
+            "input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3, "output_tokens": output,
+        });
+        let message = json!({
+            "id": id, "role": "assistant", "model": "claude-x", "content": blocks, "stop_reason": "end_turn", "usage": usage,
+        });
+        json!({"requestId": format!("req_{id}"), "message": message})
+    }
+
+    fn says(&mut self, id: &str, text: &str) -> &mut Self {
+        self.answer(id, &json!([{"type": "text", "text": text}]), 7)
+    }
+
+    fn calls(&mut self, id: &str, call: &str, name: &str, input: &Value) -> &mut Self {
+        self.answer(id, &json!([{"type": "tool_use", "id": call, "name": name, "input": input}]), 7)
+    }
+
+    fn result(&mut self, call: &str, text: &str, is_error: bool) -> &mut Self {
+        let block = json!({"type": "tool_result", "tool_use_id": call, "content": text, "is_error": is_error});
+        self.line("user", &json!({"message": {"role": "user", "content": [block]}}))
+    }
+
+    fn back_to(&mut self, line: usize) -> &mut Self {
+        self.last = self.lines[line]["uuid"].as_str().map(str::to_owned);
+        self
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn read(&self) -> Read {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join(format!("{SESSION}.jsonl"));
+        std::fs::write(&path, self.text()).expect("writes");
+        Read::of(folder, &path)
+    }
+}
+
+/// A session that was read.
+struct Read {
+    state: Value,
+    summary: Summary,
+    bundle: Bundle,
+    folder: TempDir,
+}
+
+impl Read {
+    fn of(folder: TempDir, path: &Path) -> Self {
+        let sessions = trace_import::sessions(path).expect("lists");
+        let [session] = &sessions[..] else { panic!("{} sessions", sessions.len()) };
+        let bundle = trace_import::open(session).expect("imports");
+        let summary = trace_import::summarize(session).expect("summarizes");
+        Self { state: state(&bundle), summary, bundle, folder }
+    }
+
+    fn statuses(&self, objects: &str) -> Vec<&str> {
+        let objects = self.state[objects].as_object().expect("objects");
+        let mut found: Vec<_> = objects.values().collect();
+        found.sort_by_key(|object| object["execution"]["started_seq"].as_u64());
+        found.iter().map(|object| object["execution"]["status"].as_str().expect("a status")).collect()
+    }
+
+    fn note(&self, code: &str) -> u64 {
+        let notes = &self.bundle.import().expect("is imported").notes;
+        notes.iter().find(|note| note.code == code).map_or(0, |note| note.count)
+    }
+
+    /// The texts that each request has.
+    fn requests(&self) -> Vec<String> {
+        let log = std::str::from_utf8(self.bundle.log().expect("a log").as_bytes()).expect("UTF-8").to_owned();
+        let events = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("is JSON"));
+        let mut requests = Vec::new();
+        for event in events.filter(|event| event["payload"]["type"] == "inference_started") {
+            let mut bytes = Vec::new();
+            let path = event["payload"]["request_payload"]["path"].as_str().expect("a path").to_owned();
+            self.bundle.payloads().read(&path, &mut bytes).expect("reads");
+            let body: Value = serde_json::from_slice(&bytes).expect("is JSON");
+            let items: Vec<_> = body["input"].as_array().expect("items").iter().map(shown).collect();
+            requests.push(items.join(" "));
+        }
+        requests
+    }
+}
+
+fn shown(item: &Value) -> String {
+    match item["type"].as_str() {
+        Some("message") => item["content"][0]["text"].as_str().unwrap_or("?").to_owned(),
+        Some("function_call") => format!("call:{}", item["call_id"].as_str().expect("an id")),
+        Some("function_call_output") => format!("result:{}", item["call_id"].as_str().expect("an id")),
+        other => format!("{other:?}"),
+    }
+}
+
+fn state(bundle: &Bundle) -> Value {
+    let strict = Options { strict: true, ..Options::default() };
+    let reduction = reduce(bundle, strict).expect("nothing is reported");
+    let mut text = Vec::new();
+    state_json::write(&reduction, state_json::Style::Compact, &mut text).expect("writes");
+    serde_json::from_slice(&text).expect("is JSON")
+}
+
+#[test]
+fn the_lines_of_an_answer_are_one_call_whose_last_figures_count() {
+    let mut script = Script::new();
+    script.user("Go").answer("m1", &json!([{"type": "text", "text": "One"}]), 1).answer(
+        "m1",
+        &json!([{"type": "text", "text": "Two"}]),
+        9,
+    );
+    let read = script.read();
+    assert_eq!(read.summary.spent.len(), 1);
+    let spent = &read.summary.spent[0];
+    assert_eq!((spent.key.as_deref(), spent.usage.input, spent.usage.output), (Some("m1:req_m1"), 18, 9));
+    assert_eq!(
+        (read.statuses("codex_turns"), read.statuses("inference_calls")),
+        (vec!["completed"], vec!["completed"])
+    );
+}
+
+#[test]
+fn results_between_the_blocks_of_an_answer_are_seen_behind_them() {
+    let mut script = Script::new();
+    script.user("Go");
+    script.calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", "A", false);
+    script.calls("m1", "b", "Bash", &json!({"command": "y"})).result("b", "B", false);
+    script.says("m2", "Done");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Go call:a call:b result:a result:b"]);
+    assert_eq!(read.statuses("tool_calls"), ["completed", "completed"]);
+}
+
+#[test]
+fn parallel_results_hang_on_their_own_calls() {
+    let mut script = Script::new();
+    script.user("Go");
+    script.calls("m1", "a", "Bash", &json!({"command": "x"})).calls("m1", "b", "Bash", &json!({"command": "y"}));
+    script.result("b", "B", false).back_to(1).result("a", "A", false).says("m2", "Done");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Go call:a call:b result:b result:a"]);
+    assert_eq!(read.note("dead-branch"), 0);
+}
+
+#[test]
+fn a_branch_that_was_left_is_not_sent_again() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done").user("Wrong").says("m2", "Sure").back_to(1).user("Right").says("m3", "Yes");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Go Done Wrong", "Go Done Right"]);
+    assert_eq!((read.note("dead-branch"), read.statuses("codex_turns").len()), (2, 3));
+}
+
+#[test]
+fn an_interrupt_cancels_and_a_denial_fails() {
+    let refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let mut denied = Script::new();
+    denied.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", refusal, true).says("m2", "Fine");
+    let read = denied.read();
+    assert_eq!((read.statuses("tool_calls"), read.statuses("codex_turns")), (vec!["failed"], vec!["completed"]));
+    let mut stopped = Script::new();
+    stopped.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", refusal, true);
+    stopped.user("[Request interrupted by user for tool use]");
+    let read = stopped.read();
+    assert_eq!((read.statuses("tool_calls"), read.statuses("codex_turns")), (vec!["cancelled"], vec!["cancelled"]));
+    assert_eq!(read.summary.outcome.as_deref(), Some("cancelled"));
+}
+
+#[test]
+fn an_exit_code_is_known_only_if_the_result_names_it() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", "Exit code 3\nout", true);
+    script.calls("m2", "b", "Bash", &json!({"command": "y"})).result("b", "out", false).says("m3", "Done");
+    let read = script.read();
+    let operations = read.state["terminal_operations"].as_object().expect("operations");
+    let codes: Vec<_> = operations.values().map(|operation| &operation["result"]["exit_code"]).collect();
+    assert_eq!(codes, [&json!(3)]);
+    assert_eq!(read.statuses("tool_calls"), ["failed", "completed"]);
+}
+
+#[test]
+fn an_error_of_the_provider_is_no_answer() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done").user("More");
+    let message = json!({
+        "id": "x", "role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 529 Overloaded"}],
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    });
+    script.line("assistant", &json!({"isApiErrorMessage": true, "message": message}));
+    let read = script.read();
+    assert_eq!(read.statuses("inference_calls"), ["completed", "failed"]);
+    assert_eq!(read.statuses("codex_turns"), ["completed", "failed"]);
+    assert_eq!(read.summary.spent.len(), 1);
+}
+
+#[test]
+fn a_command_of_the_program_is_no_prompt() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done");
+    script.meta("Caveat: The messages below were generated by the user while running local commands.");
+    script.user("<command-name>/cost</command-name>").user("<local-command-stdout>1</local-command-stdout>");
+    let read = script.read();
+    assert_eq!(read.statuses("codex_turns"), ["completed"]);
+    // The model was asked behind a command that is a prompt in disguise.
+    script.user("<command-name>/review</command-name>").meta("Review the code.").says("m2", "Looks good");
+    assert_eq!(script.read().statuses("codex_turns"), ["completed", "completed"]);
+}
+
+#[test]
+fn a_killed_process_leaves_a_call_that_runs() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"}));
+    let read = script.read();
+    assert_eq!((read.statuses("tool_calls"), read.statuses("codex_turns")), (vec!["running"], vec!["running"]));
+    assert_eq!((read.note("outcome-unknown"), read.state["status"].as_str()), (1, Some("running")));
+}
+
+#[test]
+fn a_summary_replaces_the_history() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done");
+    script.last = None;
+    script.line(
+        "system",
+        &json!({"subtype": "compact_boundary", "logicalParentUuid": "u1", "compactMetadata": {"trigger": "auto"}}),
+    );
+    script.line("user", &json!({"isCompactSummary": true, "message": {"role": "user", "content": "Summary"}}));
+    script.user("More").says("m2", "Yes");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Summary More"]);
+    assert_eq!(read.state["compactions"].as_object().map(serde_json::Map::len), Some(1));
+    assert_eq!(read.note("dead-branch"), 0);
+}
+
+#[test]
+fn a_message_that_was_queued_is_part_of_the_turn() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", "A", false);
+    script.line(
+        "attachment",
+        &json!({"attachment": {"type": "queued_command", "prompt": "also this", "commandMode": "prompt"}}),
+    );
+    script.says("m2", "Done");
+    let read = script.read();
+    assert_eq!(read.requests()[1], "Go call:a result:a also this");
+    assert_eq!(read.statuses("codex_turns"), ["completed"]);
+}
+
+/// The three layouts of children: a file in a folder of the session, a file beside it, and lines within it.
+#[test]
+fn a_child_is_found_in_all_layouts() {
+    for layout in ["folder", "beside", "within"] {
+        let mut child = Script::new();
+        child.user("Count").says("c1", "Three");
+        for (number, line) in child.lines.iter_mut().enumerate() {
+            line["isSidechain"] = json!(true);
+            line["uuid"] = json!(format!("c{number}"));
+            line["parentUuid"] = if number == 0 { Value::Null } else { json!(format!("c{}", number - 1)) };
+        }
+        let mut root = Script::new();
+        root.user("Go").calls("m1", "a", "Task", &json!({"description": "Count it", "prompt": "Count"}));
+        root.result("a", "Three", false).says("m2", "Done");
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join(format!("{SESSION}.jsonl"));
+        let mut text = root.text();
+        match layout {
+            "folder" => {
+                let children = folder.path().join(SESSION).join("subagents");
+                std::fs::create_dir_all(&children).expect("makes");
+                std::fs::write(children.join("agent-a1.jsonl"), child.text()).expect("writes");
+                let meta = json!({"agentType": "general-purpose", "description": "Count it", "toolUseId": "a"});
+                std::fs::write(children.join("agent-a1.meta.json"), meta.to_string()).expect("writes");
+            }
+            "beside" => std::fs::write(folder.path().join("agent-a1.jsonl"), child.text()).expect("writes"),
+            _ => text.push_str(&child.text()),
+        }
+        std::fs::write(&path, text).expect("writes");
+        // A folder has the root only.
+        assert_eq!(trace_import::sessions(folder.path()).expect("lists").len(), 1, "{layout}");
+        let read = Read::of(folder, &path);
+        let edges = read.state["interaction_edges"].as_object().expect("edges");
+        assert_eq!((read.summary.threads, edges.len()), (2, 1), "{layout}");
+        let paths: Vec<_> =
+            read.state["threads"].as_object().expect("threads").values().map(|thread| &thread["agent_path"]).collect();
+        assert!(paths.contains(&&json!("/root/count_it")), "{layout}: {paths:?}");
+        assert_eq!(read.note("child-by-text"), u64::from(layout != "folder"), "{layout}");
+        assert_eq!(read.statuses("codex_turns"), ["completed", "completed"], "{layout}");
+        // The file of a child leads to the session.
+        if layout == "folder" {
+            let child = read.folder.path().join(SESSION).join("subagents/agent-a1.jsonl");
+            let bundle = trace_import::open(&SessionRef::file("claude-code", &child)).expect("imports");
+            assert_eq!(state(&bundle), read.state);
+        }
+    }
+}
+
+#[test]
+fn a_child_whose_answer_is_an_error_has_failed() {
+    let mut root = Script::new();
+    root.user("Go").calls("m1", "a", "Task", &json!({"description": "Count", "prompt": "Count"}));
+    root.result("a", "API Error: 400 bad request", false).says("m2", "Done");
+    let read = root.read();
+    assert_eq!((read.statuses("tool_calls"), read.note("child-missing")), (vec!["failed"], 0));
+}
+
+#[test]
+fn the_copies_of_a_fork_are_history_only() {
+    let other = "1b9b4199-63b5-4311-a816-6bad9441aaa9";
+    let mut original = Script::new();
+    original.user("Go").says("m1", "Done");
+    let mut fork = Script::new();
+    fork.user("Go").says("m1", "Done").user("More").says("m2", "Yes");
+    for (number, line) in fork.lines.iter_mut().enumerate() {
+        line["sessionId"] = json!(other);
+        if number == 1 {
+            line["requestSessionId"] = json!(SESSION);
+        }
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join(format!("{SESSION}.jsonl")), original.text()).expect("writes");
+    let path = folder.path().join(format!("{other}.jsonl"));
+    std::fs::write(&path, fork.text()).expect("writes");
+    let read = Read::of(folder, &path);
+    assert_eq!((read.requests(), read.note("copied-record")), (vec!["Go Done More".to_owned()], 2));
+    // Without the original, the copies are all that is left of it.
+    std::fs::remove_file(read.folder.path().join(format!("{SESSION}.jsonl"))).expect("removes");
+    let read = Read::of(read.folder, &path);
+    assert_eq!((read.requests().len(), read.note("copied-record")), (2, 0));
+}
+
+#[test]
+fn a_title_is_that_of_the_session() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done");
+    script.lines.push(json!({"type": "summary", "summary": "Own", "leafUuid": "u1"}));
+    script.lines.push(json!({"type": "summary", "summary": "Of another session", "leafUuid": "other"}));
+    assert_eq!(script.read().summary.title.as_deref(), Some("Own"));
+    script.lines.push(json!({"type": "custom-title", "customTitle": "Mine", "sessionId": SESSION}));
+    assert_eq!(script.read().summary.title.as_deref(), Some("Mine"));
+}
+
+#[test]
+fn files_without_a_conversation_have_no_sessions() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join(format!("{SESSION}.jsonl"));
+    for text in ["", "{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}\n"] {
+        std::fs::write(&path, text).expect("writes");
+        assert_eq!(trace_import::sessions(&path).expect("lists"), [], "{text}");
+    }
+    let session = SessionRef::file("claude-code", &path);
+    assert!(matches!(trace_import::open(&session), Err(ImportError::Empty { .. })));
+}
+
+#[test]
+fn a_call_id_that_comes_again_is_another_call() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", "A", false);
+    script.calls("m2", "a", "Bash", &json!({"command": "y"})).result("a", "B", false).says("m3", "Done");
+    let read = script.read();
+    assert_eq!((read.statuses("tool_calls").len(), read.note("call-id-repeated")), (2, 1));
+}
+
+#[test]
+fn stores_are_below_the_config_folder() {
+    let format = trace_import::format("claude-code").expect("the format");
+    let homes = trace_import::Homes { home: PathBuf::from("/home/a"), ..Default::default() };
+    let stores = ["/home/a/.claude/projects", "/home/a/.config/claude/projects"].map(PathBuf::from);
+    assert_eq!(format.stores(&homes), stores);
+    let homes = trace_import::Homes { claude: Some(PathBuf::from("/c")), ..homes };
+    assert_eq!(format.stores(&homes), [PathBuf::from("/c/projects")]);
+}
+
+/// A session with everything, to be damaged.
+fn everything() -> String {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).calls(
+        "m1",
+        "b",
+        "Task",
+        &json!({"prompt": "Count"}),
+    );
+    script.result("b", "Three", false).back_to(1).result("a", "Exit code 3\nA", true).says("m2", "Done");
+    script.line(
+        "system",
+        &json!({"subtype": "api_error", "error": {"status": 529, "message": "529 {\"type\":\"error\"}"}}),
+    );
+    script.line(
+        "attachment",
+        &json!({"attachment": {"type": "queued_command", "prompt": [{"type": "text", "text": "x"}]}}),
+    );
+    script.user("[Request interrupted by user]");
+    script.lines.push(json!({"type": "api-request-shape", "shapeHash": "s", "shape": {"system": [], "tools": [{}]}}));
+    script.lines.push(json!({"type": "api-request-blob", "hash": "h", "message": {"role": "user", "content": "Hi"}}));
+    script.lines.push(json!({"type": "api-request", "id": "r1", "shapeHash": "s", "params": {"model": "x"}, "keep": 0, "tail": ["h"]}));
+    script.lines.push(json!({"type": "api-request", "id": "r2", "base": "r1", "keep": 1, "tail": ["h", "h"]}));
+    script.last = None;
+    script.line(
+        "system",
+        &json!({"subtype": "compact_boundary", "compactMetadata": {"preservedMessages": {"uuids": ["u1"]}}}),
+    );
+    script.line("user", &json!({"isCompactSummary": true, "message": {"role": "user", "content": "Summary"}}));
+    script.user("More").says("m3", "Yes");
+    script.text()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever happened to a file, reading it gives an answer.
+    #[test]
+    fn damaged_files_are_read(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20),
+        swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..6),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+        name in prop::sample::select(vec!["0a9b4199-63b5-4311-a816-6bad9441aaa9.jsonl", "agent-1.jsonl", "x.jsonl"]),
+    ) {
+        let text = everything();
+        let mut lines: Vec<&str> = text.lines().collect();
+        for (one, other) in swaps {
+            let (one, other) = (one.index(lines.len()), other.index(lines.len()));
+            lines.swap(one, other);
+        }
+        let mut bytes = lines.join("\n").into_bytes();
+        for (at, byte) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join(name);
+        std::fs::write(&path, &bytes).expect("writes");
+        for format in ["claude-code", "claude-code-stream"] {
+            let session = SessionRef::file(format, &path);
+            trace_import::summarize(&session).expect("summarizes");
+            match trace_import::open(&session) {
+                Ok(bundle) => {
+                    reduce(&bundle, Options::default()).expect("is a bundle");
+                }
+                Err(error) => prop_assert!(matches!(error, ImportError::Empty { .. }), "{error}"),
+            }
+        }
+    }
+}
