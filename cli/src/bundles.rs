@@ -62,7 +62,7 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
                 let is_itself = |sessions: &[SessionRef]| matches!(sessions, [one] if one.path == *argument);
                 if !sessions.is_empty() {
                     found.is_one &= is_itself(&sessions);
-                    let files = sessions.into_iter().map(|session| session.path);
+                    let files = sessions.iter().map(foreign::argument_of);
                     found.bundles.extend(files.filter(|file| seen.insert(file.clone())));
                     continue;
                 }
@@ -75,7 +75,7 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
             }
             Err(error) => match foreign::session(argument) {
                 Ok(Some(session)) => {
-                    found.bundles.extend(Some(session.path).filter(|file| seen.insert(file.clone())));
+                    found.bundles.extend(Some(foreign::argument_of(&session)).filter(|file| seen.insert(file.clone())));
                 }
                 Ok(None) => found.failures.push(error.into()),
                 Err(failure) => found.failures.push(failure),

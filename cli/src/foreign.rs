@@ -11,10 +11,13 @@ use crate::ui::failure::Failure;
 /// Names the session that was written last.
 const LAST: &str = "@last";
 
+/// Stands between a store and the id of a session in it.
+const OF_STORE: char = '#';
+
 /// Sessions that a message lists.
 const LISTED: usize = 5;
 
-/// Returns the session of another agent that an argument names: by its file, by a folder that has one session, by its id or the
+/// Returns the session of another agent that an argument names: by its file, by a folder that has one session, by `STORE#ID`, by its id or the
 /// beginning of it, or by `@last`. Returns `None` if it names none.
 ///
 /// # Errors
@@ -33,7 +36,10 @@ pub(crate) fn session(argument: &Path) -> Result<Option<SessionRef>, Failure> {
             None => Vec::new(),
         }
     } else {
-        named(argument)
+        match stored(argument)? {
+            none if none.is_empty() => named(argument),
+            found => found,
+        }
     };
     match &*found {
         [] | [_] => Ok(found.into_iter().next()),
@@ -44,11 +50,39 @@ pub(crate) fn session(argument: &Path) -> Result<Option<SessionRef>, Failure> {
 
 fn listed(sessions: &[SessionRef]) -> String {
     let mut names: Vec<String> =
-        sessions.iter().take(LISTED).map(|session| session.path.display().to_string()).collect();
+        sessions.iter().take(LISTED).map(|session| argument_of(session).display().to_string()).collect();
     if sessions.len() > LISTED {
         names.push("...".to_owned());
     }
     names.join(", ")
+}
+
+/// Returns the argument that names a session: its file, or the store that it is in with the id behind it.
+pub(crate) fn argument_of(session: &SessionRef) -> PathBuf {
+    match &session.id {
+        None => session.path.clone(),
+        Some(id) => {
+            let mut argument = session.path.clone().into_os_string();
+            argument.push(format!("{OF_STORE}{id}"));
+            argument.into()
+        }
+    }
+}
+
+/// Returns the sessions of a store whose id is behind its path.
+fn stored(argument: &Path) -> Result<Vec<SessionRef>, Failure> {
+    let Some((store, id)) = argument.to_str().and_then(|argument| argument.rsplit_once(OF_STORE)) else {
+        return Ok(Vec::new());
+    };
+    if !Path::new(store).exists() {
+        return Ok(Vec::new());
+    }
+    let sessions = trace_import::sessions(Path::new(store)).map_err(import_failure)?;
+    let (exact, begun): (Vec<_>, Vec<_>) = sessions
+        .into_iter()
+        .filter(|session| session.is_named(id))
+        .partition(|session| session.id.as_deref() == Some(id));
+    Ok(if exact.is_empty() { begun } else { exact })
 }
 
 /// Returns the sessions of this user whose id begins with the argument, or the newest one for `@last`.

@@ -148,10 +148,10 @@ fn say_failure(failure: &Failure, terminal: &Terminal) {
 }
 
 fn look_at(path: &Path, mode: Mode) -> Entry {
-    let checked = |path: &Path| Bundle::open(path).map(|bundle| (schema_of(&bundle), check(&bundle)));
+    let checked = |path: &Path| bundles::open(path).map(|bundle| (schema_of(&bundle), check(&bundle)));
     let (schema, mut report) = match checked(path) {
         Ok(checked) => checked,
-        Err(error) => return Entry::unreadable(path, &Failure::from(error)),
+        Err(failure) => return Entry::unreadable(path, &failure),
     };
     let mut problem = None;
     let repaired = match mode {

@@ -50,7 +50,7 @@ output_tokens and problem. Unknown values are null.
 
 Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
 
-/// Lists bundles, and sessions that other agents stored, newest first, without reducing them
+/// Lists bundles, and sessions that other agents stored, newest first
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LsArgs {

@@ -23,7 +23,7 @@ fn help_teaches() {
       run            Runs one turn of an agent and records it
       serve          Serves agents to clients, and records what they do
       replay         Replays a recorded session, and shows where it diverges
-      ls             Lists bundles, and sessions that other agents stored, newest first, without reducing them
+      ls             Lists bundles, and sessions that other agents stored, newest first
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest
       postmortem     Explains why turns failed: the root cause, and the path from the symptom back to it
@@ -340,7 +340,7 @@ fn help_teaches() {
     error.
     "#);
     assert_snapshot!(place.run(&["ls", "--help"]), @r#"
-    Lists bundles, and sessions that other agents stored, newest first, without reducing them
+    Lists bundles, and sessions that other agents stored, newest first
 
     Usage: trace ls [OPTIONS] [ROOT]
 
