@@ -170,13 +170,18 @@ fn category_of_text(error: &str) -> Option<Category> {
     look_up(&REQUEST_ERRORS, |known| error.contains(known))
 }
 
-/// Finds an HTTP status in a text: a number from 400 to 599 after the word `status` or `http`.
+/// Finds an HTTP status in a text: a number from 400 to 599 after the word `status` or `http`, or after the words `API Error`
+/// with which Claude Code begins.
 fn status_in(error: &str) -> Option<u16> {
     let mut words = error.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut is_announced = false;
+    let mut last = "";
     words.find_map(|word| {
         let status = word.parse().ok().filter(|status| is_announced && (400..600).contains(status));
-        is_announced = word.eq_ignore_ascii_case("status") || word.eq_ignore_ascii_case("http");
+        is_announced = word.eq_ignore_ascii_case("status")
+            || word.eq_ignore_ascii_case("http")
+            || (word.eq_ignore_ascii_case("error") && last.eq_ignore_ascii_case("api"));
+        last = word;
         status
     })
 }
@@ -292,6 +297,8 @@ mod tests {
             (Category::ProviderError, Some(503))
         );
         assert_eq!(of("exceeded retry limit, last status: 429 Too Many Requests"), (Category::RateLimited, Some(429)));
+        assert_eq!(of("API Error: 529 {\"type\":\"error\"}"), (Category::ProviderError, Some(529)));
+        assert_eq!(of("API Error: Connection error. 500 times"), (Category::ModelError, None));
         assert_eq!(of("rate limit exceeded: try again in 50ms."), (Category::RateLimited, None));
         assert_eq!(of("http 401 Unauthorized: Some(\"{}\")"), (Category::AuthError, Some(401)));
         assert_eq!(of("unexpected status 403 Forbidden: no"), (Category::AuthError, Some(403)));
