@@ -52,6 +52,8 @@ pub struct Draft {
     turn_ids: HashSet<Box<str>>,
     call_ids: HashSet<Box<str>>,
     inference_calls: u64,
+    /// Ids of inference calls that are in use.
+    inference_ids: HashSet<Box<str>>,
     summary: Summary,
     /// Whether only the summary is wanted. Texts and events are not kept then.
     is_summary: bool,
@@ -71,6 +73,7 @@ impl Draft {
             turn_ids: HashSet::new(),
             call_ids: HashSet::new(),
             inference_calls: 0,
+            inference_ids: HashSet::new(),
             summary: Summary::default(),
             is_summary: false,
         }
@@ -273,8 +276,18 @@ impl Draft {
 
     /// Returns the id of the next inference call.
     pub(crate) fn next_inference_id(&mut self) -> String {
-        self.inference_calls += 1;
-        format!("inference:{}", self.inference_calls)
+        loop {
+            self.inference_calls += 1;
+            let id = format!("inference:{}", self.inference_calls);
+            if self.inference_ids.insert(id.as_str().into()) {
+                return id;
+            }
+        }
+    }
+
+    /// Returns the id of an inference call whose id the file has: that id, or another one if it is in use.
+    pub(crate) fn inference_id(&mut self, id: &str) -> String {
+        if self.inference_ids.insert(id.into()) { id.to_owned() } else { self.next_inference_id() }
     }
 
     /// Records who a thread is.

@@ -36,6 +36,14 @@ pub enum ImportError {
         /// The id.
         id: String,
     },
+    /// A store has several sessions, and none was named.
+    #[error("{} holds {count} sessions; name one of them", path.display())]
+    SeveralSessions {
+        /// The store.
+        path: PathBuf,
+        /// How many sessions it holds.
+        count: usize,
+    },
     /// A file whose content is not what its format requires.
     #[error("{} cannot be read: {reason}", path.display())]
     Damaged {

@@ -23,6 +23,29 @@ pub struct Stamp {
     pub place: Place,
 }
 
+/// The clock of a thread, which never goes back.
+///
+/// Some agents write events in the order of cause and effect with times that differ by a few milliseconds from that order. An
+/// event that would be earlier than the one before it has an unknown time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Clock {
+    last: Option<i64>,
+}
+
+impl Clock {
+    /// Returns the stamp of an event behind all those that had stamps before.
+    pub(crate) fn stamp(&mut self, at: Option<i64>, place: Place) -> Stamp {
+        let time = match at {
+            Some(at) if self.last.is_none_or(|last| at >= last) => {
+                self.last = Some(at);
+                Time::At(at)
+            }
+            _ => Time::Unknown,
+        };
+        Stamp { time, place }
+    }
+}
+
 /// An event of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventRef {

@@ -20,6 +20,7 @@ mod note;
 mod records;
 mod sessions;
 mod summary;
+mod text;
 mod thread;
 mod time;
 mod write;

@@ -283,12 +283,36 @@ impl ThreadWriter {
         lists: &[(&str, &History)],
         stamp: Stamp,
     ) -> InferenceId {
+        let id = draft.next_inference_id();
+        self.send(draft, id, request, lists, stamp)
+    }
+
+    /// Sends a request as [`ThreadWriter::request`] does, under the id that the file gives to the call. If another call has
+    /// it already, the call gets another id.
+    pub fn request_as<H: Serialize>(
+        &mut self,
+        draft: &mut Draft,
+        id: &str,
+        request: &Request<'_, H>,
+        stamp: Stamp,
+    ) -> InferenceId {
+        let id = draft.inference_id(id);
+        self.send(draft, id, request, &[], stamp)
+    }
+
+    fn send<H: Serialize>(
+        &mut self,
+        draft: &mut Draft,
+        id: String,
+        request: &Request<'_, H>,
+        lists: &[(&str, &History)],
+        stamp: Stamp,
+    ) -> InferenceId {
         if self.turn.is_none() {
             draft.note(Code::TurnIdMade, Some(stamp.place));
             let id = format!("{}:turn-1", self.id);
             self.begin_turn(draft, &id, stamp);
         }
-        let id = draft.next_inference_id();
         let lists: Vec<_> = lists.iter().copied().chain([("input", request.input)]).collect();
         let body = draft.object(PayloadKind::InferenceRequest, request.head, &lists);
         if self.model != request.model {
@@ -512,6 +536,18 @@ impl ThreadWriter {
             "status": "running",
         });
         self.end_runtime(draft, tool, ExecutionStatus::Completed, &end, stamp)
+    }
+
+    /// Records that `parent` received the answer of the current or last turn of this thread. Returns `None` if there was none.
+    pub fn result_observed(
+        &mut self,
+        draft: &mut Draft,
+        parent: &str,
+        message: &str,
+        stamp: Stamp,
+    ) -> Option<EventRef> {
+        let turn = self.turn.clone()?;
+        Some(self.result_of_turn(draft, &turn, parent, message, stamp))
     }
 
     /// Records that `parent` received the answer of the turn `turn` of this thread.

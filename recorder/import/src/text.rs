@@ -1,0 +1,95 @@
+//! Texts in records, and records that are whole files.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::ops::{Deref, Range};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::ImportError;
+use crate::records;
+
+/// Longest file that is read as one record.
+pub(crate) const MAX_FILE_BYTES: u64 = 2 << 30;
+
+/// A text in a record. It borrows from the record unless the text has escapes, also inside of an `Option`, where a bare `Cow`
+/// would always be copied.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Reads a file as text. Bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+///
+/// Returns an error if the file is no plain file, cannot be read, or is longer than [`MAX_FILE_BYTES`].
+pub(crate) fn read_text(path: &Path) -> Result<String, ImportError> {
+    let reader = records::open(path).map_err(|source| ImportError::io(path, source))?;
+    let mut bytes = Vec::new();
+    reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|source| ImportError::io(path, source))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(ImportError::Damaged { path: path.to_owned(), reason: "it is too long".to_owned() });
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Returns where a part of a text is in it.
+pub(crate) fn range(text: &str, part: &RawValue) -> Range<usize> {
+    let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.get().len()
+}
+
+/// Counts lines of a text up to parts of it that come in their order.
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Lines<'a> {
+    /// Begins at the first line.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, line: 1 }
+    }
+
+    /// Returns the number of the line in which a part begins.
+    pub(crate) fn of(&mut self, part: &RawValue) -> u32 {
+        let start = range(self.text, part).start;
+        if start > self.at {
+            let passed = &self.text.as_bytes()[self.at..start];
+            self.line = self.line.saturating_add(memchr::memchr_iter(b'\n', passed).count() as u32);
+            self.at = start;
+        }
+        self.line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        one: Option<Text<'a>>,
+        #[serde(borrow)]
+        two: Option<Text<'a>>,
+    }
+
+    #[test]
+    fn a_text_without_escapes_is_borrowed() {
+        let record: Record<'_> = serde_json::from_str(r#"{"one":"plain","two":"a\nb"}"#).expect("is JSON");
+        assert!(matches!(record.one, Some(Text(Cow::Borrowed("plain")))));
+        assert!(matches!(&record.two, Some(Text(Cow::Owned(text))) if text == "a\nb"));
+    }
+}
