@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use trace_import::{ImportError, SessionRef};
+use trace_import::SessionRef;
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
 use trace_recorder::{Bundle, BundleError};
@@ -34,14 +34,9 @@ pub(crate) fn open(path: &Path) -> Result<Bundle, Failure> {
     if !is_bundle(path)
         && let Some(session) = foreign::session(path)?
     {
-        return trace_import::open(&session).map_err(import_failure);
+        return trace_import::open(&session).map_err(foreign::import_failure);
     }
     Ok(Bundle::open(path)?)
-}
-
-/// Returns the failure for a session that cannot be imported.
-pub(crate) fn import_failure(error: ImportError) -> Failure {
-    Failure::data(error)
 }
 
 /// Resolves arguments, each of which is a bundle, a session of another agent, or a folder with bundles or such sessions below it. Each

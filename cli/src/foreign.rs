@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use trace_import::{Homes, SessionRef};
+use trace_import::{Homes, ImportError, SessionRef};
 
-use crate::bundles::import_failure;
 use crate::ui::failure::Failure;
 
 /// Names the session that was written last.
@@ -16,6 +15,11 @@ const OF_STORE: char = '#';
 
 /// Sessions that a message lists.
 const LISTED: usize = 5;
+
+/// Returns the failure for a session that cannot be imported.
+pub(crate) fn import_failure(error: ImportError) -> Failure {
+    Failure::data(error)
+}
 
 /// Returns the session of another agent that an argument names: by its file, by a folder that has one session, by `STORE#ID`, by its id or the
 /// beginning of it, or by `@last`. Returns `None` if it names none.

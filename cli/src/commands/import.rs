@@ -12,9 +12,9 @@ use trace_recorder::bundle::is_bundle;
 use trace_recorder::format::ImportNote;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 
-use crate::bundles::{self, import_failure};
+use crate::bundles;
 use crate::commands::pack;
-use crate::foreign;
+use crate::foreign::{self, import_failure};
 use crate::replace;
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};

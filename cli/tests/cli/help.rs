@@ -349,13 +349,16 @@ fn help_teaches() {
               server home]
 
     Options:
+          --all           List all sessions of other agents, not only the newest ones
           --json          Write a JSON array, described below
           --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
       -v, --verbose...    Print progress messages to stderr; -vv prints more
       -h, --help          Print help
 
     Examples:
+      trace ls                         your recordings, and the sessions that agents stored for you
       trace ls traces
+      trace ls ~/.claude/projects
       export TRACE_ROOT=traces; trace ls
       trace ls --json | jq -r '.[] | select(.status == "failed") | .bundle'
 
@@ -364,10 +367,17 @@ fn help_teaches() {
     `fresh` if the bundle has a state.json that is newer than its log, and `stale` if it has an older
     one. KIND is `packed` for a file that `trace pack` made; its state.json is beside it.
 
+    Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the
+    newest 30, or --all. STATUS is how the last turn ended then. SESSION is the id, which every command
+    takes in place of a path.
+
     --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running,
     no_end, empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
     root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms (of a packed bundle, the time of
-    the file), payload_files, state (fresh or stale) and problem. Unknown values are null.
+    the file), payload_files, state (fresh or stale) and problem. Sessions of other agents have session,
+    format, agent, id, agent_version, title, cwd, model, status, started_at_unix_ms, ended_at_unix_ms,
+    threads, turns, tool_calls, failed_tool_calls, input_tokens, cached_input_tokens, output_tokens and
+    problem. Unknown values are null.
 
     Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3
     an internal error.
