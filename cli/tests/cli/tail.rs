@@ -277,7 +277,8 @@ fn the_next_session_is_waited_for() {
     assert!(line.contains("waiting for a bundle"), "{line}");
     let writer = start(&root);
     writer.start_thread(NewThread::new("t-new", "/root"), NO_BODY);
-    assert_eq!(following.next()["thread_id"], "t-new");
+    let first = following.next();
+    assert_eq!(first["thread_id"], "t-new", "{first}");
     writer.complete().expect("completes");
     assert_eq!(following.until("recording_completed")["event"], "recording_completed");
     assert_eq!(following.child.wait().expect("ends").code(), Some(0));

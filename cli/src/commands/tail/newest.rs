@@ -40,8 +40,6 @@ pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Opti
     let before: HashSet<PathBuf> = found()?.into_iter().collect();
     tracing::info!(root = %root.display(), "waiting for a bundle");
     while !interrupted.load(Ordering::Relaxed) {
-        // A recorder creates the manifest first. Until there is a log, there is nothing to follow.
-        let has_begun = |bundle: &PathBuf| bundle.is_file() || bundle.join(EVENT_LOG_FILE).is_file();
         let new = found()?.into_iter().filter(|bundle| !before.contains(bundle) && has_begun(bundle)).collect();
         if let Some(bundle) = newest_of(new) {
             return Ok(Some(bundle));
@@ -51,10 +49,49 @@ pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Opti
     Ok(None)
 }
 
+/// Returns whether a bundle has all files that a reader opens. A recorder creates the log and the manifest one after the
+/// other, in either order, and writes no event before both are there: a log with events is followed even if its manifest
+/// cannot be read.
+fn has_begun(bundle: &Path) -> bool {
+    if bundle.is_file() {
+        return true;
+    }
+    match std::fs::metadata(bundle.join(EVENT_LOG_FILE)) {
+        Ok(log) => log.is_file() && (log.len() > 0 || read_manifest(bundle).is_ok()),
+        Err(_) => false,
+    }
+}
+
 fn newest_of(bundles: Vec<PathBuf>) -> Option<PathBuf> {
     bundles.into_iter().min_by_key(|bundle| {
         let started = read_manifest(bundle).map(|manifest| manifest.started_at_unix_ms).ok();
         let written = std::fs::metadata(bundle.join(EVENT_LOG_FILE)).and_then(|log| log.modified());
         (Reverse(started), Reverse(written.unwrap_or(SystemTime::UNIX_EPOCH)), bundle.clone())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use trace_recorder::format::MANIFEST_FILE;
+
+    use super::*;
+
+    #[test]
+    fn a_bundle_that_is_being_created_has_not_begun() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writes");
+        assert!(!has_begun(folder.path()));
+        write(EVENT_LOG_FILE, "");
+        assert!(!has_begun(folder.path()));
+        write(MANIFEST_FILE, "{");
+        assert!(!has_begun(folder.path()));
+        // A manifest that stays damaged is told of when there are events.
+        write(EVENT_LOG_FILE, "{}\n");
+        assert!(has_begun(folder.path()));
+        write(EVENT_LOG_FILE, "");
+        let manifest = r#"{"schema_version":2,"trace_id":"t","rollout_id":"r","root_thread_id":"r","started_at_unix_ms":1,
+            "raw_event_log":"trace.jsonl","payloads_dir":"payloads"}"#;
+        write(MANIFEST_FILE, manifest);
+        assert!(has_begun(folder.path()));
+    }
 }
