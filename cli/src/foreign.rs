@@ -96,12 +96,17 @@ fn named(argument: &Path) -> Vec<SessionRef> {
     };
     let installed = || trace_import::installed(&homes());
     if name == LAST {
-        let written = |session: &SessionRef| {
-            std::fs::metadata(&session.path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-        };
-        return installed().into_iter().max_by_key(written).into_iter().collect();
+        return written_last(installed()).into_iter().collect();
     }
     installed().into_iter().filter(|session| session.is_named(name)).collect()
+}
+
+/// Returns the session whose file was written last.
+pub(crate) fn written_last(sessions: Vec<SessionRef>) -> Option<SessionRef> {
+    let written = |session: &SessionRef| {
+        std::fs::metadata(&session.path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    sessions.into_iter().max_by_key(written)
 }
 
 /// Returns where agents keep the sessions of this user.

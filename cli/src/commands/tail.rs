@@ -1,7 +1,9 @@
 //! `trace tail`: follows a session while it is recorded.
 
+mod imported;
 mod line;
 mod newest;
+mod screen;
 mod status;
 
 use std::collections::VecDeque;
@@ -22,9 +24,11 @@ use trace_reducer::live::Update;
 use trace_reducer::model::SchemaVersion;
 use trace_reducer::{LiveReduction, Options, ReduceError};
 
-use self::line::Lines;
-use self::status::StatusLine;
+use self::imported::{Broken, Imported};
+use self::newest::Followed;
+use self::screen::Screen;
 use crate::bundles;
+use crate::foreign::import_failure;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
 use crate::ui::text;
@@ -34,13 +38,14 @@ Examples:
   trace tail traces/trace-1
   trace tail                      the newest session below $TRACE_ROOT
   trace tail --wait               the next one that is started there
+  trace tail @last                the session that another agent, such as Claude Code, wrote to last
   trace tail traces/trace-1 --from-start --no-follow | less
   trace tail traces/trace-1 --json | jq -c 'select(.event == \"tool_ended\" and .exit_code != 0)'
 
 Each line begins with the time since the start of the session and the path of the agent. On a terminal, a status line \
 at the bottom shows what each agent is doing. The command ends when the recording ends, and says so if the process \
 that recorded died. The Codex CLI does not lock its recordings: if it dies, this is known only after the log was not \
-written to for a day; Ctrl-C ends the wait.
+written to for a day; Ctrl-C ends the wait. The session of another agent is followed in the same way.
 
 --json writes one object per line: seq, at_unix_ms, elapsed_ms, event, object, thread_id, agent_path, to_agent_path, \
 status, subject, detail, exit_code, duration_ms, tokens. docs/schema/tail.schema.json describes them. Unknown values \
@@ -62,7 +67,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
-    /// The bundle, or a folder whose newest bundle is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
+    /// The bundle, the session of another agent, or a folder whose newest bundle or session is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
     /// then traces in the server home]
     bundle: Option<PathBuf>,
     /// Show this many lines of earlier events
@@ -95,15 +100,50 @@ pub(crate) fn run(args: &TailArgs, terminal: &Terminal) -> Result<Ending, Failur
         Some(path) => path.clone(),
         None => bundles::root_from_environment("tail")?,
     };
-    let path = if args.wait {
+    let followed = if args.wait {
         match newest::wait_for_one(&path, &interrupted)? {
-            Some(path) => path,
+            Some(path) => Followed::Bundle(path),
             None => return Ok(Ending::Done),
         }
     } else {
         newest::newest(&path)?
     };
-    Tail::open(args, &path, terminal)?.run(&path, &interrupted)
+    match followed {
+        Followed::Bundle(path) => Tail::open(args, &path, terminal)?.run(&path, &interrupted),
+        Followed::Imported(session) => follow_imported(args, Imported::new(session), terminal, &interrupted),
+    }
+}
+
+/// Follows the session of another agent until it was not written to for a day.
+fn follow_imported(
+    args: &TailArgs,
+    mut session: Imported,
+    terminal: &Terminal,
+    interrupted: &AtomicBool,
+) -> Result<Ending, Failure> {
+    let mut screen = Screen::new(terminal, args.json, !args.no_follow);
+    let failure = |error| match error {
+        Broken::Import(error) => import_failure(error),
+        Broken::Reduce(error) => never_refused(error),
+    };
+    let mut is_first = true;
+    while !interrupted.load(Ordering::Relaxed) {
+        let news = session.news(args.no_follow).map_err(failure)?.unwrap_or_default();
+        let shown: Vec<_> = news.into_iter().filter(|news| is_wanted(news, args.thread.as_deref())).collect();
+        let skipped = if is_first && !args.from_start { shown.len().saturating_sub(args.lines) } else { 0 };
+        is_first = false;
+        screen.print(&shown[skipped..])?;
+        if args.no_follow || session.written().is_some_and(is_abandoned) {
+            break;
+        }
+        screen.show_status(session.status());
+        session.wait(interrupted);
+    }
+    screen.clear();
+    if !session.has_agent(|agent| args.thread.as_deref().is_none_or(|path| is_at_or_below(agent, trimmed(path)))) {
+        warn_of_unknown_agent(args, terminal);
+    }
+    Ok(Ending::Done)
 }
 
 struct Tail<'a> {
@@ -112,8 +152,7 @@ struct Tail<'a> {
     payloads: PayloadFiles,
     live: LiveReduction,
     narrator: Narrator,
-    lines: Lines,
-    status: StatusLine,
+    screen: Screen<'a>,
     /// Earlier events, while they are read; `None` afterwards. The last lines of them are printed at once.
     before: Option<VecDeque<Happening>>,
     /// The log of a packed bundle, which is complete.
@@ -131,8 +170,7 @@ impl<'a> Tail<'a> {
             payloads: bundle.into_payloads(),
             live,
             narrator: Narrator::default(),
-            lines: Lines::new(terminal.paint()),
-            status: StatusLine::new(terminal, !args.json && !args.no_follow),
+            screen: Screen::new(terminal, args.json, !args.no_follow),
             before: (!args.from_start).then(VecDeque::new),
             packed_log,
         })
@@ -162,7 +200,7 @@ impl<'a> Tail<'a> {
                 Growth::Grew => self.feed(&bytes)?,
                 Growth::Rewritten => {
                     self.show_what_was_before()?;
-                    self.status.clear();
+                    self.screen.clear();
                     let error = anyhow::anyhow!("the log of {} was replaced while it was followed", path.display());
                     return Err(Failure::data(error)
                         .with_hint("it was repaired or recorded again; start `trace tail` again to see it"));
@@ -183,21 +221,21 @@ impl<'a> Tail<'a> {
                             return Ok(Ending::Done);
                         }
                         Standing::Silent { since } if is_abandoned(since) => {
-                            self.status.clear();
+                            self.screen.clear();
                             let hint =
                                 "the log has no end and was not written to for a day: its process must have died";
                             let _ = io::stderr().write_all(self.terminal.hint_line(hint).as_bytes());
                             return Ok(Ending::Done);
                         }
                         Standing::Recorded | Standing::Silent { .. } => {
-                            self.status.show(&self.narrator.status(self.live.trace()));
+                            self.screen.show_status(&self.narrator.status(self.live.trace()));
                             thread::sleep(PAUSE);
                         }
                     }
                 }
             }
         }
-        self.status.clear();
+        self.screen.clear();
         Ok(Ending::Done)
     }
 
@@ -230,39 +268,22 @@ impl<'a> Tail<'a> {
             }
         };
         live.feed(bytes, payloads, hear).map_err(never_refused)?;
-        self.show(&pending)
+        self.screen.print(&pending)
     }
 
     fn show_what_was_before(&mut self) -> Result<(), Failure> {
         match self.before.take() {
-            Some(before) => self.show(&Vec::from(before)),
+            Some(before) => self.screen.print(&Vec::from(before)),
             None => Ok(()),
         }
-    }
-
-    fn show(&mut self, happenings: &[Happening]) -> Result<(), Failure> {
-        if happenings.is_empty() {
-            return Ok(());
-        }
-        let Self { lines, terminal, args, status, .. } = self;
-        status.above(|| {
-            if args.json {
-                happenings.iter().try_for_each(|happening| terminal.print_json_line(happening))
-            } else {
-                let text: String = happenings.iter().map(|happening| lines.line(happening)).collect();
-                terminal.print(&text)
-            }
-        })
     }
 
     /// Prints a hint if nothing was shown because the session has no agent with the given path.
     fn warn_of_unknown_agent(&self) {
         let Some(path) = self.args.thread.as_deref() else { return };
         let trace = self.live.trace();
-        let is_there = |agent: &str| is_at_or_below(agent, path.trim_end_matches('/'));
-        if !trace.threads.values().any(|thread| is_there(trace.text(thread.agent_path))) {
-            let hint = format!("the session has no agent {}", text::clean(path));
-            let _ = io::stderr().write_all(self.terminal.hint_line(&hint).as_bytes());
+        if !trace.threads.values().any(|thread| is_at_or_below(trace.text(thread.agent_path), trimmed(path))) {
+            warn_of_unknown_agent(self.args, self.terminal);
         }
     }
 
@@ -282,8 +303,8 @@ impl<'a> Tail<'a> {
             }
         }
         self.show_what_was_before()?;
-        self.show(&pending)?;
-        self.status.clear();
+        self.screen.print(&pending)?;
+        self.screen.clear();
         self.warn_of_unknown_agent();
         let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();
         match end {
@@ -303,12 +324,21 @@ impl<'a> Tail<'a> {
 
 /// Returns whether an event concerns an agent at or below a path, as its subject or its receiver.
 fn is_wanted(happening: &Happening, path: Option<&str>) -> bool {
-    let Some(path) = path.map(|path| path.trim_end_matches('/')) else { return true };
+    let Some(path) = path.map(trimmed) else { return true };
     [&happening.agent_path, &happening.to_agent_path].into_iter().flatten().any(|of| is_at_or_below(of, path))
 }
 
 fn is_at_or_below(agent: &str, path: &str) -> bool {
     agent.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn trimmed(path: &str) -> &str {
+    path.trim_end_matches('/')
+}
+
+fn warn_of_unknown_agent(args: &TailArgs, terminal: &Terminal) {
+    let path = text::clean(args.thread.as_deref().unwrap_or_default());
+    let _ = io::stderr().write_all(terminal.hint_line(&format!("the session has no agent {path}")).as_bytes());
 }
 
 /// Returns whether a log without an end was not written to for so long that its session counts as dead.

@@ -123,3 +123,56 @@ fn sessions_of_other_agents_are_listed() {
     assert_eq!((&told[0]["id"], &told[0]["turns"], &told[0]["format"]), (&ID.into(), &3.into(), &"codex".into()));
     assert_eq!(told.as_array().map(Vec::len), Some(1), "files of children are no sessions of their own");
 }
+
+#[test]
+fn a_session_is_followed_while_another_agent_writes_it() {
+    let (place, root) = place();
+    let events = |text: &str| {
+        let value = |line: &str| serde_json::from_str::<Value>(line).expect("JSON");
+        let mut events: Vec<_> = text
+            .lines()
+            .map(value)
+            // Only the end of the files, and not of the session, shows these ends.
+            .filter(|event| {
+                !["agent_ended", "session_ended", "recording_completed"].map(Value::from).contains(&event["event"])
+            })
+            .map(|event| ["event", "agent_path", "detail", "status"].map(|member| event[member].to_string()).join(" "))
+            .collect();
+        events.sort();
+        events
+    };
+    let arguments = ["tail", &root, "--json", "--from-start", "--no-follow"];
+    let whole = events(&run_apart(&place, &arguments)[0]);
+    assert!(whole.len() > 30 && whole.iter().any(|event| event.contains("spawned")));
+
+    // The root grows line by line, as agents write, and the files of its children appear with the spawns.
+    let growing = Place::new();
+    let folder = growing.path("codex/sessions/2026/11/22");
+    std::fs::create_dir_all(&folder).expect("creates");
+    let text = place.read(&root);
+    let (first, last) = text.split_at(text.match_indices('\n').nth(9).expect("lines").0 + 1);
+    let path = growing.path(&root);
+    std::fs::write(&path, first).expect("writes");
+    let mut command = growing.command(&["tail", &root, "--json", "--from-start"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().expect("piped")));
+    let mut shown = vec![lines.next().expect("a line").expect("reads")];
+    for entry in Path::new(AGENTS).read_dir().expect("lists").map(|entry| entry.expect("an entry")) {
+        if !entry.path().to_string_lossy().contains(ID) {
+            std::fs::copy(entry.path(), folder.join(entry.file_name())).expect("copies");
+        }
+    }
+    let (half, rest) = last.split_at(last.len() / 2);
+    for part in [half, rest] {
+        let mut file = std::fs::File::options().append(true).open(&path).expect("opens");
+        std::io::Write::write_all(&mut file, part.as_bytes()).expect("writes");
+        // The next part comes when something of this one was shown.
+        shown.push(lines.next().expect("a line").expect("reads"));
+    }
+    while events(&shown.join("\n")).len() < whole.len() {
+        shown.push(lines.next().expect("a line").expect("reads"));
+    }
+    assert_eq!(events(&shown.join("\n")), whole);
+    child.kill().expect("ends");
+    child.wait().expect("ends");
+}

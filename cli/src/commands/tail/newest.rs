@@ -1,4 +1,4 @@
-//! Finds the bundle of a folder that is followed.
+//! Finds the session that is followed.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -7,24 +7,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use trace_import::SessionRef;
 use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle, read_manifest};
 use trace_recorder::format::EVENT_LOG_FILE;
 
+use crate::foreign;
 use crate::ui::failure::Failure;
 
 /// Pause between two reads of the folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Returns the bundle at `path`, or the newest bundle below it.
-pub(super) fn newest(path: &Path) -> Result<PathBuf, Failure> {
-    if is_bundle(path) || !path.is_dir() {
-        return Ok(path.to_owned());
+/// A session that is followed.
+pub(super) enum Followed {
+    Bundle(PathBuf),
+    Imported(SessionRef),
+}
+
+/// Returns the bundle or the session of another agent that `path` names, or the newest one below it.
+pub(super) fn newest(path: &Path) -> Result<Followed, Failure> {
+    if is_bundle(path) {
+        return Ok(Followed::Bundle(path.to_owned()));
     }
-    let found = newest_of(find_bundles(path)?);
-    found.ok_or_else(|| {
-        Failure::data(BundleError::NotABundle { path: path.to_owned() })
-            .with_hint("there is no bundle below it either; --wait waits for one")
+    if path.is_dir() {
+        if let Some(bundle) = newest_of(find_bundles(path)?) {
+            return Ok(Followed::Bundle(bundle));
+        }
+        let last = foreign::written_last(trace_import::sessions(path).map_err(foreign::import_failure)?);
+        return last.map(Followed::Imported).ok_or_else(|| {
+            Failure::data(BundleError::NotABundle { path: path.to_owned() })
+                .with_hint("there is no bundle below it either; --wait waits for one")
+        });
+    }
+    Ok(match foreign::session(path)? {
+        Some(session) => Followed::Imported(session),
+        None => Followed::Bundle(path.to_owned()),
     })
 }
 

@@ -9,7 +9,7 @@ use super::happening::Tokens;
 use crate::object::Object;
 
 /// Current status of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// Milliseconds from the session's start to its last event.
     pub elapsed_ms: i64,
