@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trace_explain::Session;
-use trace_serve::{Server, Token};
+use trace_serve::{Newer, Server, Token};
 use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
 use crate::commands::reduce::{Target, file_target};
-use crate::session;
+use crate::session::{self, Followed};
 use crate::ui::amount;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -25,7 +25,8 @@ The page shows the session as a timeline, the tree of agents, the transcript of 
 object with its causes and effects, and why turns failed. Press ? in the page for its keys.
 
 Without -o, the page is served on the loopback interface at an address that cannot be guessed, until Ctrl-C. The \
-address is the first line on stdout. Texts and payloads are read when they are opened. With -o, the page is one file \
+address is the first line on stdout. Texts and payloads are read when they are opened. A session that is still written \
+is followed: the page shows what is new when nobody reads in it, and offers it otherwise. With -o, the page is one file \
 that needs no network. It contains texts and payloads up to --embed, beginning with those of failures; a text that is \
 left out is marked.
 
@@ -55,12 +56,14 @@ pub(crate) struct ViewArgs {
 
 pub(crate) fn run(args: &ViewArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let target = args.output.as_deref().map(target).transpose()?;
+    let Some(target) = &target else {
+        let Followed { session, newer } = session::open_to_follow(&args.bundle)?;
+        let name = name_of(&args.bundle, &session);
+        return serve(args, session, newer, &name, terminal);
+    };
     let session = session::open(&args.bundle)?;
     let name = name_of(&args.bundle, &session);
-    match &target {
-        Some(target) => write(args, target, &session, &name, terminal)?,
-        None => return serve(args, session, &name, terminal),
-    }
+    write(args, target, &session, &name, terminal)?;
     // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);
     Ok(Ending::Done)
@@ -106,7 +109,13 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
     Ok(())
 }
 
-fn serve(args: &ViewArgs, session: Session, name: &str, terminal: &Terminal) -> Result<Ending, Failure> {
+fn serve(
+    args: &ViewArgs,
+    session: Session,
+    newer: Option<Newer>,
+    name: &str,
+    terminal: &Terminal,
+) -> Result<Ending, Failure> {
     let (end, ended) = tokio::sync::oneshot::channel();
     let mut end = Some(end);
     let interrupted = move || {
@@ -119,7 +128,7 @@ fn serve(args: &ViewArgs, session: Session, name: &str, terminal: &Terminal) -> 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_io().build().map_err(failed)?;
     runtime.block_on(async {
         let token = Token::random().map_err(failed)?;
-        let server = Server::bind(session, name, args.port.unwrap_or(0), token).await.map_err(|error| {
+        let server = Server::bind(session, newer, name, args.port.unwrap_or(0), token).await.map_err(|error| {
             let failure = failed(error);
             match args.port {
                 Some(_) => failure.with_hint("another program may use the port; without --port, any free one is taken"),

@@ -79,3 +79,8 @@ fn a_hostile_session_runs_nothing() {
 fn only_who_knows_the_token_is_served() {
     run("served.mjs", &[three_children()]);
 }
+
+#[test]
+fn a_session_is_followed_while_it_is_written() {
+    run("following.mjs", &[three_children()]);
+}

@@ -18,7 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use trace_explain::Session;
 
-pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING};
+pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING, Newer};
 pub use routes::{MAX_BODIES, MAX_HITS};
 pub use token::Token;
 
@@ -33,15 +33,16 @@ pub struct Server {
 
 impl Server {
     /// Binds a port of the loopback interface for the page of a session. Port 0 selects any free port. `name` is the
-    /// name of the session that the page displays.
+    /// name of the session that the page displays. `newer` looks for a newer state of a session that is still written; a
+    /// page asks for it every few seconds.
     ///
     /// # Errors
     ///
     /// Returns an error if the port cannot be bound or the thread for the session cannot be started.
-    pub async fn bind(session: Session, name: &str, port: u16, token: Token) -> io::Result<Self> {
+    pub async fn bind(session: Session, newer: Option<Newer>, name: &str, port: u16, token: Token) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        let keeper = keeper::Keeper::start(session, name)?;
+        let keeper = keeper::Keeper::start(session, name, newer)?;
         let app = guard::guarded(routes::routes(keeper, name, &format!("/{}", token.as_str())), address, &token);
         Ok(Self { listener, address, token, app })
     }

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use trace_explain::Session;
-use trace_serve::{MAX_BODIES, Server, Token};
+use trace_serve::{MAX_BODIES, Newer, Server, Token};
 
 struct Page {
     address: SocketAddr,
@@ -18,6 +18,10 @@ struct Page {
 
 impl Page {
     fn serve() -> Self {
+        Self::serve_newer(None)
+    }
+
+    fn serve_newer(newer: Option<Newer>) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("bundle");
         trace_samples::scenes::three_children(&path).expect("a sample");
@@ -28,7 +32,7 @@ impl Page {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
             runtime.block_on(async {
                 let token = Token::random().expect("random");
-                let server = Server::bind(session, "a <name>", 0, token).await.expect("binds");
+                let server = Server::bind(session, newer, "a <name>", 0, token).await.expect("binds");
                 tell.send(server.url()).expect("waits");
                 let ended = async {
                     let _ = ended.await;
@@ -161,4 +165,35 @@ fn only_those_who_know_the_address_get_in() {
 fn it_listens_on_the_loopback_interface_alone() {
     let page = Page::serve();
     assert!(page.address.ip().is_loopback());
+}
+
+#[test]
+fn a_newer_state_is_served_when_a_page_is_loaded() {
+    let (grow, grown) = std::sync::mpsc::channel::<Session>();
+    let page = Page::serve_newer(Some(Box::new(move || grown.try_recv().ok())));
+    let loaded = || {
+        let (status, head, body) = page.get("structure.json");
+        let revision =
+            head.lines().find_map(|line| line.strip_prefix("trace-revision: ")).expect("a revision").to_owned();
+        assert_eq!(status, 200);
+        (revision, body)
+    };
+    let (first, structure) = loaded();
+    assert_eq!((first.as_str(), page.json("newest.json")), ("1", Value::from(1)));
+    let directory = tempfile::tempdir().expect("a directory");
+    trace_samples::scenes::one_agent(&directory.path().join("bundle")).expect("a sample");
+    grow.send(Session::open(&directory.path().join("bundle")).expect("a bundle")).expect("waits");
+    // The pages that are open keep their state until one of them is loaded again.
+    assert_eq!(page.json("newest.json"), 2);
+    assert_eq!(page.get("bodies.json?of=1&revision=1").0, 200);
+    let (second, newer) = loaded();
+    assert_eq!(second, "2");
+    assert_ne!(newer, structure);
+    for path in ["bodies.json?of=1&", "payload.json?of=1&", "search.json?text=a&"] {
+        let (status, _, body) = page.get(&format!("{path}revision=1"));
+        assert_eq!(status, 409, "{path}");
+        assert!(body.contains("has grown"), "{body}");
+    }
+    assert_eq!(page.get("search.json?text=a&revision=2").0, 200);
+    assert_eq!((loaded().0.as_str(), page.json("newest.json")), ("2", Value::from(2)));
 }

@@ -46,6 +46,7 @@ const MODULES: &[Module] = assets![
     "main.js",
     "markdown.js",
     "memory.js",
+    "news.js",
     "outcome.js",
     "panels.js",
     "permalink.js",

@@ -16,9 +16,11 @@ export const MAX_BODIES_PER_REQUEST = 200;
 export class Bodies {
   /**
    * @param {(() => object)|null} read parses the data in the document when it is first needed; null for a served page
+   * @param {string} [revision] of a served page: the number of the state that its structure describes
    */
-  constructor(read) {
+  constructor(read, revision = "") {
     this.read = read;
+    this.revision = revision;
     this.document = null;
     this.known = new Map();
     this.waiting = new Map();
@@ -71,7 +73,7 @@ export class Bodies {
     this.asked = [];
     for (let first = 0; first < all.length; first += MAX_BODIES_PER_REQUEST) {
       const some = all.slice(first, first + MAX_BODIES_PER_REQUEST);
-      fetchJson(`bodies.json?of=${some.join(",")}`).then(
+      this.fetch(`bodies.json?of=${some.join(",")}`).then(
         (answer) => some.forEach((n) => this.settle(n, (asked) => asked.resolve(this.keep(n, answer[n] ?? { blocks: [] })))),
         (error) => some.forEach((n) => this.settle(n, (asked) => asked.reject(error))),
       );
@@ -98,7 +100,13 @@ export class Bodies {
    */
   payload(n) {
     if (this.embedded) return Promise.resolve(this.embedded.payloads[n] ?? null);
-    return fetchJson(`payload.json?of=${n}`);
+    return this.fetch(`payload.json?of=${n}`);
+  }
+
+  /** Fetches something of the state that the page was loaded with. */
+  async fetch(path) {
+    const revision = this.revision === "" ? "" : `&revision=${this.revision}`;
+    return (await request(path + revision)).json();
   }
 
   /**
@@ -109,7 +117,7 @@ export class Bodies {
    * @param {number} limit
    */
   async search(text, limit) {
-    if (!this.embedded) return fetchJson(`search.json?text=${encodeURIComponent(text)}&limit=${limit}`);
+    if (!this.embedded) return this.fetch(`search.json?text=${encodeURIComponent(text)}&limit=${limit}`);
     const hits = [];
     const sought = text.toLowerCase();
     const keys = Object.keys(this.embedded.bodies);
@@ -144,7 +152,7 @@ function hitIn(body, sought) {
   return null;
 }
 
-async function fetchJson(path) {
+async function request(path) {
   let response;
   try {
     response = await fetch(path, { credentials: "omit", cache: "no-store" });
@@ -153,10 +161,24 @@ async function fetchJson(path) {
     throw new Error("`trace view`, which served this page, does not answer; if it has ended, start it again and open its new address");
   }
   if (!response.ok) throw new Error(`${path.split("?")[0]}: ${response.status} ${await response.text()}`);
-  return response.json();
+  return response;
 }
 
-/** Fetches the structure of a served page. */
-export function fetchStructure() {
-  return fetchJson("structure.json");
+/**
+ * Fetches the structure of a served page, with the number of the state that it describes.
+ *
+ * @returns {Promise<{structure: object, revision: string}>}
+ */
+export async function fetchStructure() {
+  const response = await request("structure.json");
+  return { structure: await response.json(), revision: response.headers.get("trace-revision") ?? "" };
+}
+
+/**
+ * Fetches the number of the newest state of a session that may still be written.
+ *
+ * @returns {Promise<string>}
+ */
+export async function fetchNewest() {
+  return String(await (await request("newest.json")).json());
 }

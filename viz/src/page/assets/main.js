@@ -2,6 +2,7 @@
 
 import { Bodies, fetchStructure } from "./bodies.js";
 import { Data } from "./data.js";
+import { watchForNews } from "./news.js";
 import { startPanels } from "./panels.js";
 import { Store } from "./store.js";
 import { Timeline } from "./timeline.js";
@@ -9,13 +10,14 @@ import { byId, element, fill } from "./dom.js";
 
 async function start() {
   const embedded = document.getElementById("structure");
-  const structure = embedded ? JSON.parse(embedded.textContent) : await fetchStructure();
+  const { structure, revision } = embedded ? { structure: JSON.parse(embedded.textContent), revision: "" } : await fetchStructure();
   const data = new Data(structure);
   const store = new Store(data);
-  const bodies = new Bodies(embedded ? () => JSON.parse(byId("bodies").textContent) : null);
+  const bodies = new Bodies(embedded ? () => JSON.parse(byId("bodies").textContent) : null, revision);
   const timeline = new Timeline(byId("timeline"), data, store);
   startPanels(data, store, bodies, timeline);
   timeline.draw();
+  if (revision !== "") watchForNews(revision);
   return { data, store, bodies, timeline };
 }
 
