@@ -242,7 +242,7 @@ fn a_failed_child_is_told_by_its_own_file() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
 
     /// Whatever happens to a file, there is an answer, and the bundle that is made of it reduces strictly.
     #[test]

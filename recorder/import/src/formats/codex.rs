@@ -2,6 +2,7 @@
 
 mod calls;
 mod files;
+mod readable;
 mod reader;
 mod record;
 mod reports;

@@ -11,6 +11,7 @@ use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind};
 
 use super::calls::{Calls, Child};
 use super::files::{files_of_thread, thread_in_name};
+use super::readable::{Form, form_of};
 use super::record::{
     Compacted, EventMsg, HistoryBase, Line, Metadata, ResponseItem, RuntimeItem, SessionMeta, TokenInfo, Tokens,
     TurnContext, UsageRecord, text_of,
@@ -374,6 +375,9 @@ impl<'p> Reader<'p> {
         if item.tag == "additional_tools" {
             return Some(());
         }
+        if !is_readable(raw, stamp.place, draft) {
+            return Some(());
+        }
         let sequence = metadata.and_then(|metadata| metadata.history_sequence);
         let sampled = metadata.and_then(|metadata| metadata.sampled_through_sequence);
         let is_of_model = item.is_of_model();
@@ -633,6 +637,9 @@ impl<'p> Reader<'p> {
         self.timeline.clear(self.ordinal);
         let metadata = compacted.replacement_history_metadata.as_deref().unwrap_or_default();
         for (index, item) in items.iter().enumerate() {
+            if !is_readable(item, place, draft) {
+                continue;
+            }
             let lane = self.writer.as_ref().expect("a thread has begun").lane();
             let text = draft.raw_item(lane, item);
             let sequence = metadata.get(index).copied().flatten().and_then(|metadata| metadata.history_sequence);
@@ -755,4 +762,15 @@ fn made_id(place: Place) -> String {
 /// Returns whether a message between agents is the result of a child.
 fn is_result(message: &str) -> bool {
     message.lines().next().is_some_and(|line| line.trim_end() == "Message Type: FINAL_ANSWER")
+}
+
+/// Returns whether readers of bundles accept an item. One that they would refuse is noted.
+fn is_readable(item: &RawValue, place: Place, draft: &mut Draft) -> bool {
+    let code = match form_of(item) {
+        Form::Readable => return true,
+        Form::Unknown => Code::UnknownRecord,
+        Form::Damaged => Code::DamagedLine,
+    };
+    draft.note(code, Some(place));
+    false
 }
