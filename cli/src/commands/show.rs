@@ -1,6 +1,7 @@
 //! `trace show`: an overview of a session.
 
 mod attention;
+mod object;
 mod report;
 mod tools;
 mod view;
@@ -8,6 +9,7 @@ mod view;
 use std::path::PathBuf;
 
 use clap::Args;
+use trace_explain::object::ObjectRef;
 
 use self::report::Report;
 use crate::session;
@@ -18,6 +20,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace show traces/trace-1
   trace show traces/trace-1 --all | less
+  trace show traces/trace-1 --object tool_call:call_7
   trace show traces/trace-1 --json | jq '.attention[] | select(.state == \"failed\")'
 
 The output begins with the session, and with what needs attention: failed or cancelled operations, commands with a \
@@ -39,6 +42,9 @@ it.
   edges        kind, count
 Times are in milliseconds. Unknown values are null. Texts are cut at 2000 columns.
 
+--object shows one object as state.json has it, with the events that began and ended it. Of an imported session, it \
+names the file and the line that they come from.
+
 Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal error.";
 
 /// Shows what happened in a session, and what went wrong
@@ -53,17 +59,25 @@ pub(crate) struct ShowArgs {
     /// Show all rows instead of the first ones
     #[arg(short, long)]
     all: bool,
+    /// Show one object instead, with the events that it comes from: TYPE:ID, with the names of state.json
+    #[arg(short, long, value_name = "TYPE:ID", conflicts_with = "all")]
+    object: Option<ObjectRef>,
 }
 
 impl ShowArgs {
     /// Returns arguments that show the overview of a bundle as text.
     pub(crate) fn of(bundle: PathBuf) -> Self {
-        Self { bundle, json: false, all: false }
+        Self { bundle, json: false, all: false, object: None }
     }
 }
 
 pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let session = session::open(&args.bundle)?;
+    if let Some(name) = &args.object {
+        object::show(&args.bundle, &session, name, args.json, terminal)?;
+        std::mem::forget(session);
+        return Ok(Ending::Done);
+    }
     let report = Report::new(&args.bundle, &session);
     if args.json {
         terminal.print_json(&report)?;

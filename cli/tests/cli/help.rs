@@ -306,15 +306,18 @@ fn help_teaches() {
       <BUNDLE>  The bundle
 
     Options:
-          --json          Write a JSON object, described below
-      -a, --all           Show all rows instead of the first ones
-          --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...    Print progress messages to stderr; -vv prints more
-      -h, --help          Print help
+          --json              Write a JSON object, described below
+      -a, --all               Show all rows instead of the first ones
+      -o, --object <TYPE:ID>  Show one object instead, with the events that it comes from: TYPE:ID, with
+                              the names of state.json
+          --color <WHEN>      Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...        Print progress messages to stderr; -vv prints more
+      -h, --help              Print help
 
     Examples:
       trace show traces/trace-1
       trace show traces/trace-1 --all | less
+      trace show traces/trace-1 --object tool_call:call_7
       trace show traces/trace-1 --json | jq '.attention[] | select(.state == "failed")'
 
     The output begins with the session, and with what needs attention: failed or cancelled operations,
@@ -335,6 +338,9 @@ fn help_teaches() {
       tools        most used first: tool, calls, failed, unfinished, duration_ms
       edges        kind, count
     Times are in milliseconds. Unknown values are null. Texts are cut at 2000 columns.
+
+    --object shows one object as state.json has it, with the events that began and ended it. Of an
+    imported session, it names the file and the line that they come from.
 
     Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal
     error.

@@ -176,3 +176,46 @@ fn a_session_is_followed_while_another_agent_writes_it() {
     child.kill().expect("ends");
     child.wait().expect("ends");
 }
+
+#[test]
+fn an_object_leads_to_the_line_that_it_comes_from() {
+    let (place, root) = place();
+    let sql = "SELECT tool_call_id FROM tool_calls ORDER BY started_seq LIMIT 1";
+    let rows: Value = serde_json::from_str(&run(&place, &["query", &root, sql, "--jsonl"])).expect("JSON");
+    let id = rows["tool_call_id"].as_str().expect("an id");
+    let object = format!("tool_call:{id}");
+    let told: Value =
+        serde_json::from_str(&run(&place, &["show", &root, "--object", &object, "--json"])).expect("JSON");
+    let line = told["source"]["line"].as_u64().expect("a line") as usize;
+    let file = told["source"]["file"].as_str().expect("a file");
+    let text = place.read(file);
+    let call_id = told["state"]["model_visible_call_id"].as_str().expect("an id");
+    assert!(text.lines().nth(line - 1).expect("the line").contains(call_id), "{file}:{line}");
+    assert_eq!(told["state"]["tool_call_id"], id);
+    let shown = run(&place, &["show", &root, "--object", &object]);
+    assert!(shown.contains(&format!("{file}:{line}\n")), "{shown}");
+
+    // Every object has its line.
+    let query =
+        |sql: &str| serde_json::from_str::<Value>(&run(&place, &["query", &root, sql, "--json"])).expect("JSON");
+    let origins = query("SELECT object_type, count(*) AS n FROM v_origins GROUP BY object_type");
+    let types = [
+        ("conversation_item", "items"),
+        ("tool_call", "tool_calls"),
+        ("codex_turn", "turns"),
+        ("thread", "threads"),
+        ("inference_call", "inference_calls"),
+        ("interaction_edge", "edges"),
+    ];
+    for (kind, table) in types {
+        let all = query(&format!("SELECT count(*) AS n FROM {table}"));
+        let found = origins.as_array().into_iter().flatten().find(|row| row["object_type"] == kind).expect("a row");
+        assert_eq!(found["n"], all[0]["n"], "{kind}");
+    }
+    assert!(query("SELECT code FROM import_notes").to_string().contains("request-rebuilt"));
+    assert_eq!(query("SELECT imported_from FROM bundles")[0]["imported_from"], "codex");
+    let context = run(&place, &["context", &root, "--last"]);
+    assert!(context.contains("request-rebuilt"), "{context}");
+    let missing = run(&place, &["show", &root, "--object", "tool_call:no"]);
+    assert!(missing.starts_with("error: the session has no object tool_call:no"), "{missing}");
+}

@@ -493,10 +493,12 @@ fn tables_and_queries_are_listed() {
       protocol_events      One event of the client protocol, such as `error` or `turn_aborted`.
       payloads             One payload that events refer to. `payload(bundle_id, payload_id)` has its JSON.
       diagnostics          One diagnostic of the reduction; the first hundred of each code.
+      import_notes         What was rebuilt in an imported session, what its files do not tell, and what was not understood: one row per code.
       costs                Tokens and money of one inference call: one row per call, null if no usage was reported. `v_cost_by_agent` and `subtree_costs` have the sums.
       subtree_costs        Sums of `costs` over one thread and all threads below it.
 
     Views
+      v_origins          Where the objects of imported sessions come from: file and line of the agent's session file.
       v_failed_turns     Turns that did not complete, with the last error of their inference calls.
       v_failed_tools     Tool calls that did not complete, whose runtime reports that they did not, or whose command returned an exit code other than 0. `failure` says which.
       v_undelivered      Messages, tasks and results that no item of the receiving thread shows.
@@ -579,7 +581,7 @@ fn tables_and_queries_are_listed() {
     --- exit code 2
     ");
     let tables = json(&place.run(&["query", "--tables", "--json"]));
-    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(18));
+    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(19));
     let one = json(&place.run(&["query", "--tables", "turns", "--json"]));
     assert_eq!((one["tables"].as_array().map(Vec::len), one["views"].as_array().map(Vec::len)), (Some(1), Some(0)));
 }

@@ -28,3 +28,10 @@ fn the_document_has_the_table_of_formats() {
     }
     assert!(text.contains(&table), "{table}");
 }
+
+#[test]
+fn notes_about_requests_are_known_by_their_codes() {
+    for code in trace_recorder::format::import::CODES_OF_REQUESTS {
+        assert!(Code::ALL.iter().any(|known| known.as_str() == code), "{code}");
+    }
+}

@@ -11,6 +11,18 @@ pub const IMPORT_FILE: &str = "import.json";
 /// Version of the layout of [`ImportRecord`].
 pub const IMPORT_VERSION: u32 = 1;
 
+/// Codes of [`ImportNote`] that say how far the requests of a session are those that its model received.
+pub const CODES_OF_REQUESTS: [&str; 8] = [
+    "request-rebuilt",
+    "request-verified",
+    "request-mismatch",
+    "request-incomplete",
+    "no-system-prompt",
+    "no-tool-definitions",
+    "history-missing",
+    "dead-branch",
+];
+
 /// Content of `import.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportRecord {

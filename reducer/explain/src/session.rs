@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use serde::Serialize;
 use serde_json::Value;
 use trace_recorder::payloads::PayloadError;
 use trace_recorder::{Bundle, BundleError};
-use trace_reducer::model::{Anchor, Moment, PayloadIdx, Symbol, ThreadIdx, Trace, Window};
+use trace_reducer::model::{Anchor, Moment, PayloadIdx, Producer, Symbol, ThreadIdx, Trace, Window};
 use trace_reducer::{Diagnostics, Options, ReduceError, Reduction, reduce};
 
 use crate::object::{Object, ObjectRef, name_of};
@@ -21,6 +22,17 @@ pub struct Session {
     payloads: HashMap<Symbol, PayloadIdx>,
     /// All objects by type and id. Built at the first search.
     by_name: OnceLock<HashMap<ObjectRef, Object>>,
+}
+
+/// A line of the session file of another agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SourceLine<'s> {
+    /// Path of the file.
+    pub file: &'s str,
+    /// Number of the line from 1, or of the record in a file that has no lines.
+    pub line: u32,
+    /// Whether the file has the time of the event. Otherwise it happened at the time that the event has, or later.
+    pub is_timed: bool,
 }
 
 /// Why a session cannot be opened.
@@ -200,6 +212,31 @@ impl Session {
             Object::Edge(edge) => trace.edges[edge].seq,
             Object::Payload(_) => return None,
         })
+    }
+
+    /// Returns the sequence number of the event that shows best where an object comes from: for an item, the event by
+    /// which it became part of the history, or the end of the tool call whose output it is. `None` for a payload.
+    fn evidence_of(&self, object: Object) -> Option<u64> {
+        let Object::Item(item) = object else { return self.seq_of(object) };
+        let item = &self.trace.items[item];
+        let output_of = item.produced_by.iter().find_map(|producer| match *producer {
+            Producer::Tool(tool) => self.trace.tools[tool].execution.ended,
+            Producer::Inference(_) | Producer::Cell(_) | Producer::Compaction(_) => None,
+        });
+        Some(item.accepted.or(output_of).unwrap_or(item.first_seen).seq)
+    }
+
+    /// Returns the line of the session file that an object of an imported session comes from. `None` for a recorded
+    /// session, and for a payload.
+    pub fn source_of(&self, object: Object) -> Option<SourceLine<'_>> {
+        self.source_of_event(self.evidence_of(object)?)
+    }
+
+    /// Returns the line of the session file that an event of an imported session comes from.
+    pub fn source_of_event(&self, seq: u64) -> Option<SourceLine<'_>> {
+        let record = self.bundle.import()?;
+        let origin = record.origin(seq)?;
+        Some(SourceLine { file: record.path(origin.place)?, line: origin.place.line, is_timed: origin.is_timed })
     }
 
     /// Returns the agent path of a thread: its place in the tree of agents.

@@ -12,7 +12,26 @@ pub struct View {
 }
 
 /// All views.
-pub const ALL: [View; 6] = [
+pub const ALL: [View; 7] = [
+    View {
+        name: "v_origins",
+        text: "Where the objects of imported sessions come from: file and line of the agent's session file.",
+        sql: "
+SELECT o.bundle_id, o.object_type, o.object_id, e.source_file, e.source_line
+FROM (
+  SELECT bundle_id, 'thread' AS object_type, thread_id AS object_id, started_seq AS seq FROM threads
+  UNION ALL SELECT bundle_id, 'codex_turn', turn_id, started_seq FROM turns
+  UNION ALL SELECT bundle_id, 'inference_call', inference_call_id, started_seq FROM inference_calls
+  UNION ALL SELECT bundle_id, 'tool_call', tool_call_id, started_seq FROM tool_calls
+  UNION ALL SELECT bundle_id, 'code_cell', code_cell_id, started_seq FROM code_cells
+  UNION ALL SELECT bundle_id, 'compaction', compaction_id, installed_seq FROM compactions
+  UNION ALL SELECT bundle_id, 'interaction_edge', edge_id, seq FROM edges
+  UNION ALL SELECT bundle_id, 'raw_payload', payload_id, seq FROM payloads
+  UNION ALL SELECT i.bundle_id, 'conversation_item', i.item_id, coalesce(i.accepted_seq, i.first_seen_seq) FROM items AS i
+) AS o
+JOIN events AS e ON e.bundle_id = o.bundle_id AND e.seq = o.seq
+WHERE e.source_file IS NOT NULL",
+    },
     View {
         name: "v_failed_turns",
         text: "Turns that did not complete, with the last error of their inference calls.",

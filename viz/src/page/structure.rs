@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use trace_explain::object::TYPE_NAMES;
 use trace_explain::{Object, Session};
+use trace_recorder::format::ImportNote;
 use trace_reducer::model::{
     CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx, PayloadIdx,
     SessionIdx, ThreadIdx, ToolIdx, Trace, TurnIdx,
@@ -54,6 +55,8 @@ pub struct Structure {
     attached: Attached,
     verdicts: Vec<Value>,
     diagnostics: Vec<Finding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported: Option<Imported>,
     totals: Totals,
 }
 
@@ -81,6 +84,18 @@ struct About {
     started_at_unix_ms: i64,
     wall_ms: u64,
     clock_set_back_ms: u64,
+}
+
+/// Where an imported session comes from, and what its files do not tell.
+#[derive(Debug, Serialize)]
+struct Imported {
+    format: String,
+    agent_version: Option<String>,
+    files: Vec<String>,
+    notes: Vec<ImportNote>,
+    /// Per object: index of its file, and the number of its line.
+    file: Vec<i64>,
+    line: Vec<i64>,
 }
 
 /// A type of objects, with the range of their numbers.

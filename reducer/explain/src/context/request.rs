@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use trace_recorder::format::import::CODES_OF_REQUESTS;
 use trace_reducer::model::InferenceIdx;
 
 use super::answer::{Beside, Item, Request, Sum};
@@ -47,6 +48,7 @@ pub fn request(session: &Session, inference: InferenceIdx, texts: Texts, against
     if call.usage.is_none() {
         missing.push("the provider reported no tokens; all numbers are estimated from bytes".to_owned());
     }
+    missing.extend(imported(session));
     let (number, of) = shown.number(inference);
     let diff = match against {
         Against::Nothing => None,
@@ -71,6 +73,15 @@ pub fn request(session: &Session, inference: InferenceIdx, texts: Texts, against
         diff,
         missing,
     }
+}
+
+/// Returns what the notes of an import say about the requests of the session.
+fn imported(session: &Session) -> impl Iterator<Item = String> + '_ {
+    let notes = session.bundle().import().into_iter().flat_map(|record| &record.notes);
+    notes.filter(|note| CODES_OF_REQUESTS.contains(&note.code.as_str())).map(|note| {
+        let message = note.message.trim_end_matches('.');
+        format!("{message} ({}, {} in this session)", note.code, note.count)
+    })
 }
 
 fn sums(items: &[Item], beside: Option<&Beside>, input: u64) -> Vec<Sum> {

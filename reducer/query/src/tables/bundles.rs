@@ -1,5 +1,6 @@
 //! `bundles`.
 
+use trace_recorder::format::ImportNote;
 use trace_reducer::Severity;
 
 use crate::table::table;
@@ -30,7 +31,25 @@ table! {
     tool_calls Integer "Number of tool calls." = trace.tools.len();
     payloads Integer "Number of payloads that events refer to." = trace.payloads.len();
     errors Integer "Number of diagnostics that are errors." = s.session.diagnostics().count_at_least(Severity::Error);
+    imported_from Text "Format of the files that the session was imported from, such as `claude-code`; null for a recording."
+        = s.session.bundle().import().map(|record| record.format.as_str());
+    agent_version Text "Version of the agent that stored an imported session."
+        = s.session.bundle().import().and_then(|record| record.agent_version.as_deref());
     warnings Integer "Number of diagnostics that are warnings."
         = s.session.diagnostics().count_at_least(Severity::Warning)
             - s.session.diagnostics().count_at_least(Severity::Error);
+}
+
+table! {
+    IMPORT_NOTES = "import_notes", "What was rebuilt in an imported session, what its files do not tell, and what was not \
+                                    understood: one row per code.";
+    index ["bundle_id"];
+    rows |s, take| s.session.bundle().import().into_iter().flat_map(|record| &record.notes).try_for_each(take);
+    each (s, key: ImportNote) note = key;
+    code Text "Kind of the note; docs/import.md lists them." = note.code.as_str();
+    message Text "What it means." = note.message.as_str();
+    count Integer "How often it applies." = note.count;
+    file Text "File of the first place to which it applies; null if it applies to the whole session."
+        = note.first.and_then(|place| s.session.bundle().import()?.path(place));
+    line Integer "Line of that place." = note.first.map(|place| place.line);
 }

@@ -59,6 +59,8 @@ table! {
     call_id Text "Id of the call that the item makes, or whose output it is." = s.text(item.call_id);
     responses_item_id Text "Id that the provider gave the item." = s.text(item.responses_item_id);
     first_seen_at_unix_ms Integer "When it was first seen." = item.first_seen.unix_ms;
+    accepted_seq Integer "Sequence number of the event by which it became part of the history; null if there is none."
+        = item.accepted.map(|accepted| accepted.seq);
     first_seen_seq Integer "Sequence number of the event that showed it first." = item.first_seen.seq;
     accepted_at_unix_ms Integer "When it became part of the thread's history; null if no event records it."
         = item.accepted.map(|accepted| accepted.unix_ms);

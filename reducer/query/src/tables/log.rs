@@ -23,6 +23,10 @@ table! {
         = event.object.as_ref().map(|(kind, _)| *kind);
     object_id Text "Id of the object that it is about, as the event names it." = event.object.as_ref().map(|(_, id)| &**id);
     payload_id Text "The first payload that it refers to." = event.payload_id.as_deref();
+    source_file Text "Of an imported session: the file that the event comes from."
+        = s.session.source_of_event(event.seq).map(|source| source.file);
+    source_line Integer "The line in that file, or the number of the record if the file has no lines."
+        = s.session.source_of_event(event.seq).map(|source| source.line);
     json Text "The whole line. `json ->> '$.payload.error'` reads a field." = s.line(event);
 }
 

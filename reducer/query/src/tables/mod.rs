@@ -15,7 +15,7 @@ mod tools;
 use crate::table::Filled;
 
 /// All tables, in the order of the documentation.
-pub(crate) static ALL: [&dyn Filled; 18] = [
+pub(crate) static ALL: [&dyn Filled; 19] = [
     &bundles::BUNDLES,
     &threads::THREADS,
     &threads::TURNS,
@@ -32,6 +32,7 @@ pub(crate) static ALL: [&dyn Filled; 18] = [
     &log::PROTOCOL_EVENTS,
     &log::PAYLOADS,
     &log::DIAGNOSTICS,
+    &bundles::IMPORT_NOTES,
     &inference::COSTS,
     &inference::SUBTREE_COSTS,
 ];

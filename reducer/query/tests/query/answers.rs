@@ -83,7 +83,7 @@ fn plans_are_shown() {
     let plan: Vec<&String> = plan.rows.iter().filter_map(|row| row.last()).collect();
     assert_eq!(plan, ["SEARCH turns USING INDEX turns_by_turn_id (turn_id=? AND bundle_id=?)"]);
     assert!(!ask("one-agent", "EXPLAIN SELECT 1").rows.is_empty());
-    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "18\n");
+    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "19\n");
 }
 
 #[test]

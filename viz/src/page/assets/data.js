@@ -95,6 +95,13 @@ export class Data {
     return this.raw.objects.seq[n] ?? -1;
   }
 
+  /** Returns the line of a session file that an object of an imported session comes from: `FILE:LINE`. Null if there is none. */
+  sourceOf(n) {
+    const { imported } = this.raw;
+    const file = imported?.files[imported.file[n] ?? -1];
+    return file === undefined ? null : `${file}:${imported.line[n]}`;
+  }
+
   /** Returns when an object started, or -1. */
   start(n) {
     return this.raw.objects.start[n] ?? -1;

@@ -25,6 +25,7 @@ const OBJECTS = new Set(["parent", "producer", "cell", "operation", "source", "t
 const MOMENTS = new Set(["must_end", "sent", "received"]);
 
 const LABELS = {
+  comes_from: "comes from",
   all_model_calls: "model calls with agents below",
   all_failed_model_calls: "failed model calls with agents below",
   all_tool_calls: "tool calls with agents below",
@@ -80,6 +81,8 @@ export function fieldsOf(data, n) {
   if (start >= 0 && end < 0) add("end", null, "none in the recording");
   if (start >= 0 && end > start) add("duration", end - start, duration(end - start));
   if (data.seq(n) >= 0) add("seq", data.seq(n), number(data.seq(n)));
+  const source = data.sourceOf(n);
+  if (source !== null) add("comes_from", source, source);
   const table = data.raw[TABLES[type]];
   const index = n - (data.typeByName.get(type)?.first ?? 0);
   for (const [name, column] of Object.entries(table ?? {})) {

@@ -72,12 +72,29 @@ export class Inspector {
         name === "started_at_unix_ms" ? moment(this.page.data, 0).split(" · ")[1] : name.endsWith("_ms") && typeof value === "number" ? duration(value) : String(value);
       return [name === "wall_ms" ? "duration" : name.replace(/_unix_ms$|_ms$/, "").replaceAll("_", " "), text];
     });
+    const { imported } = raw;
     return [
       element("p", { class: "hint", text: "Nothing is selected. Click a bar, an arrow, an agent, an item or a step of a verdict. Press ? for the keys." }),
       element("h3", { text: "Session" }),
       this.grid(rows.map(([label, text]) => [label, element("bdi", { text })])),
+      ...(imported ? this.imported(imported) : []),
       element("h3", { text: "Totals" }),
       this.grid(Object.entries(raw.totals).map(([name, value]) => [name === "threads" ? "agents" : name.replaceAll("_", " "), element("span", { text: number(value) })])),
+    ];
+  }
+
+  /** Returns where an imported session comes from, and what its files do not tell. */
+  imported({ format, agent_version, files, notes }) {
+    const rows = [
+      ["format", [format, agent_version].filter(Boolean).join(" ")],
+      ["files", number(files.length)],
+      ["first file", files[0] ?? ""],
+    ];
+    return [
+      element("h3", { text: "Imported" }),
+      this.grid(rows.map(([label, text]) => [label, element("bdi", { text })])),
+      element("h3", { text: "What the files do not tell" }),
+      this.grid(notes.map(({ code, message, count: times }) => [code, element("bdi", { text: `${message} (${number(times)})` })])),
     ];
   }
 
@@ -114,7 +131,7 @@ export class Inspector {
   value({ name, shown, n }) {
     if (n !== undefined) return reference(this.page, n, { origin: "inspector", text: shown });
     if (name === "outcome" || name === "verdict") return badge(shown);
-    return element("bdi", { class: /^(id|call_id|path|subject|error)$/.test(name) ? "code" : null, text: shown });
+    return element("bdi", { class: /^(id|call_id|path|subject|error|comes_from)$/.test(name) ? "code" : null, text: shown });
   }
 
   section(title, children) {

@@ -19,7 +19,7 @@ use trace_reducer::model::{
     Symbol, ThreadIdx, ToolSummary, Trace, TurnIdx, Window,
 };
 
-use super::{About, FORMAT, Finding, Numbers, Structure};
+use super::{About, FORMAT, Finding, Imported, Numbers, Structure};
 use crate::page::columns::{
     Attached, Bars, Column, Edges, Inferences, Items, Lane, Links, Lost, Objects, Threads, Tools, Totals, Transcript,
     Turns, Uses,
@@ -111,6 +111,7 @@ pub(super) fn build(session: &Session, name: &str) -> Structure {
         attached: builder.attached(),
         verdicts: verdicts.iter().map(|verdict| builder.verdict(verdict)).collect(),
         diagnostics: builder.findings(),
+        imported: builder.imported(),
         totals: Totals {
             threads: trace.threads.len(),
             turns: total.turns.count,
@@ -652,6 +653,27 @@ impl Builder<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Returns the line of a session file for every object but payloads, which come last.
+    fn imported(&self) -> Option<Imported> {
+        let record = self.session.bundle().import()?;
+        let files: Vec<_> = record.sources.iter().map(|source| source.path.clone()).collect();
+        let index_of: HashMap<&str, i64> =
+            record.sources.iter().zip(0..).map(|(source, index)| (source.path.as_str(), index)).collect();
+        let objects = self.numbers.all().filter_map(|number| self.numbers.object(number));
+        let lines = objects.filter(|object| !matches!(object, Object::Payload(_))).map(|object| {
+            self.session.source_of(object).map_or((NONE, NONE), |at| (index_of[at.file], at.line.into()))
+        });
+        let (file, line) = lines.unzip();
+        Some(Imported {
+            format: record.format.clone(),
+            agent_version: record.agent_version.clone(),
+            files,
+            notes: record.notes.clone(),
+            file,
+            line,
+        })
     }
 
     fn findings(&self) -> Vec<Finding> {
