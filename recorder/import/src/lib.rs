@@ -18,6 +18,7 @@ mod formats;
 mod item;
 mod merge;
 mod note;
+mod paths;
 mod records;
 mod sessions;
 mod summary;

@@ -43,6 +43,26 @@ pub(crate) fn read_text(path: &Path) -> Result<String, ImportError> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
+/// Returns a JSON text without the spaces that a printer put between its parts. Values keep the digits and escapes that they
+/// have.
+pub(crate) fn compact(json: &str) -> Cow<'_, str> {
+    // Inside of texts, a line feed is an escape.
+    if memchr::memchr(b'\n', json.as_bytes()).is_none() {
+        return Cow::Borrowed(json);
+    }
+    let mut compact = String::with_capacity(json.len());
+    let mut is_text = false;
+    let mut is_escaped = false;
+    for character in json.chars() {
+        if is_text || !character.is_ascii_whitespace() {
+            compact.push(character);
+        }
+        is_text ^= character == '"' && !is_escaped;
+        is_escaped = is_text && character == '\\' && !is_escaped;
+    }
+    Cow::Owned(compact)
+}
+
 /// Returns where a part of a text is in it.
 pub(crate) fn range(text: &str, part: &RawValue) -> Range<usize> {
     let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
@@ -84,6 +104,13 @@ mod tests {
         one: Option<Text<'a>>,
         #[serde(borrow)]
         two: Option<Text<'a>>,
+    }
+
+    #[test]
+    fn spaces_of_a_printer_go() {
+        let printed = "{\n  \"a b\": [1.50,\n 2],\n  \"c\": \"x \\\" \\\\\",\n  \"d\" : \" y\"\n}";
+        assert_eq!(compact(printed), r#"{"a b":[1.50,2],"c":"x \" \\","d":" y"}"#);
+        assert!(matches!(compact(r#"{"a": 1}"#), Cow::Borrowed(_)));
     }
 
     #[test]

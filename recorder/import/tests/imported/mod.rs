@@ -1,5 +1,7 @@
 //! An imported session, reduced by this program and by the Codex CLI.
 
+use std::path::Path;
+
 use serde_json::Value;
 use trace_import::SessionRef;
 use trace_recorder::Bundle;
@@ -61,4 +63,26 @@ pub(crate) fn tokens(state: &Value) -> [u64; 3] {
 pub(crate) fn codes(session: &SessionRef) -> Vec<String> {
     let bundle = trace_import::open(session).expect("imports");
     bundle.import().expect("an import").notes.iter().map(|note| note.code.clone()).collect()
+}
+
+/// Imports all sessions of some agents and returns how each went.
+pub(crate) fn told(imports: &Path, agents: &[&str]) -> String {
+    let mut told = Vec::new();
+    for agent in agents {
+        for session in trace_import::sessions(&imports.join(agent)).expect("searches") {
+            let state = state(&session);
+            let summary = trace_import::summarize(&session).expect("reads");
+            let place = session.path.strip_prefix(imports).expect("below").display().to_string();
+            told.push(format!("## {place} {} {}", session.format, session.id.as_deref().unwrap_or("-")));
+            for kind in ["threads", "codex_turns", "inference_calls", "tool_calls"] {
+                told.push(format!("  {kind} {:?}", statuses(&state, kind)));
+            }
+            let (edges, compactions) =
+                (objects(&state, "interaction_edges").len(), objects(&state, "compactions").len());
+            told.push(format!("  edges {edges} compactions {compactions} tokens {:?}", tokens(&state)));
+            told.push(format!("  outcome {:?} model {:?} title {:?}", summary.outcome, summary.model, summary.title));
+            told.push(format!("  notes {:?}", codes(&session)));
+        }
+    }
+    told.join("\n")
 }

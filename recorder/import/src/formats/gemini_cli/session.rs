@@ -11,8 +11,9 @@ use super::thread::{Link, Spawned, tell};
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::note::Code;
+use crate::paths::AgentPaths;
 use crate::text::read_text;
-use crate::thread::{ThreadInfo, agent_path, child_thread_id};
+use crate::thread::{ThreadInfo, child_thread_id};
 
 /// Children of a session that no call leads to and that are read.
 const MAX_UNLINKED: usize = 1_000;
@@ -54,7 +55,8 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
     let info =
         ThreadInfo { id: root.clone(), agent_path: "/root".to_owned(), cwd: cwd.clone(), ..ThreadInfo::default() };
     let spawned = tell(&log, info, None, telemetry.as_ref(), draft);
-    let mut tree = Tree { known: HashSet::from([path.to_owned()]), paths: HashSet::new(), waiting: VecDeque::new() };
+    let mut tree =
+        Tree { known: HashSet::from([path.to_owned()]), paths: AgentPaths::default(), waiting: VecDeque::new() };
     tree.add(path, &session, "/root", &root, spawned, draft);
     drop(log);
     while let Some(Waiting { file, agent_path, link }) = tree.waiting.pop_front() {
@@ -88,7 +90,7 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
 /// The threads of a session while they are found.
 struct Tree {
     known: HashSet<PathBuf>,
-    paths: HashSet<String>,
+    paths: AgentPaths,
     waiting: VecDeque<Waiting>,
 }
 
@@ -119,13 +121,7 @@ impl Tree {
     }
 
     fn queue(&mut self, file: PathBuf, parent: &str, name: &str, link: Link) {
-        let path = agent_path(parent, name);
-        let mut made = path.clone();
-        let mut number = 1;
-        while !self.paths.insert(made.clone()) {
-            number += 1;
-            made = format!("{path}_{number}");
-        }
+        let made = self.paths.add(parent, name);
         self.waiting.push_back(Waiting { file, agent_path: made, link });
     }
 }

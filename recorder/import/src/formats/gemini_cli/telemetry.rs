@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use trace_recorder::format::import::Place;
 
 use crate::draft::Draft;
@@ -38,13 +39,19 @@ struct Attributes<'a> {
     session: Option<Text<'a>>,
     #[serde(borrow)]
     role: Option<Text<'a>>,
-    #[serde(borrow, alias = "model_name")]
+    #[serde(borrow)]
     model: Option<Text<'a>>,
-    #[serde(alias = "duration")]
+    #[serde(borrow)]
+    model_name: Option<Text<'a>>,
     duration_ms: Option<f64>,
-    #[serde(borrow, rename = "error.message", alias = "error")]
-    error: Option<Text<'a>>,
-    status_code: Option<serde_json::Value>,
+    duration: Option<f64>,
+    #[serde(borrow, rename = "error.message")]
+    error_message: Option<Text<'a>>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    /// A number, or a text.
+    #[serde(borrow)]
+    status_code: Option<&'a RawValue>,
     input_token_count: Option<f64>,
     output_token_count: Option<f64>,
 }
@@ -64,8 +71,6 @@ pub(crate) struct Attempt {
 struct Response {
     at: i64,
     duration_ms: i64,
-    input: u64,
-    output: u64,
 }
 
 /// What a dump says of one session.
@@ -73,6 +78,7 @@ struct Response {
 pub(crate) struct Telemetry {
     /// Failed attempts of the session itself.
     failed: Vec<Attempt>,
+    /// The answers with so many tokens of input and of output.
     responses: HashMap<(u64, u64), Vec<Response>>,
     session: String,
 }
@@ -127,20 +133,23 @@ impl Telemetry {
         if attributes.role.as_deref().is_some_and(|role| !ROLES.contains(&role)) {
             return;
         }
-        let duration = attributes.duration_ms.filter(|duration| (0.0..1e12).contains(duration)).map(|ms| ms as i64);
+        let duration = attributes
+            .duration_ms
+            .or(attributes.duration)
+            .filter(|duration| (0.0..1e12).contains(duration))
+            .map(|ms| ms as i64);
         match attributes.name.as_deref() {
             // The dump does not tell which child asked.
             Some("gemini_cli.api_error") if attributes.role.as_deref() != Some("subagent") => {
-                let message = attributes.error.as_deref().unwrap_or("the request failed");
-                let status = attributes.status_code.as_ref().map(|status| match status {
-                    serde_json::Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                });
+                let old = attributes.error.and_then(|error| serde_json::from_str::<Text<'_>>(error.get()).ok());
+                let message = attributes.error_message.as_deref().or(old.as_deref()).unwrap_or("the request failed");
+                let status = attributes.status_code.map(|status| status.get().trim_matches('"'));
                 let status = status.filter(|status| status.parse::<u16>().is_ok());
+                let model = attributes.model.as_deref().or(attributes.model_name.as_deref());
                 self.failed.push(Attempt {
                     at,
                     began: duration.map(|duration| at - duration),
-                    model: attributes.model.as_deref().unwrap_or_default().to_owned(),
+                    model: model.unwrap_or_default().to_owned(),
                     error: status.map_or_else(|| message.to_owned(), |status| format!("HTTP {status}: {message}")),
                     place,
                 });
@@ -149,8 +158,7 @@ impl Telemetry {
                 let count = |number: Option<f64>| number.unwrap_or_default() as u64;
                 let (input, output) = (count(attributes.input_token_count), count(attributes.output_token_count));
                 if let Some(duration_ms) = duration {
-                    let response = Response { at, duration_ms, input, output };
-                    self.responses.entry((input, output)).or_default().push(response);
+                    self.responses.entry((input, output)).or_default().push(Response { at, duration_ms });
                 }
             }
             _ => {}
@@ -167,7 +175,6 @@ impl Telemetry {
         let outputs = [usage.output, usage.output.saturating_sub(usage.reasoning_output)];
         let found = outputs.iter().find_map(|output| self.responses.get(&(usage.input, *output)))?;
         let near = found.iter().min_by_key(|response| response.at.abs_diff(at))?;
-        debug_assert!(near.input == usage.input && outputs.contains(&near.output), "the key is made of them");
         (near.at.abs_diff(at) <= MAX_DISTANCE_MS).then(|| near.at.min(at) - near.duration_ms)
     }
 }

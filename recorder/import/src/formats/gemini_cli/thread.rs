@@ -18,6 +18,7 @@ use crate::draft::Draft;
 use crate::event::{Clock, EventRef, Stamp};
 use crate::item::{Content, Item, Output, Role};
 use crate::note::Code;
+use crate::text::compact;
 use crate::thread::{Answer, Call, CallResult, Request, ThreadInfo, ThreadWriter, child_thread_id};
 use crate::time::millis;
 
@@ -215,8 +216,8 @@ impl Teller<'_, '_> {
         let text = text(&parts);
         let is_context = text.starts_with(CONTEXT);
         // A child has one task. What comes later reminds it of that.
-        let is_first = !self.is_child || self.turns == 0;
-        let is_prompt = !is_context && is_first;
+        let is_reminder = self.is_child && self.turns > 0;
+        let is_prompt = !is_context && !is_reminder;
         if is_prompt {
             self.failed_attempts(at);
             self.conclude(false);
@@ -394,7 +395,7 @@ impl Teller<'_, '_> {
             let item = Item::FunctionCall {
                 id: called.item.as_str().into(),
                 name: (*called.call.name).into(),
-                arguments: called.call.args.map_or("", RawValue::get).into(),
+                arguments: arguments(called.call.args),
                 call_id: called.call_id.as_str().into(),
             };
             let item = add(self.draft, &item);
@@ -420,7 +421,7 @@ impl Teller<'_, '_> {
                 name: &called.call.name,
                 namespace: None,
                 kind: kind(&called.call.name),
-                arguments: called.call.args.map_or("", RawValue::get),
+                arguments: &arguments(called.call.args),
                 is_custom: false,
             };
             let tool = self.writer.begin_call(self.draft, &call, stamp);
@@ -564,7 +565,7 @@ impl Teller<'_, '_> {
                     let item = Item::FunctionCall {
                         id: format!("{id}:{index}").into(),
                         name: (*call.name).into(),
-                        arguments: call.args.map_or("", RawValue::get).into(),
+                        arguments: arguments(call.args),
                         call_id: call_id.into(),
                     };
                     self.call_ids.insert(call_id.to_owned());
@@ -650,6 +651,10 @@ fn answered_call<'p>(part: &'p Part<'_>) -> Option<&'p str> {
 
 fn is_summary(part: &Part<'_>) -> bool {
     part.text.as_deref().is_some_and(|text| text.trim_start().starts_with(SUMMARY))
+}
+
+fn arguments(args: Option<&RawValue>) -> Cow<'_, str> {
+    args.map_or(Cow::Borrowed(""), |args| compact(args.get()))
 }
 
 fn output_item<'a>(id: &str, call: &'a str, text: &'a str) -> Item<'a> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 
 use super::records::{Part, ToolInput, ToolMetadata, ToolState};
+use crate::text::{Text, compact};
 
 /// How the output of a command ends that was stopped, in two eras of the program.
 const STOPPED: [&str; 2] = ["<shell_metadata>", "<bash_metadata>"];
@@ -15,15 +16,17 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) kind: ToolKind<'static>,
     /// The arguments as JSON text.
-    pub(crate) arguments: &'a str,
+    pub(crate) arguments: Cow<'a, str>,
     pub(crate) began: Option<i64>,
     pub(crate) ended: Option<i64>,
     /// How it ended. `None` if it did not.
     pub(crate) status: Option<ExecutionStatus>,
     /// What the model saw of it. `None` if it did not end.
     pub(crate) output: Option<&'a str>,
-    /// The command and its exit code, if it ended by itself.
-    pub(crate) command: Option<(String, i32)>,
+    /// The command, if it runs still or ended by itself.
+    pub(crate) command: Option<String>,
+    /// The exit code of the command.
+    pub(crate) exit: Option<i32>,
     /// The session of the child that it started.
     pub(crate) child: Option<String>,
     /// What it is about, the task and the kind of agent, for a child.
@@ -58,18 +61,21 @@ impl<'a> ToolCall<'a> {
             "error" => Some(state.error.as_deref().unwrap_or_default()),
             _ => None,
         };
-        let own = |text: Option<crate::text::Text<'_>>| text.map(|text| text.0.into_owned());
+        let own = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned());
         let is_task = tool == "task";
-        let command = own(input.command).filter(|_| tool == "bash" && output.is_some()).zip(metadata.exit);
+        let exit = metadata.exit.filter(|_| tool == "bash" && output.is_some());
+        let runs = exit.is_some() || *state.status == *"running";
+        let command = own(input.command).filter(|_| tool == "bash" && runs);
         Some(Self {
             name,
             kind: kind(tool),
-            arguments: state.input.map_or("", serde_json::value::RawValue::get),
+            arguments: state.input.map_or(Cow::Borrowed(""), |input| compact(input.get())),
             began: state.time.start(),
             ended: state.time.end(),
             status,
             output,
             command,
+            exit,
             child: own(metadata.session).filter(|id| is_task && !id.is_empty()),
             task: Task {
                 name: own(input.description),

@@ -9,7 +9,8 @@ use super::thread::{Link, tell};
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::note::Code;
-use crate::thread::{ThreadInfo, agent_path};
+use crate::paths::AgentPaths;
+use crate::thread::ThreadInfo;
 
 /// A thread whose session is not read yet.
 struct Waiting {
@@ -42,77 +43,70 @@ pub(crate) fn read(path: &Path, id: &str, store: &mut dyn Store, draft: &mut Dra
     if let Some(title) = &loaded.info.title {
         draft.title(title);
     }
-    let mut known = HashSet::from([id.to_owned()]);
-    let mut paths = HashSet::new();
-    let mut waiting = VecDeque::new();
-    one(&loaded, "/root", None, store, draft, &mut known, &mut paths, &mut waiting)?;
+    let mut tree =
+        Tree { known: HashSet::from([id.to_owned()]), paths: AgentPaths::default(), waiting: VecDeque::new() };
+    tree.one(&loaded, "/root", None, store, draft)?;
     drop(loaded);
-    while let Some(Waiting { session, agent_path, link }) = waiting.pop_front() {
+    while let Some(Waiting { session, agent_path, link }) = tree.waiting.pop_front() {
         match store.load(&session, draft)? {
-            Some(loaded) => {
-                one(&loaded, &agent_path, Some(&link), store, draft, &mut known, &mut paths, &mut waiting)?;
-            }
+            Some(loaded) => tree.one(&loaded, &agent_path, Some(&link), store, draft)?,
             None => draft.note(Code::ChildMissing, None),
         }
     }
     Ok(())
 }
 
-/// Tells one thread, and puts its children into the queue.
-#[expect(clippy::too_many_arguments, reason = "the state of one loop")]
-fn one(
-    loaded: &Loaded,
-    path: &str,
-    link: Option<&Link>,
-    store: &mut dyn Store,
-    draft: &mut Draft,
-    known: &mut HashSet<String>,
-    paths: &mut HashSet<String>,
-    waiting: &mut VecDeque<Waiting>,
-) -> Result<(), ImportError> {
-    let thread = thread_id(&loaded.info.id);
-    let spawned = link.and_then(|link| link.spawned.as_ref());
-    let role = spawned.and_then(|spawned| spawned.role.clone());
-    let info = ThreadInfo {
-        id: thread.clone(),
-        agent_path: path.to_owned(),
-        parent: link.map(|link| link.parent.clone()),
-        task_name: spawned
-            .and_then(|spawned| spawned.task_name.clone())
-            .or_else(|| link.and(loaded.info.title.clone())),
-        nickname: role.clone(),
-        agent_role: role,
-        model: None,
-        cwd: loaded.info.directory.clone(),
-    };
-    let children = tell(loaded, info, link, draft);
-    let mut queue = |session: String, name: &str, spawned| {
-        if known.insert(session.clone()) {
-            let agent_path = unused(&agent_path(path, name), paths);
-            waiting.push_back(Waiting { session, agent_path, link: Link { parent: thread.clone(), spawned } });
-            return true;
-        }
-        false
-    };
-    for spawned in children {
-        let name = spawned.task_name.clone().unwrap_or_default();
-        queue(spawned.session.clone(), &name, Some(spawned));
-    }
-    for session in store.children(&loaded.info.id)? {
-        if queue(session, "agent", None) {
-            draft.note(Code::ChildUnlinked, Some(loaded.place));
-        }
-    }
-    Ok(())
+/// The threads of a session while they are found.
+struct Tree {
+    /// The sessions that are told or wait for it.
+    known: HashSet<String>,
+    paths: AgentPaths,
+    waiting: VecDeque<Waiting>,
 }
 
-/// Returns the path of an agent, with a number behind it if another agent has it.
-fn unused(path: &str, paths: &mut HashSet<String>) -> String {
-    let mut made = path.to_owned();
-    let mut number = 1;
-    while !paths.insert(made.clone()) {
-        number += 1;
-        made = format!("{path}_{number}");
+impl Tree {
+    /// Tells one thread, and puts its children into the queue.
+    fn one(
+        &mut self,
+        loaded: &Loaded,
+        path: &str,
+        link: Option<&Link>,
+        store: &mut dyn Store,
+        draft: &mut Draft,
+    ) -> Result<(), ImportError> {
+        let thread = thread_id(&loaded.info.id);
+        let spawned = link.and_then(|link| link.spawned.as_ref());
+        let role = spawned.and_then(|spawned| spawned.role.clone());
+        let task_name = spawned.and_then(|spawned| spawned.task_name.clone());
+        let info = ThreadInfo {
+            id: thread.clone(),
+            agent_path: path.to_owned(),
+            parent: link.map(|link| link.parent.clone()),
+            task_name: task_name.or_else(|| link.and(loaded.info.title.clone())),
+            nickname: role.clone(),
+            agent_role: role,
+            model: None,
+            cwd: loaded.info.directory.clone(),
+        };
+        for spawned in tell(loaded, info, link, draft) {
+            let name = spawned.task_name.clone().unwrap_or_default();
+            self.queue(spawned.session.clone(), path, &name, Link { parent: thread.clone(), spawned: Some(spawned) });
+        }
+        for session in store.children(&loaded.info.id)? {
+            if self.queue(session, path, "agent", Link { parent: thread.clone(), spawned: None }) {
+                draft.note(Code::ChildUnlinked, Some(loaded.place));
+            }
+        }
+        Ok(())
     }
-    made
+
+    /// Puts a session into the queue unless it was there before.
+    fn queue(&mut self, session: String, parent: &str, name: &str, link: Link) -> bool {
+        let is_new = self.known.insert(session.clone());
+        if is_new {
+            let agent_path = self.paths.add(parent, name);
+            self.waiting.push_back(Waiting { session, agent_path, link });
+        }
+        is_new
+    }
 }

@@ -73,6 +73,7 @@ pub(crate) fn tell(loaded: &Loaded, mut info: ThreadInfo, link: Option<&Link>, d
         entries: &entries,
         history: History::default(),
         call_ids: HashSet::new(),
+        cwd: loaded.info.directory.clone().unwrap_or_default(),
         spawned: Vec::new(),
         by_session: HashMap::new(),
         waiting: waiting(link, &entries, &turns),
@@ -128,6 +129,7 @@ struct Teller<'d, 'a, 'l> {
     /// What the model sees next.
     history: History,
     call_ids: HashSet<String>,
+    cwd: String,
     spawned: Vec<Spawned>,
     by_session: HashMap<String, usize>,
     /// The calls of the parent that wait for the ends of turns.
@@ -324,7 +326,7 @@ impl<'a> Teller<'_, 'a, '_> {
                     let item = Item::FunctionCall {
                         id,
                         name: call.name.clone().into_owned().into(),
-                        arguments: call.arguments.into(),
+                        arguments: Cow::Borrowed(&*call.arguments),
                         call_id: call_id.clone().into(),
                     };
                     let text = self.draft.item(self.writer.lane(), &item).expect("an item is plain data");
@@ -391,10 +393,14 @@ impl<'a> Teller<'_, 'a, '_> {
             name: &pending.call.name,
             namespace: None,
             kind,
-            arguments: pending.call.arguments,
+            arguments: &pending.call.arguments,
             is_custom: false,
         };
         let tool = self.writer.begin_call(self.draft, &call, stamp);
+        if let Some(command) = &pending.call.command {
+            let report = json!({"command": [command], "cwd": self.cwd});
+            self.writer.begin_runtime(self.draft, &tool, ToolKind::ExecCommand, &report, stamp);
+        }
         if let Some(child) = &pending.call.child {
             pending.child = Some(known.unwrap_or_else(|| self.spawn(&tool, child, &pending.call, stamp)));
         }
@@ -431,8 +437,10 @@ impl<'a> Teller<'_, 'a, '_> {
         }
         let stamp = self.clock.stamp(at, pending.place);
         let output = pending.call.output.unwrap_or_default();
-        if let Some((command, exit)) = &pending.call.command {
-            self.writer.command(self.draft, tool, &[command], *exit, output, (stamp, stamp));
+        if let (Some(command), Some(exit)) = (&pending.call.command, pending.call.exit) {
+            let report = json!({"command": [command], "cwd": self.cwd, "exit_code": exit, "aggregated_output": output});
+            let status = if exit == 0 { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
+            self.writer.end_runtime(self.draft, tool, status, &report, stamp);
         }
         let raw = output_item(pending, self.draft.is_summary());
         let result = raw.as_deref().map(CallResult::Item);
