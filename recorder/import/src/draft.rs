@@ -169,6 +169,32 @@ impl Draft {
         if self.is_summary {
             return EventRef { lane: lane.0, index: 0 };
         }
+        self.add(lane, turn, stamp, Some(payload))
+    }
+
+    /// Keeps a place behind the last event of a thread for an event that is told later with [`Draft::fill`].
+    pub(crate) fn reserve(&mut self, lane: Lane, turn: Option<&str>, stamp: Stamp) -> EventRef {
+        if self.is_summary {
+            return EventRef { lane: lane.0, index: 0 };
+        }
+        self.add(lane, turn, stamp, None)
+    }
+
+    /// Puts an event into the place that was kept for it.
+    pub(crate) fn fill(&mut self, place: EventRef, payload: EventPayload<'static>) {
+        if !self.is_summary {
+            self.lanes[place.lane].events[place.index].payload = Some(payload);
+        }
+    }
+
+    fn add(
+        &mut self,
+        lane: Lane,
+        turn: Option<&str>,
+        stamp: Stamp,
+        payload: Option<EventPayload<'static>>,
+    ) -> EventRef {
+        let state = &mut self.lanes[lane.0];
         let turn = turn.map(|turn| match &state.turn {
             Some(last) if **last == *turn => Arc::clone(last),
             _ => Arc::from(turn),
@@ -375,6 +401,7 @@ impl Draft {
         let (last_time, last_place) = (last.time, last.event.stamp.place);
         for merged in events {
             let Pending { stamp, turn, payload, .. } = merged.event;
+            let Some(payload) = payload else { continue };
             let origin = Origin { place: stamp.place, is_timed: stamp.time != Time::Unknown };
             log.write(merged.time, Some(&threads[merged.lane]), turn.as_deref(), origin, payload);
         }

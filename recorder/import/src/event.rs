@@ -58,7 +58,8 @@ pub struct EventRef {
 pub(crate) struct Pending {
     pub(crate) stamp: Stamp,
     pub(crate) turn: Option<Arc<str>>,
-    pub(crate) payload: EventPayload<'static>,
+    /// What happened. `None` for a place that is kept for an event which is told later, or never.
+    pub(crate) payload: Option<EventPayload<'static>>,
     /// Events of other threads that come before this one whatever the times say.
     pub(crate) causes: Vec<EventRef>,
 }

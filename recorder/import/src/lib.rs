@@ -40,8 +40,8 @@ pub use records::{MAX_RECORD_BYTES, Record, Records};
 pub use sessions::{MAX_DEPTH, format, installed, open, recognize, sessions, summarize};
 pub use summary::{Spent, Summary, Usage};
 pub use thread::{
-    Answer, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path, child_thread_id,
-    tool_kind,
+    Answer, Awaited, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path,
+    child_thread_id, tool_kind,
 };
 pub use time::millis;
 pub use write::write;

@@ -115,7 +115,7 @@ mod tests {
         Pending {
             stamp: Stamp { time: time.into().map_or(Time::Unknown, Time::At), place: Place { source: 0, line: 1 } },
             turn: None,
-            payload: EventPayload::ThreadResumed(ThreadResumed { thread_id: "t".into() }),
+            payload: Some(EventPayload::ThreadResumed(ThreadResumed { thread_id: "t".into() })),
             causes: causes.iter().map(|(lane, index)| EventRef { lane: *lane, index: *index }).collect(),
         }
     }

@@ -91,6 +91,8 @@ codes! {
     ChildByText = "child-by-text", "A child is matched with the call that spawned it by the text of its task.";
     /// The earlier part of a session is in another file that is missing.
     HistoryMissing = "history-missing", "An earlier part of the thread is in a file that is missing.";
+    /// The answer of a child is shown as a message, too.
+    AnswerAsMessage = "answer-as-message", "A parent got the answer of a child as the output of a call; it is also shown as a message between them.";
     /// A record of a type that the reader does not know.
     UnknownRecord = "unknown-record", "Records of unknown types are kept in the file, but have no place in the graph.";
     /// A line that is not a record.

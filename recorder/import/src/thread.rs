@@ -7,6 +7,7 @@ use trace_recorder::format::event::{
     InferenceCancelled, InferenceCompleted, InferenceFailed, InferenceStarted, LooseKind, ThreadEnded, ThreadStarted,
     ToolCallEnded, ToolCallRuntimeEnded, ToolCallRuntimeStarted, ToolCallStarted,
 };
+use trace_recorder::format::import::Place;
 use trace_recorder::format::{
     EventPayload, ExecutionStatus, PayloadKind, PayloadRef, Requester, RolloutStatus, ToolKind, ToolSummary,
 };
@@ -117,6 +118,16 @@ pub struct ToolId {
     call_id: String,
     kind: ToolKind<'static>,
     began: EventRef,
+}
+
+/// A place in the thread of a parent for the answer of a child.
+#[derive(Debug, Clone)]
+pub struct Awaited {
+    event: EventRef,
+    thread: String,
+    agent_path: String,
+    item_id: String,
+    place: Place,
 }
 
 /// Writes the events of one thread to a [`Draft`].
@@ -538,18 +549,6 @@ impl ThreadWriter {
         self.end_runtime(draft, tool, ExecutionStatus::Completed, &end, stamp)
     }
 
-    /// Records that `parent` received the answer of the current or last turn of this thread. Returns `None` if there was none.
-    pub fn result_observed(
-        &mut self,
-        draft: &mut Draft,
-        parent: &str,
-        message: &str,
-        stamp: Stamp,
-    ) -> Option<EventRef> {
-        let turn = self.turn.clone()?;
-        Some(self.result_of_turn(draft, &turn, parent, message, stamp))
-    }
-
     /// Records that `parent` received the answer of the turn `turn` of this thread.
     pub fn result_of_turn(
         &mut self,
@@ -569,6 +568,41 @@ impl ThreadWriter {
             carried_payload: Some(carried),
         };
         draft.push(self.lane, Some(turn), stamp, EventPayload::AgentResultObserved(observed))
+    }
+
+    /// Keeps a place for the answer of a child that this thread gets here, such as the output of a call. The child is told later,
+    /// with [`ThreadWriter::answered`].
+    /// `id` is one that no other item has.
+    pub fn await_answer(&self, draft: &mut Draft, id: String, stamp: Stamp) -> Awaited {
+        Awaited {
+            event: draft.reserve(self.lane, self.turn.as_deref(), stamp),
+            thread: self.id.clone(),
+            agent_path: self.agent_path.clone(),
+            item_id: id,
+            place: stamp.place,
+        }
+    }
+
+    /// Records that the parent received the answer of the current or last turn of this thread. An edge leads from a child to a
+    /// message in its parent's thread, so the answer becomes such a message beside what the parent got
+    /// (`answer-as-message`). Does nothing if the thread had no turn, or if the answer is empty.
+    pub fn answered(&mut self, draft: &mut Draft, awaited: &Awaited, message: &str, stamp: Stamp) {
+        let Some(turn) = self.turn.clone().filter(|_| !message.is_empty()) else { return };
+        let item = json!({
+            "type": "agent_message",
+            "id": awaited.item_id,
+            "author": self.agent_path,
+            "recipient": awaited.agent_path,
+            "content": [{"type": "input_text", "text": message}],
+        });
+        let observed = self.result_of_turn(draft, &turn, &awaited.thread, message, stamp);
+        let accepted = HistoryItemAccepted {
+            item_id: awaited.item_id.clone().into(),
+            agent_message_payload: Some(draft.value(PayloadKind::ProtocolEvent, &item)),
+        };
+        draft.fill(awaited.event, EventPayload::HistoryItemAccepted(accepted));
+        draft.after(awaited.event, observed);
+        draft.note(Code::AnswerAsMessage, Some(awaited.place));
     }
 
     /// Ends a tool call.

@@ -330,7 +330,7 @@ fn a_child_is_found_in_all_layouts() {
         assert_eq!(trace_import::sessions(folder.path()).expect("lists").len(), 1, "{layout}");
         let read = Read::of(folder, &path);
         let edges = read.state["interaction_edges"].as_object().expect("edges");
-        assert_eq!((read.summary.threads, edges.len()), (2, 1), "{layout}");
+        assert_eq!((read.summary.threads, edges.len()), (2, 2), "{layout}: one there, one back");
         let paths: Vec<_> =
             read.state["threads"].as_object().expect("threads").values().map(|thread| &thread["agent_path"]).collect();
         assert!(paths.contains(&&json!("/root/count_it")), "{layout}: {paths:?}");

@@ -1,6 +1,9 @@
 //! Sessions of opencode, against what the program exported.
 
+#![expect(clippy::print_stderr, reason = "the scores are for people")]
+
 mod imported;
+mod scripted;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -76,6 +79,7 @@ struct Facts {
     calls: usize,
     tools: usize,
     failed_tools: usize,
+    answers: usize,
     tokens: [u64; 3],
 }
 
@@ -88,7 +92,10 @@ impl Facts {
             facts.threads += 1;
             let began = session["info"]["time"]["created"].as_u64().expect("a time");
             let messages = session["messages"].as_array().expect("messages").iter();
-            let own = messages.filter(|message| message["info"]["time"]["created"].as_u64().expect("a time") >= began);
+            let is_own = |message: &&Value| message["info"]["time"]["created"].as_u64().expect("a time") >= began;
+            // A fork in which nothing happened shows what it took over.
+            let is_empty = !messages.clone().any(|message| is_own(&message));
+            let own = messages.filter(|message| is_empty || is_own(message));
             let mut errors: BTreeMap<&str, &str> = BTreeMap::new();
             for message in own {
                 let info = &message["info"];
@@ -113,6 +120,8 @@ impl Facts {
                         || (state["status"] == "error" && state["error"] != "Task cancelled")
                         || part["tool"] == "invalid";
                     facts.failed_tools += usize::from(has_failed);
+                    let is_answer = part["tool"] == "task" && state["error"] != "Task cancelled";
+                    facts.answers += usize::from(is_answer && state["metadata"]["sessionId"].is_string());
                 }
             }
             facts.cancelled_turns += errors.values().filter(|error| **error == "MessageAbortedError").count();
@@ -131,6 +140,7 @@ impl Facts {
             calls: objects(state, "inference_calls").len(),
             tools: objects(state, "tool_calls").len(),
             failed_tools: count("tool_calls", "failed"),
+            answers: objects(state, "interaction_edges").iter().filter(|edge| edge["kind"] == "agent_result").count(),
             tokens: tokens(state),
         }
     }
@@ -155,7 +165,8 @@ fn recorded_sessions_are_as_the_program_exports_them() {
             let state = state(session);
             let facts = Facts::of_state(&state);
             assert_eq!(facts, Facts::of_export(&id, &exports), "{session:?}");
-            assert_eq!(objects(&state, "interaction_edges").len(), facts.threads - 1, "{session:?}: edges");
+            let edges = objects(&state, "interaction_edges").len();
+            assert_eq!(edges - facts.answers, facts.threads - 1, "{session:?}: edges");
             let info = &exports[&id]["info"];
             assert!(info["parentID"].is_null(), "{session:?} is a child");
             assert_eq!(summary.cwd.as_deref(), info["directory"].as_str());
@@ -171,6 +182,131 @@ fn recorded_sessions_are_as_the_program_exports_them() {
         let roots = exports.values().filter(|session| session["info"]["parentID"].is_null()).count();
         let formats: HashSet<&str> = sessions.iter().map(|session| session.format).collect();
         assert_eq!(sessions.len(), roots * formats.len(), "{}", folder.display());
+    }
+}
+
+/// The sessions of one recording, by the scripts that the model followed. `None` if the session went on otherwise.
+fn script_of(folder: &Path, id: &str) -> Option<scripted::Facts> {
+    let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+    let facts = |list: &[(&str, usize)]| Some(list.iter().map(|(fact, count)| ((*fact).to_owned(), *count)).collect());
+    match (name.as_str(), id) {
+        // Clients of the server played this one. A prompt, three that were stopped (one with a child), a summary, a prompt.
+        ("abort-api", "ses_dfac919ccffeu5nCIiLVR9GYfn") => facts(&[
+            ("turn /root completed", 3),
+            ("turn /root cancelled", 3),
+            ("turn /root/slow_helper cancelled", 1),
+            ("call completed", 5),
+            ("call cancelled", 4),
+            ("tool command completed", 1),
+            ("tool bash cancelled", 2),
+            ("tool task cancelled", 1),
+            ("edge spawn_agent", 1),
+        ]),
+        // The fork took over the first prompt, and has none of its own.
+        ("abort-api", _) => facts(&[("turn /root completed", 1), ("call completed", 2), ("tool command completed", 1)]),
+        // The summary replaced the script, so the model said something else.
+        ("compaction", _) => None,
+        _ => {
+            let script: Value =
+                serde_json::from_slice(&fs::read(folder.join("script.json")).expect("a script")).expect("is JSON");
+            let runs = script["runs"].as_array().expect("runs").iter();
+            let runs =
+                runs.filter(|run| run["stream_json"].as_array().is_some_and(|lines| lines[0]["sessionID"] == id));
+            let mut truth = scripted::Facts::new();
+            runs.for_each(|run| {
+                scripted::merge(&mut truth, scripted::played(run["prompt"].as_str().expect("a prompt")));
+            });
+            Some(truth)
+        }
+    }
+}
+
+#[test]
+fn recorded_sessions_are_as_their_scripts_tell() {
+    let mut score = scripted::Score::default();
+    for folder in recorded() {
+        for session in trace_import::sessions(&folder).expect("searches") {
+            let id = trace_import::summarize(&session).expect("summarizes").id;
+            let Some(truth) = script_of(&folder, &id) else { continue };
+            let differences = score.add(&truth, &scripted::told(&state(&session)));
+            assert!(differences.is_empty(), "{session:?}: {differences:?}");
+        }
+    }
+    eprintln!("against the scripts:\n{}", score.lines().join("\n"));
+}
+
+#[test]
+fn each_call_has_the_tokens_of_its_message() {
+    let mut calls = 0;
+    for folder in recorded() {
+        let exports = exported(&folder);
+        for session in trace_import::sessions(&folder).expect("searches") {
+            let id = trace_import::summarize(&session).expect("summarizes").id;
+            let info = &exports[&id]["info"];
+            let state = state(&session);
+            let root = &state["root_thread_id"];
+            let mut told: Vec<[u64; 3]> = objects(&state, "inference_calls")
+                .iter()
+                .filter(|call| call["thread_id"] == *root && !call["usage"].is_null())
+                .map(|call| {
+                    ["input_tokens", "cached_input_tokens", "output_tokens"].map(|field| count(&call["usage"][field]))
+                })
+                .collect();
+            let began = count(&info["time"]["created"]);
+            let messages = exports[&id]["messages"].as_array().expect("messages");
+            let is_empty = messages.iter().all(|message| count(&message["info"]["time"]["created"]) < began);
+            let mut exported: Vec<[u64; 3]> = messages
+                .iter()
+                .filter(|message| is_empty || count(&message["info"]["time"]["created"]) >= began)
+                .map(|message| &message["info"]["tokens"])
+                .filter(|tokens| count(&tokens["input"]) > 0)
+                .map(|tokens| {
+                    let cached = count(&tokens["cache"]["read"]);
+                    [count(&tokens["input"]) + cached, cached, count(&tokens["output"]) + count(&tokens["reasoning"])]
+                })
+                .collect();
+            told.sort_unstable();
+            exported.sort_unstable();
+            assert_eq!(told, exported, "{session:?}");
+            calls += told.len();
+            // What the program itself counts for the session, copies included.
+            let sum = &info["tokens"];
+            if sum.is_object() && began <= count(&messages[0]["info"]["time"]["created"]) {
+                let told = told.iter().fold([0; 2], |sum, call| [sum[0] + call[0], sum[1] + call[2]]);
+                let counted = count(&sum["input"]) + count(&sum["cache"]["read"]) + count(&sum["cache"]["write"]);
+                assert_eq!(told, [counted, count(&sum["output"]) + count(&sum["reasoning"])], "{session:?}");
+            }
+        }
+    }
+    eprintln!("{calls} calls have the tokens of their messages");
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+#[test]
+fn a_fork_is_counted_once() {
+    for folder in recorded() {
+        let sessions = trace_import::sessions(&folder).expect("searches");
+        let keys = |session: &SessionRef| -> Vec<String> {
+            let summary = trace_import::summarize(session).expect("summarizes");
+            summary.spent.iter().filter_map(|spent| spent.key.clone()).collect()
+        };
+        let by_format = |format: &str| sessions.iter().filter(|session| session.format == format).collect::<Vec<_>>();
+        if !folder.ends_with("opencode/abort-api") {
+            continue;
+        }
+        for format in ["opencode", "opencode-export"] {
+            let [fork, origin] = by_format(format)[..] else { panic!("{sessions:?}") };
+            let (fork, origin) = (keys(fork), keys(origin));
+            assert_eq!(fork.len(), 2);
+            assert!(fork.iter().all(|key| origin.contains(key)), "{fork:?} {origin:?}");
+            let mut once = origin.clone();
+            once.sort();
+            once.dedup();
+            assert_eq!(once.len(), origin.len(), "calls of one session differ");
+        }
     }
 }
 
@@ -371,7 +507,8 @@ fn a_child_that_gets_two_tasks_is_one_thread() {
     assert!(trace_import::sessions(&child).expect("reads").is_empty(), "a child is no session of its own");
     let state = state(&only(&path));
     assert_eq!(outcome(&state)[0], "completed completed completed");
-    assert_eq!((objects(&state, "threads").len(), objects(&state, "interaction_edges").len()), (2, 1));
+    // The thread began with one task and answered two.
+    assert_eq!((objects(&state, "threads").len(), objects(&state, "interaction_edges").len()), (2, 3));
     assert!(objects(&state, "threads").iter().any(|thread| thread["agent_path"] == "/root/help"));
 }
 

@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 
 use super::items::{BlockKind, after_exit_code, exit_code, item, tool_kind};
-use super::kin::{ChildResult, Spawned};
+use super::kin::{ChildAnswer, ChildResult, Spawned};
 use super::prompt::INTERRUPTED;
 use super::records::{Block, CallInput, Flag, ToolUseResult};
 use super::teller::{OpenCall, Teller};
@@ -126,11 +126,19 @@ impl<'a> Teller<'_, 'a> {
             Some(to_raw_value(&item).expect("an item is plain data"))
         };
         let result = raw.as_deref().map(CallResult::Item);
+        // A call that was stopped, or whose child works in the background, got no answer.
+        let has_waited = open.spawned.is_some() && !is_background(entry);
+        let has_answer = has_waited && matches!(status, ExecutionStatus::Completed | ExecutionStatus::Failed);
+        let answer = has_answer.then(|| ChildAnswer {
+            awaited: self.writer.await_answer(self.draft, format!("{}:answer", open.tool.as_str()), stamp),
+            message: text.into_owned(),
+            stamp,
+        });
         let event = self.writer.end_call(self.draft, &open.tool, status, result, stamp);
         self.told.last = event;
         match open.spawned {
-            Some(spawned) if !is_background(entry) => {
-                self.told.spawned[spawned].result = Some(ChildResult { event, status });
+            Some(spawned) if has_waited => {
+                self.told.spawned[spawned].result = Some(ChildResult { event, status, answer });
             }
             None if *open.tool.kind() == ToolKind::SpawnAgent && status == ExecutionStatus::Completed => {
                 self.draft.note(Code::ChildMissing, Some(entry.place));

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::event::EventRef;
+use crate::event::{EventRef, Stamp};
+use crate::thread::Awaited;
 
 /// A child, as the files tell of it.
 #[derive(Debug, Default)]
@@ -56,6 +57,19 @@ pub(crate) struct ChildResult {
     pub(crate) event: EventRef,
     /// Its status.
     pub(crate) status: trace_recorder::format::ExecutionStatus,
+    /// The child's answer.
+    pub(crate) answer: Option<ChildAnswer>,
+}
+
+/// The answer of a child, as its parent got it.
+#[derive(Debug, Clone)]
+pub(crate) struct ChildAnswer {
+    /// The place for it in the parent's thread.
+    pub(crate) awaited: Awaited,
+    /// What it says.
+    pub(crate) message: String,
+    /// When it came.
+    pub(crate) stamp: Stamp,
 }
 
 /// What was told of a thread.
@@ -68,5 +82,16 @@ pub(crate) struct Told {
     /// The children that it spawned.
     pub(crate) spawned: Vec<Spawned>,
     /// Notices of the ends of children, which began turns.
-    pub(crate) notices: Vec<(usize, EventRef)>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// A notice of the end of a child that worked in the background. It begins a turn of the parent.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    /// The child.
+    pub(crate) child: usize,
+    /// The start of the turn.
+    pub(crate) event: EventRef,
+    /// What it says.
+    pub(crate) answer: ChildAnswer,
 }

@@ -9,7 +9,7 @@ use trace_recorder::format::ExecutionStatus;
 use super::answers::tokens;
 use super::copies::copied;
 use super::items::BlockKind;
-use super::kin::{Child, ChildResult, Kin, Spawned, Told};
+use super::kin::{Child, ChildResult, Kin, Notice, Spawned, Told};
 use super::layout;
 use super::records::{AgentMeta, CallInput, Flag, ToolUseResult};
 use super::scan::{Scan, ends_in_api_error};
@@ -358,6 +358,7 @@ impl Telling<'_, '_> {
             copied: &self.session.copied,
             kin: self.kin,
             parent_status: None,
+            answer: None,
             is_child: false,
             is_linear: self.session.is_linear,
         };
@@ -382,9 +383,9 @@ impl Telling<'_, '_> {
             };
             self.child(child, &ids, cwd.as_deref(), &mut is_told, &mut waiting, &mut notices);
         }
-        for (child, event) in notices {
-            if let Some(last) = self.told.get(&child) {
-                self.draft.after(event, *last);
+        for notice in notices {
+            if let Some(last) = self.told.get(&notice.child) {
+                self.draft.after(notice.event, *last);
             }
         }
     }
@@ -396,7 +397,7 @@ impl Telling<'_, '_> {
         cwd: Option<&str>,
         is_told: &mut [bool],
         queue: &mut VecDeque<Waiting>,
-        notices: &mut Vec<(usize, EventRef)>,
+        notices: &mut Vec<Notice>,
     ) {
         let lines = &self.session.children[waiting.child].entries;
         let child = &self.kin.children[waiting.child];
@@ -417,6 +418,7 @@ impl Telling<'_, '_> {
         };
         let result: Option<ChildResult> = spawned.and_then(|spawned| spawned.result.clone());
         let writer = ThreadWriter::start(self.draft, info, first.stamp());
+        let noticed = notices.iter().find(|notice| notice.child == waiting.child).map(|notice| &notice.answer);
         let copied =
             lines.iter().filter_map(|entry| entry.line.uuid.as_deref()).filter(|id| ids.contains(id)).collect();
         let material = Material {
@@ -427,6 +429,7 @@ impl Telling<'_, '_> {
                 .as_ref()
                 .map(|result| result.status)
                 .filter(|status| *status != ExecutionStatus::Running),
+            answer: result.as_ref().and_then(|result| result.answer.as_ref()).or(noticed),
             is_child: true,
             is_linear: self.session.is_linear,
         };
@@ -459,7 +462,7 @@ fn note_children(
     path: &str,
     is_told: &mut [bool],
     queue: &mut VecDeque<Waiting>,
-    notices: &mut Vec<(usize, EventRef)>,
+    notices: &mut Vec<Notice>,
 ) {
     notices.extend(told.notices);
     for spawned in told.spawned {

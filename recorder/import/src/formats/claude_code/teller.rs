@@ -9,7 +9,7 @@ use trace_recorder::format::ExecutionStatus;
 
 use super::history::{Added, Piece, Tree};
 use super::items::{BlockKind, item};
-use super::kin::{Kin, Told};
+use super::kin::{ChildAnswer, Kin, Told};
 use super::recorded::Requests;
 use super::records::Block;
 use super::scan::Scan;
@@ -70,6 +70,8 @@ pub(crate) struct Material<'m, 'a> {
     pub(crate) kin: &'m Kin,
     /// How the call that spawned the thread ended, for a child.
     pub(crate) parent_status: Option<ExecutionStatus>,
+    /// What the parent got as the answer of the thread.
+    pub(crate) answer: Option<&'m ChildAnswer>,
     /// Whether the thread is a child.
     pub(crate) is_child: bool,
     /// Whether the lines follow one another, and do not name the line that they follow.

@@ -83,6 +83,9 @@ impl<'a> Teller<'_, 'a> {
 
     fn finish(&mut self) {
         self.conclude(true);
+        if let Some(answer) = self.material.answer.filter(|_| !self.writer.is_in_turn()) {
+            self.writer.answered(self.draft, &answer.awaited, &answer.message, answer.stamp);
+        }
         let mut open: Vec<_> = self.open.values().map(|call| call.began.place).collect();
         open.sort_by_key(|place| (place.source, place.line));
         for place in open {

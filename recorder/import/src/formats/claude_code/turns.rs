@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
+use super::kin::{ChildAnswer, Notice};
 use super::prompt::{INTERRUPTED, Said, notified_agent};
 use super::records::Attachment;
 use super::teller::{Teller, Turn, hash_of};
@@ -111,12 +112,21 @@ impl<'a> Teller<'_, 'a> {
         if !continues {
             self.conclude(false);
             let event = self.begin_turn(index);
-            let child =
-                entry.first_text().and_then(notified_agent).and_then(|agent| self.material.kin.by_agent.get(agent));
-            self.told.notices.extend(child.map(|child| (*child, event)));
+            self.notice(index, event);
         }
         self.keep(index);
         self.touch(index);
+    }
+
+    /// Keeps a place for the answer of a child if a line tells that it ended.
+    fn notice(&mut self, index: usize, event: EventRef) {
+        let entry = self.entry(index);
+        let Some(text) = entry.first_text() else { return };
+        let Some(child) = notified_agent(text).and_then(|agent| self.material.kin.by_agent.get(agent)) else { return };
+        let id = format!("{}:answer", self.item_id(index, 0, 1));
+        let awaited = self.writer.await_answer(self.draft, id, entry.stamp());
+        let answer = ChildAnswer { awaited, message: text.to_owned(), stamp: entry.stamp() };
+        self.told.notices.push(Notice { child: *child, event, answer });
     }
 
     pub(super) fn attachment(&mut self, index: usize) {

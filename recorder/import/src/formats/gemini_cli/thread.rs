@@ -19,7 +19,7 @@ use crate::event::{Clock, EventRef, Stamp};
 use crate::item::{Content, Item, Output, Role};
 use crate::note::Code;
 use crate::text::compact;
-use crate::thread::{Answer, Call, CallResult, Request, ThreadInfo, ThreadWriter, child_thread_id};
+use crate::thread::{Answer, Awaited, Call, CallResult, Request, ThreadInfo, ThreadWriter, child_thread_id};
 use crate::time::millis;
 
 /// The provider of all models.
@@ -47,6 +47,8 @@ pub(crate) struct Spawned {
     pub(crate) end: Option<EventRef>,
     /// How the child ended, as the thread saw it.
     pub(crate) status: Option<ExecutionStatus>,
+    /// What the call answered, where the thread has room for it, and when.
+    pub(crate) answer: Option<(Awaited, String, Option<i64>)>,
 }
 
 /// What leads from a parent to a child.
@@ -94,7 +96,7 @@ pub(crate) fn tell(
         attempts: telemetry.map_or(&[][..], |telemetry| telemetry.failed(&log.header.session, log.header.is_child)),
         telemetry: telemetry.filter(|_| !log.header.is_child),
     };
-    let (spawned_by_it, last) = teller.tell(log);
+    let (spawned_by_it, last) = teller.tell(log, spawned.and_then(|spawned| spawned.answer.as_ref()));
     if let Some(end) = spawned.and_then(|spawned| spawned.end) {
         draft.after(end, last);
     }
@@ -166,7 +168,7 @@ struct Called<'a> {
 }
 
 impl Teller<'_, '_> {
-    fn tell(mut self, log: &Log) -> (Vec<Spawned>, EventRef) {
+    fn tell(mut self, log: &Log, answer: Option<&(Awaited, String, Option<i64>)>) -> (Vec<Spawned>, EventRef) {
         for step in &log.steps {
             match step {
                 Step::Message(index) => {
@@ -186,7 +188,12 @@ impl Teller<'_, '_> {
             }
         }
         self.failed_attempts(None);
+        let place = self.turn.as_ref().map(|turn| turn.place).or(log.place);
         self.conclude(true);
+        if let Some((awaited, message, at)) = answer.filter(|_| !self.writer.is_in_turn()) {
+            let stamp = self.clock.stamp(*at, place.unwrap_or(Place { source: 0, line: 1 }));
+            self.writer.answered(self.draft, awaited, message, stamp);
+        }
         (self.spawned, self.last_event)
     }
 
@@ -450,6 +457,10 @@ impl Teller<'_, '_> {
                 to_raw_value(&item).expect("an item is plain data")
             });
             let result = item.as_deref().map(CallResult::Item);
+            // A call that was stopped did not wait.
+            let has_waited = spawned.is_some() && status != ExecutionStatus::Cancelled;
+            let awaited =
+                has_waited.then(|| self.writer.await_answer(self.draft, format!("{}:answer", tool.as_str()), ended));
             self.last_event = self.writer.end_call(self.draft, &tool, status, result, ended);
             if let Some(item) = &item {
                 let item = self.draft.raw_item(self.writer.lane(), item);
@@ -460,6 +471,7 @@ impl Teller<'_, '_> {
             if let Some(spawned) = spawned {
                 self.spawned[spawned].end = Some(self.last_event);
                 self.spawned[spawned].status = termination(output).or(Some(status));
+                self.spawned[spawned].answer = awaited.map(|awaited| (awaited, output.to_owned(), called.ended));
             }
             if self.is_child && *called.call.name == *COMPLETE && status == ExecutionStatus::Completed {
                 state = State::Done;
@@ -479,7 +491,7 @@ impl Teller<'_, '_> {
         let prompt = called.arguments.prompt.as_deref().unwrap_or_default();
         let event = self.writer.spawned(self.draft, tool, &thread, prompt, stamp);
         let name = called.arguments.agent_name.as_deref().map(str::to_owned);
-        self.spawned.push(Spawned { agent: agent.to_owned(), name, event, end: None, status: None });
+        self.spawned.push(Spawned { agent: agent.to_owned(), name, event, end: None, status: None, answer: None });
         Some(self.spawned.len() - 1)
     }
 

@@ -17,7 +17,8 @@ use crate::draft::Draft;
 use crate::event::{Clock, EventRef, Stamp};
 use crate::item::{Content, Item, Output, Role};
 use crate::note::Code;
-use crate::thread::{Answer, Call, CallResult, Request, ThreadInfo, ThreadWriter, ToolId};
+use crate::summary::Usage;
+use crate::thread::{Answer, Awaited, Call, CallResult, Request, ThreadInfo, ThreadWriter, ToolId};
 
 /// A child that a call of the thread started.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct TaskCall {
     pub(crate) ended: Option<i64>,
     /// The end of the call, if it waited for the child.
     pub(crate) end: Option<EventRef>,
+    /// What the call answered, and where the parent's thread has room for it.
+    pub(crate) answer: Option<(Awaited, String)>,
 }
 
 /// What leads from a parent to a child.
@@ -58,9 +61,13 @@ pub(crate) fn tell(loaded: &Loaded, mut info: ThreadInfo, link: Option<&Link>, d
     info.model = entries.iter().find_map(|entry| entry.message.model.as_deref()).map(str::to_owned);
     let spawned = link.and_then(|link| link.spawned.as_ref());
     let mut clock = Clock::default();
+    // A fork in which nothing happened yet would be empty without what it took over.
+    let shows_copies = entries.iter().all(|entry| entry.is_copy);
+    let first = entries.first().and_then(|entry| entry.message.time.created());
+    let created = first.filter(|_| shows_copies).or(loaded.info.created);
     // The parent's call has its time when the child exists already.
-    let began = spawned.and_then(|spawned| spawned.began).max(loaded.info.created);
-    let created = loaded.info.created.filter(|created| began == Some(*created));
+    let began = spawned.and_then(|spawned| spawned.began).max(created);
+    let created = created.filter(|created| began == Some(*created));
     let stamp = clock.stamp(created, loaded.place);
     let writer = ThreadWriter::start(draft, info, stamp);
     if let Some(spawned) = spawned {
@@ -71,6 +78,7 @@ pub(crate) fn tell(loaded: &Loaded, mut info: ThreadInfo, link: Option<&Link>, d
         writer,
         clock,
         entries: &entries,
+        shows_copies,
         history: History::default(),
         call_ids: HashSet::new(),
         cwd: loaded.info.directory.clone().unwrap_or_default(),
@@ -126,6 +134,8 @@ struct Teller<'d, 'a, 'l> {
     writer: ThreadWriter,
     clock: Clock,
     entries: &'a [Entry<'a>],
+    /// Whether copies of messages of another session are told like others.
+    shows_copies: bool,
     /// What the model sees next.
     history: History,
     call_ids: HashSet<String>,
@@ -164,7 +174,12 @@ impl<'a> Teller<'_, 'a, '_> {
         let entries = self.entries;
         let Some(first) = turn.messages().next().map(|first| &entries[first]) else { return };
         if turn.messages().all(|message| entries[message].is_copy) {
-            return self.copies(turn);
+            for message in turn.messages() {
+                self.draft.note(Code::CopiedRecord, Some(entries[message].stored.place));
+            }
+            if !self.shows_copies {
+                return self.copies(turn);
+            }
         }
         let place = first.stored.place;
         let id = match (turn.prompt, first.message.parent.as_deref()) {
@@ -189,9 +204,15 @@ impl<'a> Teller<'_, 'a, '_> {
             self.compacted(&entries[prompt], &entries[*last]);
         }
         let ended = self.end_turn(turn, next);
-        let call = self.waiting.get(&index).and_then(|call| call.end);
-        if let (Some(ended), Some(call)) = (ended, call) {
-            self.draft.after(call, ended);
+        let waiting = self.waiting.get(&index).copied();
+        if let (Some(ended), Some(call)) = (ended, waiting) {
+            if let Some(end) = call.end {
+                self.draft.after(end, ended);
+            }
+            if let Some((awaited, message)) = &call.answer {
+                let stamp = self.clock.stamp(call.ended, self.last.map_or(place, |(place, _)| place));
+                self.writer.answered(self.draft, awaited, message, stamp);
+            }
         }
     }
 
@@ -199,7 +220,6 @@ impl<'a> Teller<'_, 'a, '_> {
     fn copies(&mut self, turn: &Turn) {
         for message in turn.messages() {
             let entry = &self.entries[message];
-            self.draft.note(Code::CopiedRecord, Some(entry.stored.place));
             if *entry.message.role == *"user" {
                 if let Some(item) = prompt_item(entry) {
                     let text = self.draft.item(self.writer.lane(), &item).expect("an item is plain data");
@@ -271,8 +291,7 @@ impl<'a> Teller<'_, 'a, '_> {
             self.draft.note(Code::NoUsage, Some(place));
         }
         let stamp = self.clock.stamp(end, place);
-        let key = Some(format!("opencode:{}", entry.stored.id)).filter(|_| !entry.stored.id.is_empty());
-        self.writer.answer(self.draft, &call, answer, &said.items, usage, key, stamp);
+        self.writer.answer(self.draft, &call, answer, &said.items, usage, key(entry, usage), stamp);
         // An answer that failed is left out of the next request, and so is one of which only thoughts arrived.
         let is_kept = error.is_none() || (message.is_aborted() && (entry.has_part("text") || entry.has_part("tool")));
         self.finish_answer(entry, said, is_kept);
@@ -407,7 +426,7 @@ impl<'a> Teller<'_, 'a, '_> {
         if pending.call.status.is_none() {
             self.draft.note(Code::OutcomeUnknown, Some(pending.place));
             if let Some(child) = pending.child {
-                let call = TaskCall { began: at, ended: None, end: None };
+                let call = TaskCall { began: at, ended: None, end: None, answer: None };
                 self.spawned[child].calls.push(call);
             }
         }
@@ -444,16 +463,20 @@ impl<'a> Teller<'_, 'a, '_> {
         }
         let raw = output_item(pending, self.draft.is_summary());
         let result = raw.as_deref().map(CallResult::Item);
+        // A call that was stopped did not wait.
+        let has_waited = pending.child.is_some() && status != ExecutionStatus::Cancelled;
+        let awaited =
+            has_waited.then(|| self.writer.await_answer(self.draft, format!("{}:answer", tool.as_str()), stamp));
         let end = self.writer.end_call(self.draft, tool, status, result, stamp);
         if let Some(raw) = &raw {
             pending.output = Some(self.draft.raw_item(self.writer.lane(), raw));
             self.writer.accept(self.draft, &output_id(pending.item), stamp);
         }
         if let Some(child) = pending.child {
-            // A call that was stopped did not wait.
-            let end = Some(end).filter(|_| status != ExecutionStatus::Cancelled);
             let (began, ended) = (pending.call.began, pending.call.ended);
-            self.spawned[child].calls.push(TaskCall { began, ended, end });
+            let answer = awaited.map(|awaited| (awaited, output.to_owned()));
+            let end = Some(end).filter(|_| has_waited);
+            self.spawned[child].calls.push(TaskCall { began, ended, end, answer });
         }
     }
 
@@ -517,6 +540,19 @@ impl Said<'_> {
         self.items.push(text);
         self.kept.push(text);
         self.ids.push(id.to_owned());
+    }
+}
+
+/// Returns what a request and its copies in forks have in common. Copies have ids of their own, but keep their times.
+fn key(entry: &Entry<'_>, usage: Option<Usage>) -> Option<String> {
+    let message = &entry.message;
+    match (message.time.created(), message.time.completed()) {
+        (Some(created), Some(completed)) => {
+            let Usage { input, output, .. } = usage.unwrap_or_default();
+            let model = message.model.as_deref().unwrap_or_default();
+            Some(format!("opencode:{created}-{completed}:{model}:{input}:{output}"))
+        }
+        _ => Some(format!("opencode:{}", entry.stored.id)).filter(|_| !entry.stored.id.is_empty()),
     }
 }
 
