@@ -580,8 +580,27 @@ fn a_database_in_use_is_read_with_its_log_and_left_alone() {
     insert(&connection, ROOT, None, &turn);
     let before = listing(folder.path());
     assert!(before.iter().any(|(name, length)| name == "opencode.db-wal" && *length > 0), "{before:?}");
+    let files = ["opencode.db", "opencode.db-wal", "opencode.db-shm"];
     assert_eq!(outcome(&state(&only(&path))), ["completed", "completed", ""]);
     assert_eq!(listing(folder.path()), before);
+    // A program that was killed leaves the log and its index, and a backup may lack the index.
+    for names in [&files[..], &files[..2]] {
+        let left = tempfile::tempdir().expect("a directory");
+        for name in names {
+            fs::copy(folder.path().join(name), left.path().join(name)).expect("copies");
+        }
+        let before = listing(left.path());
+        let contents = || names.iter().map(|name| fs::read(left.path().join(name)).expect("reads")).collect::<Vec<_>>();
+        let was = contents();
+        assert_eq!(outcome(&state(&only(&left.path().join(files[0])))), ["completed", "completed", ""], "{names:?}");
+        assert_eq!(listing(left.path()), before);
+        assert!(contents() == was, "the files are the same to the byte");
+    }
+    // What is written next is seen.
+    let more = [prompt("msg_3", 1700, "More."), answer("msg_4", "msg_3", 1800, &json!({}), &[text("p2", "Yes.")])];
+    insert(&connection, "ses_other", None, &more);
+    assert_eq!(trace_import::sessions(&path).expect("lists").len(), 2);
+    connection.execute("DELETE FROM session WHERE id = 'ses_other'", ()).expect("deletes");
     // A database that nobody uses is read in place.
     drop(connection);
     let before = listing(folder.path());

@@ -43,8 +43,9 @@ pub(crate) struct Database {
 impl Database {
     /// Opens a database without changing anything beside it.
     ///
-    /// A database with pending changes is copied together with them: SQLite would write beside it even to read it. Other
-    /// databases are read as files that nobody changes, so SQLite takes no locks and leaves no files.
+    /// A database that a program has open is read through the index of its log, which SQLite only locks then. Other databases
+    /// with pending changes are copied together with them: SQLite would write beside them even to read them. The rest is read
+    /// as files that nobody changes, so SQLite takes no locks and leaves no files.
     ///
     /// # Errors
     ///
@@ -54,13 +55,15 @@ impl Database {
             return Err(ImportError::io(path, std::io::ErrorKind::InvalidInput.into()));
         }
         let has_pending = PENDING.iter().any(|suffix| length(&beside(path, suffix)) > 0);
-        let (copy, connection) = if has_pending {
+        let (copy, connection) = if has_pending && let Some(connection) = in_use(path)? {
+            (None, Ok(connection))
+        } else if has_pending {
             let (folder, copy) = copy(path)?;
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             (Some(folder), Connection::open_with_flags(copy, flags))
         } else {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-            (None, Connection::open_with_flags(uri(path)?, flags))
+            (None, Connection::open_with_flags(uri(path, "immutable=1")?, flags))
         };
         let connection = connection.map_err(|error| damaged(path, &error))?;
         // The schema of a foreign file must not call functions.
@@ -152,6 +155,8 @@ impl Store for Database {
         let found = self.info(id).map_err(|error| damaged(&self.path, &error))?;
         let Some((info, row)) = found else { return Ok(None) };
         let source = *self.source.get_or_insert_with(|| draft.source(&self.path));
+        // A program that has the database open may write between the messages and their parts.
+        let _snapshot = self.connection.unchecked_transaction();
         let mut loaded = Loaded::new(info, Place { source, line: row });
         let read = self.messages(id, source, &mut loaded).and_then(|()| self.parts(id, &mut loaded));
         if let Err(error) = read {
@@ -233,8 +238,22 @@ fn copy(path: &Path) -> Result<(TempDir, PathBuf), ImportError> {
     Ok((folder, target))
 }
 
-/// Returns the name by which SQLite reads a file that nobody changes.
-fn uri(path: &Path) -> Result<String, ImportError> {
+/// Opens a database that another program has open, or left open, with the index of its log. Returns `None` if SQLite cannot
+/// read it without writing.
+fn in_use(path: &Path) -> Result<Option<Connection>, ImportError> {
+    if length(&beside(path, "-shm")) == 0 || length(&beside(path, "-journal")) > 0 {
+        return Ok(None);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(uri(path, "readonly_shm=1")?, flags).ok();
+    let is_readable = |connection: &Connection| {
+        connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0)).is_ok()
+    };
+    Ok(connection.filter(is_readable))
+}
+
+/// Returns the name by which SQLite only reads a file, with another option.
+fn uri(path: &Path, option: &str) -> Result<String, ImportError> {
     let absolute = std::path::absolute(path).map_err(|source| ImportError::io(path, source))?;
     let mut uri = "file:".to_owned();
     let text = absolute.to_string_lossy();
@@ -250,6 +269,7 @@ fn uri(path: &Path) -> Result<String, ImportError> {
             _ => uri.push(character),
         }
     }
-    uri.push_str("?mode=ro&immutable=1");
+    uri.push_str("?mode=ro&");
+    uri.push_str(option);
     Ok(uri)
 }

@@ -5,6 +5,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use trace_recorder::format::import::Place;
 
@@ -14,6 +16,9 @@ use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::note::Code;
 use crate::text::read_text;
+
+/// Longest step of the clock of a file system.
+const MAX_CLOCK_STEP: Duration = Duration::from_secs(2);
 
 /// Returns whether a folder is such a store.
 pub(crate) fn is_store(path: &Path) -> bool {
@@ -28,55 +33,113 @@ pub(crate) fn session_of_file(path: &Path) -> Option<(PathBuf, String)> {
     (sessions.file_name()? == "session" && is_store(store)).then(|| (store.to_owned(), id.to_owned()))
 }
 
-/// A store, with what its sessions are.
+/// A store, with how its sessions belong together.
 pub(crate) struct Storage {
     path: PathBuf,
-    /// The sessions in the order of their ids, with their files.
-    sessions: Vec<(SessionInfo, PathBuf)>,
+    sessions: Arc<Vec<Member>>,
 }
 
+/// What never changes of a session.
+#[derive(Debug)]
+struct Member {
+    id: String,
+    parent: Option<String>,
+    created: Option<i64>,
+    file: PathBuf,
+}
+
+/// The members of the store that was read last, in the order of their ids.
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    /// The folders of the projects, and when a file was last added to each or removed.
+    folders: Vec<(PathBuf, SystemTime)>,
+    sessions: Arc<Vec<Member>>,
+}
+
+/// A list of sessions reads one after the other. Each has to know its children, which only the files of all sessions tell, so these
+/// are not read each time.
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
 impl Storage {
-    /// Reads what the sessions of a store are. Files that cannot be read are left out with a warning.
+    /// Finds the sessions of a store. Files that cannot be read are left out with a warning.
     ///
     /// # Errors
     ///
     /// Returns an error if the folder cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Self, ImportError> {
-        let mut sessions = Vec::new();
         let folder = path.join("session");
-        for project in entries(&folder).map_err(|source| ImportError::io(&folder, source))? {
-            for file in entries(&project).unwrap_or_default() {
-                if file.extension().is_none_or(|extension| extension != "json") {
-                    continue;
-                }
-                match read_text(&file).map(|text| SessionInfo::parse(&text)) {
-                    Ok(Some(info)) => sessions.push((info, file)),
-                    Ok(None) => tracing::warn!(path = %file.display(), "this file describes no session"),
-                    Err(error) => tracing::warn!(path = %file.display(), %error, "skipped"),
-                }
+        let projects = entries(&folder).map_err(|source| ImportError::io(&folder, source))?;
+        let written = |project: PathBuf| {
+            let data = fs::metadata(&project).ok()?;
+            let written = data.modified().ok()?;
+            data.is_dir().then_some((project, written))
+        };
+        let folders: Vec<_> = projects.into_iter().filter_map(written).collect();
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = match &*known {
+            Some(known) if known.path == path && known.folders == folders => Arc::clone(&known.sessions),
+            _ => {
+                let is_settled = is_settled(&folders);
+                let (sessions, is_whole) = members(&folders);
+                let sessions = Arc::new(sessions);
+                let read = Known { path: path.to_owned(), folders, sessions: Arc::clone(&sessions) };
+                *known = Some(read).filter(|_| is_settled && is_whole);
+                sessions
             }
-        }
-        sessions.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+        };
         Ok(Self { path: path.to_owned(), sessions })
     }
 
     /// Returns the ids of the sessions that no other session started, or that one started which is gone.
     pub(crate) fn roots(&self) -> Vec<String> {
-        let is_root = |info: &SessionInfo| info.parent.as_deref().is_none_or(|parent| self.find(parent).is_none());
-        self.sessions.iter().filter(|(info, _)| is_root(info)).map(|(info, _)| info.id.clone()).collect()
+        let is_root = |member: &&Member| member.parent.as_deref().is_none_or(|parent| self.find(parent).is_none());
+        self.sessions.iter().filter(is_root).map(|member| member.id.clone()).collect()
     }
 
-    fn find(&self, id: &str) -> Option<&(SessionInfo, PathBuf)> {
-        let index = self.sessions.binary_search_by(|(info, _)| info.id.as_str().cmp(id)).ok()?;
+    fn find(&self, id: &str) -> Option<&Member> {
+        let index = self.sessions.binary_search_by(|member| member.id.as_str().cmp(id)).ok()?;
         Some(&self.sessions[index])
     }
 }
 
+/// Returns whether the last change of each folder is so long ago that another one has another time.
+fn is_settled(folders: &[(PathBuf, SystemTime)]) -> bool {
+    folders.iter().all(|(_, written)| written.elapsed().is_ok_and(|passed| passed > MAX_CLOCK_STEP))
+}
+
+/// Reads what the sessions of some folders are. Tells also whether all files could be read.
+fn members(folders: &[(PathBuf, SystemTime)]) -> (Vec<Member>, bool) {
+    let mut members = Vec::new();
+    let mut is_whole = true;
+    for (folder, _) in folders {
+        for file in records(folder) {
+            match read_text(&file).map(|text| SessionInfo::parse(&text)) {
+                Ok(Some(SessionInfo { id, parent, created, .. })) => {
+                    members.push(Member { id, parent, created, file });
+                    continue;
+                }
+                Ok(None) => tracing::warn!(path = %file.display(), "this file describes no session"),
+                Err(error) => tracing::warn!(path = %file.display(), %error, "skipped"),
+            }
+            is_whole = false;
+        }
+    }
+    members.sort_by(|one, other| one.id.cmp(&other.id));
+    (members, is_whole)
+}
+
 impl Store for Storage {
     fn load(&mut self, id: &str, draft: &mut Draft) -> Result<Option<Loaded>, ImportError> {
-        let Some((info, file)) = self.find(id) else { return Ok(None) };
-        let place = Place { source: draft.source(file), line: 1 };
-        let mut loaded = Loaded::new(info.clone(), place);
+        let Some(member) = self.find(id) else { return Ok(None) };
+        let text = read_text(&member.file)?;
+        let place = Place { source: draft.source(&member.file), line: 1 };
+        let info = SessionInfo::parse(&text).filter(|info| info.id == id);
+        let info = info.unwrap_or_else(|| {
+            draft.note(Code::DamagedLine, Some(place));
+            SessionInfo { id: id.to_owned(), parent: member.parent.clone(), ..SessionInfo::default() }
+        });
+        let mut loaded = Loaded::new(info, place);
         for file in records(&self.path.join("message").join(id)) {
             let Some((id, json, place)) = add(&mut loaded, &file, draft) else { continue };
             let parts = self.path.join("part").join(&id);
@@ -92,10 +155,9 @@ impl Store for Storage {
     }
 
     fn children(&mut self, id: &str) -> Result<Vec<String>, ImportError> {
-        let mut children: Vec<_> =
-            self.sessions.iter().map(|(info, _)| info).filter(|info| info.parent.as_deref() == Some(id)).collect();
-        children.sort_by_key(|info| info.created);
-        Ok(children.into_iter().map(|info| info.id.clone()).collect())
+        let mut children: Vec<_> = self.sessions.iter().filter(|member| member.parent.as_deref() == Some(id)).collect();
+        children.sort_by_key(|member| member.created);
+        Ok(children.into_iter().map(|member| member.id.clone()).collect())
     }
 }
 
