@@ -106,11 +106,14 @@ impl Log {
                 self.summary = Some(summary.0.clone().into_owned());
             }
             if let Some(messages) = &set.messages {
-                let listed = messages.iter().filter_map(|raw| {
-                    let line: Line<'_> = serde_json::from_str(raw.get()).ok()?;
-                    Some(Listed { id: line.id?.0.into_owned(), json: raw.get().to_owned() })
-                });
-                self.steps.push(Step::Replace(listed.collect(), place));
+                let mut listed = Vec::with_capacity(messages.len());
+                for raw in messages {
+                    match serde_json::from_str::<Line<'_>>(raw.get()).ok().and_then(|line| line.id) {
+                        Some(id) => listed.push(Listed { id: id.0.into_owned(), json: raw.get().to_owned() }),
+                        None => draft.note(Code::DamagedLine, Some(place)),
+                    }
+                }
+                self.steps.push(Step::Replace(listed, place));
             }
         } else if let Some(id) = &line.rewind {
             self.steps.push(Step::Rewind(id.0.clone().into_owned(), place));

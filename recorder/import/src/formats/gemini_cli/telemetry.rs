@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use trace_recorder::format::import::Place;
 
 use crate::draft::Draft;
+use crate::note::Code;
 use crate::summary::Usage;
 use crate::text::{Text, read_text};
 use crate::time::millis;
@@ -100,6 +101,7 @@ impl Telemetry {
     fn parse(text: &str, path: &Path, session: &str, draft: &mut Draft) -> Option<Self> {
         let mut telemetry = Self { session: session.to_owned(), ..Self::default() };
         let mut source = None;
+        let mut has_any = false;
         let mut rest = text;
         let (mut passed, mut line) = (0, 1_u32);
         while let Some(start) = rest.find('{') {
@@ -113,19 +115,26 @@ impl Telemetry {
                     let attributes =
                         dump.attributes.filter(|attributes| attributes.session.as_deref() == Some(session));
                     if let Some(attributes) = attributes {
+                        has_any = true;
                         let source = *source.get_or_insert_with(|| draft.source(path));
                         telemetry.add(&attributes, Place { source, line });
                     }
                 }
                 // A record that is cut or of another form. The next one begins at a line of its own.
-                _ => match text[at..].find("\n{") {
-                    Some(next) => rest = &text[at + next + 1..],
-                    None => break,
-                },
+                other => {
+                    if other.is_some_and(|read| read.is_err_and(|error| !error.is_data())) {
+                        let source = *source.get_or_insert_with(|| draft.source(path));
+                        draft.note(Code::DamagedLine, Some(Place { source, line }));
+                    }
+                    match text[at..].find("\n{") {
+                        Some(next) => rest = &text[at + next + 1..],
+                        None => break,
+                    }
+                }
             }
         }
         telemetry.failed.sort_by_key(|attempt| attempt.at);
-        source.map(|_| telemetry)
+        has_any.then_some(telemetry)
     }
 
     fn add(&mut self, attributes: &Attributes<'_>, place: Place) {
