@@ -326,6 +326,44 @@ fn a_database_and_its_export_are_one_session() {
     }
 }
 
+/// Writes exports as the folders of files that older versions kept.
+fn stored(exports: &BTreeMap<String, Value>, folder: &Path) {
+    let write = |path: PathBuf, value: &Value| {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, serde_json::to_string_pretty(value).expect("is JSON")).expect("writes");
+    };
+    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
+    for (session, export) in exports {
+        write(folder.join(format!("session/global/{session}.json")), &export["info"]);
+        fs::create_dir_all(folder.join("message").join(session)).expect("a folder");
+        for message in export["messages"].as_array().expect("messages") {
+            let info = &message["info"];
+            write(folder.join(format!("message/{session}/{}.json", id(info))), info);
+            for part in message["parts"].as_array().expect("parts") {
+                write(folder.join(format!("part/{}/{}.json", id(info), id(part))), part);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_layouts_of_a_session_give_the_same_graph() {
+    let mut compared = 0;
+    for folder in recorded() {
+        let exports = exported(&folder);
+        let store = tempfile::tempdir().expect("a folder");
+        stored(&exports, &store.path().join("storage"));
+        let made = trace_import::sessions(store.path()).expect("lists");
+        for session in trace_import::sessions(&folder).expect("searches") {
+            let id = trace_import::summarize(&session).expect("summarizes").id;
+            let made = made.iter().find(|made| made.id.as_deref() == Some(&*id)).expect("the session is in the store");
+            assert_eq!(state(made), state(&session), "{session:?}");
+            compared += 1;
+        }
+    }
+    eprintln!("{compared} sessions are the same in folders of files");
+}
+
 const ROOT: &str = "ses_dfadb9d5cffeqW0Wu7CWHLUkLX";
 const CHILD: &str = "ses_dfadb4999ffey7pbCJODOtt08U";
 
