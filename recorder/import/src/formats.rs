@@ -1,5 +1,6 @@
 //! The formats of agents, one module each.
 
+mod atif;
 mod claude_code;
 mod codex;
 mod gemini_cli;
@@ -19,4 +20,5 @@ pub static FORMATS: &[&dyn Format] = &[
     &opencode::OpencodeStorage,
     &otel::JSON,
     &otel::PROTOBUF,
+    &atif::Atif,
 ];
