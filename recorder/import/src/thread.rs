@@ -735,6 +735,28 @@ pub fn tool_kind(name: &str) -> ToolKind<'static> {
     }
 }
 
+/// Returns the kind that an export of this program gives a tool with this name. The name of a tool of an MCP server begins with that of
+/// the server and a full stop.
+pub(crate) fn named_tool_kind(kind: &str, name: &str) -> ToolKind<'static> {
+    match kind {
+        "exec_command" => ToolKind::ExecCommand,
+        "write_stdin" => ToolKind::WriteStdin,
+        "apply_patch" => ToolKind::ApplyPatch,
+        "web" => ToolKind::Web,
+        "image_generation" => ToolKind::ImageGeneration,
+        "spawn_agent" => ToolKind::SpawnAgent,
+        "assign_agent_task" => ToolKind::AssignAgentTask,
+        "send_message" => ToolKind::SendMessage,
+        "wait_agent" => ToolKind::WaitAgent,
+        "close_agent" => ToolKind::CloseAgent,
+        "mcp" => {
+            let (server, tool) = name.split_once('.').unwrap_or(("", name));
+            ToolKind::Mcp { server: server.to_owned().into(), tool: tool.to_owned().into() }
+        }
+        _ => ToolKind::Other { name: name.to_owned().into() },
+    }
+}
+
 /// Returns the UUID of a child whose agent gives it `id` in the session `session`: `id` itself if it is a UUID, and otherwise
 /// one that is made from both. It is the same whenever the session is read.
 pub fn child_thread_id(session: &str, id: &str) -> String {

@@ -198,6 +198,22 @@ pub(super) struct OwnCall<'a> {
     pub(super) started_at: Option<Text<'a>>,
     #[serde(borrow)]
     pub(super) ended_at: Option<Text<'a>>,
+    /// The role of a message for which the format has none.
+    #[serde(borrow)]
+    pub(super) role: Option<Text<'a>>,
+    /// Whether the step only stands for a thread without steps, which the format does not allow.
+    #[serde(default)]
+    pub(super) is_empty: bool,
+    /// The kind of a tool, in the words of the graph.
+    #[serde(borrow)]
+    pub(super) kind: Option<Text<'a>>,
+    /// The name of the tool in its kind.
+    #[serde(borrow)]
+    pub(super) tool: Option<Text<'a>>,
+    /// Whether code made the call, so that the model does not see it.
+    #[serde(default)]
+    pub(super) is_nested: bool,
+    pub(super) exit_code: Option<i32>,
 }
 
 /// A part of a message since version 1.6.

@@ -4,23 +4,26 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
-use trace_recorder::format::ExecutionStatus;
 use trace_recorder::format::import::Place;
+use trace_recorder::format::{ExecutionStatus, ToolKind};
 
-use crate::body::History;
+use crate::body::{History, ItemText};
 use crate::draft::Draft;
 use crate::event::{Clock, EventRef, Stamp, Time};
 use crate::item::{Content, Item, Output, Role};
 use crate::note::Code;
 use crate::summary::Usage;
 use crate::text::Text;
-use crate::thread::{Answer, Call, CallResult, Request, ThreadWriter, ToolId, child_thread_id, tool_kind};
+use crate::thread::{
+    Answer, Call, CallResult, Request, ThreadWriter, ToolId, child_thread_id, named_tool_kind, tool_kind,
+};
 use crate::time::millis;
 
 use super::records::{
-    Agent, Failure, Metrics, MoreTokens, ObservationResult, OwnCall, OwnThread, OwnTurn, Piece, Step, ToolCall, extra,
-    own, pieces,
+    Agent, Failure, Metrics, MoreTokens, ObservationResult, OwnCall, OwnThread, OwnTurn, Piece, Step, ToolCall,
+    Whereabouts, extra, own, pieces,
 };
 
 /// The members of a request other than its items.
@@ -67,6 +70,7 @@ pub(super) struct Teller<'s> {
     /// What the ids of the thread's items begin with.
     prefix: String,
     model: String,
+    cwd: String,
     tools: History,
     history: History,
     /// Turns that an export tells of, in their order.
@@ -113,6 +117,10 @@ impl<'s> Teller<'s> {
             clock,
             prefix,
             model: agent.and_then(|agent| agent.model_name.as_deref()).unwrap_or_default().to_owned(),
+            cwd: extra::<Whereabouts<'_>>(agent.and_then(|agent| agent.extra))
+                .cwd
+                .map(|cwd| cwd.to_string())
+                .unwrap_or_default(),
             tools,
             history: History::default(),
             turns: own.turns.iter().map(|turn| (turn.id.to_string(), facts(turn))).collect(),
@@ -140,10 +148,13 @@ impl<'s> Teller<'s> {
     pub(super) fn step(&mut self, draft: &mut Draft, step: &Step<'_>, place: Place) {
         self.step_count += 1;
         let facts: OwnCall<'_> = own(step.extra);
+        if facts.is_empty {
+            return;
+        }
         let time = step.timestamp.as_deref().and_then(millis);
         if step.is_copied_context == Some(true) {
             draft.note(Code::CopiedRecord, Some(place));
-            self.copied(draft, step);
+            self.copied(draft, step, &facts);
             return;
         }
         self.last = Stamp { time: Time::Unknown, place };
@@ -162,8 +173,8 @@ impl<'s> Teller<'s> {
         }
         match &*step.source {
             "agent" => self.agent(draft, step, &facts, time, place),
-            "user" => self.message(draft, step, Role::User, time, place),
-            "system" => self.message(draft, step, Role::System, time, place),
+            "user" => self.message(draft, step, speaker(step, &facts), time, place),
+            "system" => self.message(draft, step, speaker(step, &facts), time, place),
             _ => draft.note(Code::UnknownRecord, Some(place)),
         }
     }
@@ -251,15 +262,10 @@ impl<'s> Teller<'s> {
     }
 
     /// Adds what was copied from another trajectory to the history. Nothing of it happens again.
-    fn copied(&mut self, draft: &mut Draft, step: &Step<'_>) {
+    fn copied(&mut self, draft: &mut Draft, step: &Step<'_>, facts: &OwnCall<'_>) {
         let place = self.last.place;
-        let speaker = match &*step.source {
-            "agent" => Role::Assistant,
-            "system" => Role::System,
-            _ => Role::User,
-        };
         let id = self.item_id(draft, "message", place);
-        if let Some(message) = message(step.message, speaker, id) {
+        if let Some(message) = message(step.message, speaker(step, facts), id) {
             self.push(draft, &message, None);
         }
         for (number, call) in step.tool_calls.iter().flatten().enumerate() {
@@ -286,13 +292,13 @@ impl<'s> Teller<'s> {
     }
 
     fn message(&mut self, draft: &mut Draft, step: &Step<'_>, speaker: Role, time: Option<i64>, place: Place) {
-        self.ids.has_rules |= speaker == Role::System;
+        self.ids.has_rules |= matches!(speaker, Role::System | Role::Developer);
         let stamp = self.clock.stamp(time, place);
         let id = self.item_id(draft, "message", place);
         if let Some(message) = message(step.message, speaker, id) {
             self.push(draft, &message, Some(stamp));
         }
-        self.results(draft, step, &HashMap::new(), stamp);
+        self.outcomes(draft, step, &[], stamp);
     }
 
     fn agent(&mut self, draft: &mut Draft, step: &Step<'_>, facts: &OwnCall<'_>, time: Option<i64>, place: Place) {
@@ -320,24 +326,63 @@ impl<'s> Teller<'s> {
         } else {
             self.inference(draft, step, facts, &items, time, place)
         };
+        self.outcomes(draft, step, &calls, stamp);
+    }
+
+    /// Tells the calls of a step and what they returned: in the order of their times, if an export tells them.
+    fn outcomes(&mut self, draft: &mut Draft, step: &Step<'_>, calls: &[(String, &ToolCall<'_>)], stamp: Stamp) {
+        let facts: Vec<OwnCall<'_>> = calls.iter().map(|(_, call)| own(call.extra)).collect();
+        let time = |time: Option<&str>| time.and_then(millis);
         let mut failures = HashMap::new();
-        for (call_id, call) in &calls {
-            let facts: OwnCall<'_> = own(call.extra);
-            let tool = self.call(draft, call, call_id, &facts, place);
-            failures.insert(call.tool_call_id.to_string(), Failed::of(call, &facts));
-            self.open.insert(call.tool_call_id.to_string(), tool);
+        let mut acts: Vec<(Option<i64>, Act)> = Vec::new();
+        for (number, ((_, call), facts)) in calls.iter().zip(&facts).enumerate() {
+            failures.insert(call.tool_call_id.to_string(), Failed::of(call, facts));
+            acts.push((time(facts.started_at.as_deref()), Act::Begin(number)));
         }
-        self.results(draft, step, &failures, stamp);
-        // Calls whose ends an export tells of without a result.
-        for (_, call) in &calls {
-            let facts: OwnCall<'_> = own(call.extra);
-            if let Some(status) = status(facts.status.as_deref()).filter(|status| *status != ExecutionStatus::Running)
-                && let Some(tool) = self.open.remove(&*call.tool_call_id)
-            {
-                let stamp = self.clock.stamp(facts.ended_at.as_deref().and_then(millis), place);
-                self.thread.end_call(draft, &tool, status, None, stamp);
+        for (number, result) in step.observation.iter().flat_map(|observation| &observation.results).enumerate() {
+            let failed = result.source_call_id.as_ref().and_then(|id| failures.get(&**id));
+            acts.push((failed.and_then(|failed| failed.ended_at), Act::Result(number)));
+        }
+        acts.extend((0..calls.len()).map(|number| (time(facts[number].ended_at.as_deref()), Act::Close(number))));
+        let is_known = |(at, act): &(Option<i64>, Act)| at.is_some() || matches!(act, Act::Close(_));
+        if acts.iter().all(is_known) {
+            // A call without an end is closed by nothing, so its place does not matter. The sort is stable: a call begins before it ends.
+            acts.sort_by_key(|(at, _)| at.unwrap_or(i64::MAX));
+        }
+        let mut outputs: Vec<(usize, ItemText)> = Vec::new();
+        for (_, act) in acts {
+            match act {
+                Act::Begin(number) => {
+                    let (call_id, call) = &calls[number];
+                    let tool = self.call(draft, call, call_id, &facts[number], stamp.place);
+                    self.open.insert(call.tool_call_id.to_string(), tool);
+                }
+                Act::Result(number) => outputs.extend(self.result(draft, step, number, &failures, stamp)),
+                Act::Close(number) => self.close(draft, calls[number].1, &facts[number], stamp.place),
             }
         }
+        // The model sees the results in the order of the file.
+        outputs.sort_by_key(|(number, _)| *number);
+        outputs.into_iter().for_each(|(_, text)| self.history.push(text));
+    }
+
+    /// Ends a call without a result whose end an export tells.
+    fn close(&mut self, draft: &mut Draft, call: &ToolCall<'_>, facts: &OwnCall<'_>, place: Place) {
+        if let Some(status) = status(facts.status.as_deref()).filter(|status| *status != ExecutionStatus::Running)
+            && let Some(tool) = self.open.remove(&*call.tool_call_id)
+        {
+            let stamp = self.clock.stamp(facts.ended_at.as_deref().and_then(millis), place);
+            self.end_command(draft, &tool, facts.exit_code, stamp);
+            self.thread.end_call(draft, &tool, status, None, stamp);
+        }
+    }
+
+    /// Tells the exit code of a command.
+    fn end_command(&mut self, draft: &mut Draft, tool: &ToolId, exit_code: Option<i32>, stamp: Stamp) {
+        let Some(code) = exit_code.filter(|_| *tool.kind() == ToolKind::ExecCommand) else { return };
+        let status = if code == 0 { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
+        let report = json!({"exit_code": code, "aggregated_output": ""});
+        self.thread.end_runtime(draft, tool, status, &report, stamp);
     }
 
     /// Tells the request that a step answers. Returns the stamp of the answer.
@@ -430,65 +475,75 @@ impl<'s> Teller<'s> {
         }
         let stamp = self.clock.stamp(started_at, place);
         let arguments = arguments(call);
-        let told = Call {
-            call_id,
-            name: &call.function_name,
-            namespace: None,
-            kind: tool_kind(&call.function_name),
-            arguments: &arguments,
-            is_custom: false,
-        };
-        self.thread.begin_call(draft, &told, stamp)
+        let name = facts.tool.as_deref().unwrap_or(&call.function_name);
+        let kind = facts.kind.as_deref().map_or_else(|| tool_kind(name), |kind| named_tool_kind(kind, name));
+        if facts.is_nested {
+            let named = (&*call.function_name, kind.clone());
+            let tool = self.thread.begin_nested_call(draft, call_id, None, named, &arguments, stamp);
+            if let Some(tool) = tool {
+                self.begin_command(draft, &tool, facts, &arguments, stamp);
+                return tool;
+            }
+        }
+        let told =
+            Call { call_id, name: &call.function_name, namespace: None, kind, arguments: &arguments, is_custom: false };
+        let tool = self.thread.begin_call(draft, &told, stamp);
+        self.begin_command(draft, &tool, facts, &arguments, stamp);
+        tool
     }
 
-    /// Tells what tools and the environment returned.
-    fn results(&mut self, draft: &mut Draft, step: &Step<'_>, failures: &HashMap<String, Failed>, stamp: Stamp) {
-        let Some(observation) = &step.observation else { return };
-        let place = stamp.place;
-        let only = step.tool_calls.as_deref().filter(|calls| calls.len() == 1).map(|calls| &calls[0].tool_call_id);
-        let is_only = observation.results.len() == 1;
-        for (number, result) in observation.results.iter().enumerate() {
-            let named = result.source_call_id.as_ref().or_else(|| only.filter(|_| is_only));
-            let tool = named.and_then(|id| self.open.remove(&**id));
-            self.refer(draft, result, tool.as_ref(), place);
-            let Some(tool) = tool else {
-                let id = self.item_id(draft, &format!("result-{number}"), place);
-                if let Some(item) = message(result.content, Role::User, id) {
-                    let stamp = Stamp { time: Time::Unknown, place };
-                    self.push(draft, &item, Some(stamp));
-                }
-                continue;
-            };
-            let failed = named.and_then(|id| failures.get(&**id)).copied().unwrap_or_default();
-            let of_result: Failure = extra(result.extra);
-            let of_step: Failure = extra(step.extra.filter(|_| is_only));
-            let is_error = of_result.is_error.or(of_step.is_error).unwrap_or(failed.is_error);
-            let guessed = if is_error { ExecutionStatus::Failed } else { ExecutionStatus::Completed };
-            if failed.ended_at.is_none() {
-                draft.note(Code::NoToolEnd, Some(place));
-            }
-            if failed.status == Some(ExecutionStatus::Running) {
-                draft.note(Code::OutcomeUnknown, Some(place));
-                continue;
-            }
-            let ended = self.clock.stamp(failed.ended_at, place);
-            let status = failed.status.unwrap_or(guessed);
-            if result.content.is_none() {
-                self.thread.end_call(draft, &tool, status, None, ended);
-                continue;
-            }
-            let call_id = tool.call_id().to_owned();
-            let id = self.item_id(draft, &format!("result-{number}"), place);
-            let item = Item::FunctionCallOutput {
-                id: id.into(),
-                call_id: call_id.as_str().into(),
-                output: output(result.content),
-            };
-            let raw = to_raw_value(&item).ok();
-            let shown = raw.as_deref().map(CallResult::Item);
-            self.thread.end_call(draft, &tool, status, shown, ended);
-            self.push(draft, &item, Some(ended));
+    /// Tells the start of a command whose exit code is known.
+    fn begin_command(&mut self, draft: &mut Draft, tool: &ToolId, facts: &OwnCall<'_>, arguments: &str, stamp: Stamp) {
+        if facts.exit_code.is_some() && *tool.kind() == ToolKind::ExecCommand {
+            let report = json!({"command": command(arguments), "cwd": self.cwd});
+            self.thread.begin_runtime(draft, tool, ToolKind::ExecCommand, &report, stamp);
         }
+    }
+
+    /// Tells what a tool or the environment returned. Returns what the model sees of it.
+    fn result(
+        &mut self,
+        draft: &mut Draft,
+        step: &Step<'_>,
+        number: usize,
+        failures: &HashMap<String, Failed>,
+        stamp: Stamp,
+    ) -> Option<(usize, ItemText)> {
+        let results = &step.observation.as_ref()?.results;
+        let (result, place) = (results.get(number)?, stamp.place);
+        let only = step.tool_calls.as_deref().filter(|calls| calls.len() == 1).map(|calls| &calls[0].tool_call_id);
+        let is_only = results.len() == 1;
+        let named = result.source_call_id.as_ref().or_else(|| only.filter(|_| is_only));
+        let tool = named.and_then(|id| self.open.remove(&**id));
+        self.refer(draft, result, tool.as_ref(), place);
+        let Some(tool) = tool else {
+            let id = self.item_id(draft, &format!("result-{number}"), place);
+            let item = message(result.content, Role::User, id)?;
+            return Some((number, self.thread.item(draft, &item, Stamp { time: Time::Unknown, place })));
+        };
+        let failed = named.and_then(|id| failures.get(&**id)).copied().unwrap_or_default();
+        let of_result: Failure = extra(result.extra);
+        let of_step: Failure = extra(step.extra.filter(|_| is_only));
+        let is_error = of_result.is_error.or(of_step.is_error).unwrap_or(failed.is_error);
+        let guessed = if is_error { ExecutionStatus::Failed } else { ExecutionStatus::Completed };
+        if failed.ended_at.is_none() {
+            draft.note(Code::NoToolEnd, Some(place));
+        }
+        let ended = self.clock.stamp(failed.ended_at, place);
+        let status = failed.status.unwrap_or(guessed);
+        let item = result.content.map(|content| Item::FunctionCallOutput {
+            id: self.item_id(draft, &format!("result-{number}"), place).into(),
+            call_id: tool.call_id().to_owned().into(),
+            output: output(Some(content)),
+        });
+        if status == ExecutionStatus::Running {
+            draft.note(Code::OutcomeUnknown, Some(place));
+        } else {
+            let raw = item.as_ref().and_then(|item| to_raw_value(item).ok());
+            self.end_command(draft, &tool, failed.exit_code, ended);
+            self.thread.end_call(draft, &tool, status, raw.as_deref().map(CallResult::Item), ended);
+        }
+        Some((number, self.thread.item(draft, &item?, ended)))
     }
 
     /// Records the children that a result refers to.
@@ -512,17 +567,51 @@ struct Failed {
     is_error: bool,
     status: Option<ExecutionStatus>,
     ended_at: Option<i64>,
+    exit_code: Option<i32>,
+}
+
+/// What happens to the calls of a step, by the numbers of calls and results.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    Begin(usize),
+    Result(usize),
+    /// Ends a call that has no result.
+    Close(usize),
 }
 
 impl Failed {
     fn of(call: &ToolCall<'_>, facts: &OwnCall<'_>) -> Self {
         let failure: Failure = extra(call.extra);
+        let time = |time: Option<&str>| time.and_then(millis);
+        let (started_at, ended_at) = (time(facts.started_at.as_deref()), time(facts.ended_at.as_deref()));
         Self {
             is_error: failure.is_error.unwrap_or(false),
             status: status(facts.status.as_deref()),
-            ended_at: facts.ended_at.as_deref().and_then(millis),
+            // A call does not end before it begins, whatever a damaged file says.
+            ended_at: ended_at.map(|ended| started_at.map_or(ended, |started| ended.max(started))),
+            exit_code: facts.exit_code,
         }
     }
+}
+
+/// Returns who speaks in a step.
+fn speaker(step: &Step<'_>, facts: &OwnCall<'_>) -> Role {
+    match (facts.role.as_deref(), &*step.source) {
+        (Some("developer"), _) => Role::Developer,
+        (Some("assistant"), _) | (_, "agent") => Role::Assistant,
+        (_, "system") => Role::System,
+        _ => Role::User,
+    }
+}
+
+/// Returns the command of a call, if its arguments have one.
+fn command(arguments: &str) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Arguments {
+        #[serde(alias = "command")]
+        cmd: String,
+    }
+    serde_json::from_str::<Arguments>(arguments).map(|arguments| vec![arguments.cmd]).unwrap_or_default()
 }
 
 fn status(name: Option<&str>) -> Option<ExecutionStatus> {

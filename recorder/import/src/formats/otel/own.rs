@@ -1,6 +1,8 @@
 //! The dialect of this program's own exports: the semantic conventions with the names below `rollout.`, which `docs/export.md` describes.
 
-use trace_recorder::format::{ExecutionStatus, RolloutStatus, ToolKind};
+use trace_recorder::format::{ExecutionStatus, RolloutStatus};
+
+use crate::thread::named_tool_kind;
 
 use super::facts::{Agent, Ending, Model, Part, Thread, Tool, Turn};
 use super::gen_ai;
@@ -83,7 +85,7 @@ pub(super) fn model(span: &Span) -> Model<'_> {
 pub(super) fn tool(span: &Span) -> Tool<'_> {
     let mut tool = gen_ai::tool(span);
     tool.call_id = tool.call_id.or_else(|| object(span, "tool_call"));
-    tool.kind = span.text("rollout.tool.kind").map(|kind| kind_of(kind, tool.name));
+    tool.kind = span.text("rollout.tool.kind").map(|kind| named_tool_kind(kind, tool.name));
     tool.exit_code = span.attributes.get("process.exit.code").and_then(|code| i32::try_from(code.as_int()?).ok());
     tool.ending = ending(span);
     // The call itself completed; it is its command that failed.
@@ -91,24 +93,4 @@ pub(super) fn tool(span: &Span) -> Tool<'_> {
         tool.ending = Some(Ending::With(ExecutionStatus::Completed));
     }
     tool
-}
-
-fn kind_of(kind: &str, name: &str) -> ToolKind<'static> {
-    match kind {
-        "exec_command" => ToolKind::ExecCommand,
-        "write_stdin" => ToolKind::WriteStdin,
-        "apply_patch" => ToolKind::ApplyPatch,
-        "web" => ToolKind::Web,
-        "image_generation" => ToolKind::ImageGeneration,
-        "spawn_agent" => ToolKind::SpawnAgent,
-        "assign_agent_task" => ToolKind::AssignAgentTask,
-        "send_message" => ToolKind::SendMessage,
-        "wait_agent" => ToolKind::WaitAgent,
-        "close_agent" => ToolKind::CloseAgent,
-        "mcp" => {
-            let (server, tool) = name.split_once('.').unwrap_or(("", name));
-            ToolKind::Mcp { server: server.to_owned().into(), tool: tool.to_owned().into() }
-        }
-        _ => ToolKind::Other { name: name.to_owned().into() },
-    }
 }
