@@ -1,4 +1,4 @@
-//! `trace export`: converts a session for Perfetto, Chrome or OpenTelemetry.
+//! `trace export`: converts a session for Perfetto, Chrome, OpenTelemetry or readers of ATIF.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
 use trace_explain::Session;
 use trace_export::otlp::{Collector, CollectorError, Content, SendError};
-use trace_export::{chrome, otlp, perfetto};
+use trace_export::{atif, chrome, otlp, perfetto};
 
 use crate::commands::reduce::{Target, file_target};
 use crate::ui::failure::{Ending, Failure};
@@ -25,6 +25,7 @@ Examples:
   trace export traces/trace-1 --format otlp -o -          OTLP JSON, one request per line
   trace export traces/trace-1 --format otlp --endpoint http://localhost:4318
                                                           to an OpenTelemetry collector
+  trace export traces/trace-1 --format atif               a trajectory in ATIF, the format of Harbor
 
 perfetto and chrome have a track per agent, below the agent that spawned it; slices for turns, requests to models, \
 tool calls and code; arrows for interactions between agents; and marks for losses and failures. They contain commands \
@@ -36,18 +37,21 @@ those of the session, so that a second export replaces the spans of the first on
 /v1/traces below the address. Headers in OTEL_EXPORTER_OTLP_HEADERS are sent too, and are not visible to other users; \
 --header overrides them.
 
+atif has the steps of each agent: messages, calls and results, tokens, and the trajectories of its children. It has all \
+texts of the session. trace reads such files too.
+
 docs/export.md describes the mapping.
 
 Exit codes: 0 exported, damaged or not; 1 not a bundle or unreadable, its output could not be written, or the collector did \
 not take it; 2 wrong usage; 3 an internal error.";
 
-/// Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
+/// Writes a session as a trace for Perfetto, Chrome or OpenTelemetry, or in ATIF
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportArgs {
     /// The bundle
     bundle: PathBuf,
-    /// The output format: perfetto, chrome or otlp
+    /// The output format: perfetto, chrome, otlp or atif
     #[arg(short, long, value_name = "FORMAT", default_value = "perfetto", hide_possible_values = true)]
     format: Format,
     /// The output file; - is stdout [default: beside the bundle, with the extension of the format]
@@ -70,6 +74,7 @@ enum Format {
     Perfetto,
     Chrome,
     Otlp,
+    Atif,
 }
 
 impl Format {
@@ -79,6 +84,7 @@ impl Format {
             Self::Perfetto => "perfetto-trace",
             Self::Chrome => "chrome.json",
             Self::Otlp => "otlp.jsonl",
+            Self::Atif => "atif.json",
         }
     }
 }
@@ -173,6 +179,7 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
             Format::Perfetto => perfetto::write(session, &mut out)?,
             Format::Chrome => chrome::write(session, &mut out)?,
             Format::Otlp => otlp::write(session, content, &mut out)?,
+            Format::Atif => atif::write(session, &mut out)?,
         }
         out.flush()
     };

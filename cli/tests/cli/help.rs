@@ -38,7 +38,7 @@ fn help_teaches() {
       query          Runs an SQL query over one or more sessions
       view           Shows a session as a page in the browser
       graph          Draws a session: agents, turns, calls, or why it failed
-      export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
+      export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry, or in ATIF
       import         Makes bundles of sessions that other agents stored
       reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them

@@ -52,24 +52,25 @@ impl<'s> Steps<'s> {
             }
         }
         alone.sort_by_key(|tool| trace.tools[*tool].execution.started);
-        let mut keyed: Vec<Vec<(u64, u8, What)>> = vec![Vec::new(); trace.threads.len()];
+        let mut keyed: Vec<Vec<(Place, What)>> = vec![Vec::new(); trace.threads.len()];
         for (index, call) in trace.inferences.iter() {
-            keyed[call.thread.index()].push((call.execution.started.seq, 1, What::Request(index)));
+            keyed[call.thread.index()].push(((call.execution.started.seq, 1, 0), What::Request(index)));
         }
         for tool in alone {
             let call = &trace.tools[tool];
-            keyed[call.thread.index()].push((call.execution.started.seq, 2, What::Call(tool)));
+            keyed[call.thread.index()].push(((call.execution.started.seq, 2, 0), What::Call(tool)));
         }
+        let shown = first_shown(trace);
         for (thread, list) in trace.threads.iter().map(|(index, thread)| (index, &thread.items)) {
             for item in list.iter().filter(|item| is_message(&trace.items[**item])) {
-                let shown = &trace.items[*item];
-                let at = shown.accepted.map_or(shown.first_seen.seq, |accepted| accepted.seq.min(shown.first_seen.seq));
-                keyed[thread.index()].push((at, 0, What::Message(*item)));
+                let never = || (trace.items[*item].first_seen.seq, 0, 0);
+                let place = shown.get(item).copied().unwrap_or_else(never);
+                keyed[thread.index()].push((place, What::Message(*item)));
             }
         }
         let threads = keyed.into_iter().map(|mut list| {
-            list.sort_by_key(|(seq, rank, _)| (*seq, *rank));
-            list.into_iter().map(|(.., what)| what).collect()
+            list.sort_by_key(|(place, _)| *place);
+            list.into_iter().map(|(_, what)| what).collect()
         });
         Self { session, clock: Clock::new(trace), threads: threads.collect(), calls, children }
     }
@@ -274,6 +275,27 @@ impl<'s> Steps<'s> {
             extra: is_error.then_some(Failure { is_error }),
         })
     }
+}
+
+/// The place of a step in its thread: an event, what comes first at the same event, and the place in a request.
+type Place = (u64, u8, usize);
+
+/// Returns where items were first shown to a model. In a trajectory, messages must be in the order in which a model saw them, which is not
+/// always that in which they were recorded.
+fn first_shown(trace: &Trace) -> HashMap<ItemIdx, Place> {
+    let mut requests: Vec<_> = trace.inferences.values().collect();
+    requests.sort_by_key(|call| call.execution.started.seq);
+    let mut shown = HashMap::new();
+    let mut told: HashMap<u32, usize> = HashMap::new();
+    for call in requests {
+        // Requests that repeat each other share a line of items, so only what is new on it is looked at.
+        let Some((line, length)) = call.request_items.on_line() else { continue };
+        let same = told.insert(line, length as usize).unwrap_or(0);
+        for (position, item) in trace.lists.get(call.request_items).iter().enumerate().skip(same) {
+            shown.entry(*item).or_insert((call.execution.started.seq, 0, position));
+        }
+    }
+    shown
 }
 
 /// Returns the calls of each request, and those that belong to none.
