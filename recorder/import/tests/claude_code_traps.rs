@@ -297,6 +297,17 @@ fn a_message_that_was_queued_is_part_of_the_turn() {
     assert_eq!(read.statuses("codex_turns"), ["completed"]);
 }
 
+#[test]
+fn a_prompt_between_a_result_and_its_answer_is_part_of_the_turn() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).result("a", "A", false);
+    script.user("And this").says("m2", "Done");
+    assert_eq!(script.read().statuses("codex_turns"), ["completed"]);
+    // A prompt that a new process was given is another turn.
+    script.lines.insert(3, json!({"type": "queue-operation", "operation": "dequeue", "sessionId": SESSION}));
+    assert_eq!(script.read().statuses("codex_turns"), ["aborted", "completed"]);
+}
+
 /// The three layouts of children: a file in a folder of the session, a file beside it, and lines within it.
 #[test]
 fn a_child_is_found_in_all_layouts() {
@@ -487,7 +498,7 @@ proptest! {
             trace_import::summarize(&session).expect("summarizes");
             match trace_import::open(&session) {
                 Ok(bundle) => {
-                    reduce(&bundle, Options::default()).expect("is a bundle");
+                    reduce(&bundle, Options { strict: true, ..Options::default() }).expect("is a bundle");
                 }
                 Err(error) => prop_assert!(matches!(error, ImportError::Empty { .. }), "{error}"),
             }

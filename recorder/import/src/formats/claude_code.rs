@@ -21,6 +21,7 @@ mod records;
 mod scan;
 mod session;
 mod stream;
+mod tables;
 mod teller;
 mod thread;
 mod transcript;

@@ -105,6 +105,7 @@ impl<'a> Teller<'_, 'a> {
         self.told.last = self.writer.answer(self.draft, &call, answer, &items, usage, key, entry.stamp());
         if let Some(turn) = &mut self.turn {
             turn.is_answered = !calls_tools;
+            turn.has_results = false;
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 use super::items::BlockKind;
 use super::recorded::{Fit, Origin};
 use super::records::{Block, Blocks};
-use super::teller::{Attempt, Teller, hash_of, role};
+use super::teller::{Attempt, Teller, role, text_key};
 use crate::body::{History, ItemText};
 use crate::note::Code;
 use crate::thread::{Answer, InferenceId, Request};
@@ -160,7 +160,7 @@ impl<'a> Teller<'_, 'a> {
     pub(super) fn place_of(&mut self, block: &Block<'_>) -> Option<(usize, usize, usize)> {
         let (index, number) = match (block.what(), block.tool_use_id.as_deref(), block.text.as_deref()) {
             (BlockKind::Result, Some(call), _) => *self.results.get(call)?,
-            (BlockKind::Text, _, Some(text)) => self.texts.get_mut(&hash_of(text))?.pop_front()?,
+            (BlockKind::Text, _, Some(text)) => self.texts.get_mut(&text_key(text))?.pop_front()?,
             _ => return None,
         };
         let entry = self.entry(index);

@@ -15,6 +15,9 @@ use crate::item::Role;
 use crate::note::Code;
 use crate::thread::{Call, CallResult, ToolId};
 
+/// Lines of an answer behind a call in which the result is looked for that the provider made.
+const MAX_LINES_TO_RESULT: usize = 64;
+
 impl<'a> Teller<'_, 'a> {
     pub(super) fn begin_calls(&mut self, index: usize, group: usize) {
         let entry = self.entry(index);
@@ -54,14 +57,17 @@ impl<'a> Teller<'_, 'a> {
             if !block.kind.as_deref().unwrap_or_default().starts_with("server_") {
                 self.open.insert(call_id, open);
             } else {
-                self.end_server_call(group, open);
+                self.end_server_call(index, group, open);
             }
         }
     }
 
     /// Ends a call of a tool that the provider runs: its result is a part of the same answer.
-    pub(super) fn end_server_call(&mut self, group: usize, open: OpenCall) {
-        for line in self.scan.groups[group].lines.clone() {
+    pub(super) fn end_server_call(&mut self, index: usize, group: usize, open: OpenCall) {
+        let lines = &self.scan.groups[group].lines;
+        let from = lines.partition_point(|line| *line < index);
+        let near: Vec<usize> = lines[from..].iter().take(MAX_LINES_TO_RESULT).copied().collect();
+        for line in near {
             let blocks = &self.entry(line).blocks;
             let is_result = |block: &Block<'_>| {
                 block.what() == BlockKind::Result && block.tool_use_id.as_deref() == Some(open.tool.call_id())
@@ -105,6 +111,7 @@ impl<'a> Teller<'_, 'a> {
         self.touch(index);
         if let Some(turn) = &mut self.turn {
             turn.is_answered = false;
+            turn.has_results = true;
         }
     }
 

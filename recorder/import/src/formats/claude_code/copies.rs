@@ -1,21 +1,21 @@
 //! Lines that a session took over from another one, such as the one that it was forked from.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::layout::stem;
 use super::records::Line;
+use super::tables::Set;
 use super::transcript::Entry;
 
 /// Files of a folder that are searched for the original of a copy.
 const MAX_FILES: usize = 2_000;
 
 /// Returns the ids of the lines of a session that are copies of those of a file beside it.
-pub(crate) fn copied(root: &Path, entries: &[Entry<'_>]) -> HashSet<String> {
-    let mut copied = HashSet::new();
-    let Some((named, is_marked)) = signs(stem(root), entries.iter().map(|entry| &entry.line)) else { return copied };
-    let own: HashSet<&str> = entries.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
+pub(crate) fn copied(root: &Path, session: &str, entries: &[Entry<'_>]) -> Set<String> {
+    let mut copied = Set::default();
+    let Some((named, is_marked)) = signs(session, entries.iter().map(|entry| &entry.line)) else { return copied };
+    let own: Set<&str> = entries.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
     let rank = (is_marked, first_time(entries.iter().map(|entry| &entry.line)), root.to_owned());
     for path in candidates(root, &named, entries) {
         let Ok(text) = fs::read_to_string(&path) else { continue };
@@ -44,14 +44,18 @@ fn signs<'l, 'a: 'l>(session: &str, lines: impl Iterator<Item = &'l Line<'a>>) -
             }
         }
         let Some(time) = line.timestamp.as_deref() else { continue };
-        let first = if line.uuid.is_some() { &mut first_message } else { &mut first_side };
-        first.get_or_insert_with(|| time.to_owned());
+        if line.uuid.is_some() {
+            first_message.get_or_insert_with(|| time.to_owned());
+        } else if first_message.is_none() {
+            first_side.get_or_insert_with(|| time.to_owned());
+        }
         if line.uuid.is_some() && unmarked_times.len() < 2 {
             unmarked_times.push((time.to_owned(), line.kind() == "assistant" && line.request_id.is_some()));
         }
     }
     // Version 1.0 gave all copies the time of the fork and left out the ids of their requests.
     let are_alike = matches!(&unmarked_times[..], [(one, false), (other, false)] if one == other);
+    // A fork begins with a record of its own time, and goes on with older lines.
     let is_older = first_side.zip(first_message).is_some_and(|(side, message)| message < side);
     let is_marked = !named.is_empty() || are_alike;
     (is_marked || is_older).then_some((named, is_marked))
@@ -64,19 +68,15 @@ fn first_time<'l, 'a: 'l>(mut lines: impl Iterator<Item = &'l Line<'a>>) -> Opti
 /// Returns the files that may have the originals.
 fn candidates(root: &Path, named: &[String], entries: &[Entry<'_>]) -> Vec<PathBuf> {
     let Some(folder) = root.parent() else { return Vec::new() };
-    let named: Vec<_> = named
-        .iter()
-        .filter(|name| !name.contains(['/', '\\']))
-        .map(|name| folder.join(format!("{name}.jsonl")))
-        .filter(|path| path != root && path.is_file())
-        .collect();
     if !named.is_empty() {
-        return named;
+        let paths =
+            named.iter().filter(|name| !name.contains(['/', '\\'])).map(|name| folder.join(format!("{name}.jsonl")));
+        return paths.filter(|path| path != root && path.is_file()).collect();
     }
-    let Some(first) = entries.iter().find_map(|entry| entry.line.uuid.as_deref()) else { return named };
+    let Some(first) = entries.iter().find_map(|entry| entry.line.uuid.as_deref()) else { return Vec::new() };
     let needle = format!("\"{first}\"");
     let finder = memchr::memmem::Finder::new(&needle);
-    let Ok(files) = fs::read_dir(folder) else { return named };
+    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<_> = files
         .flatten()
         .map(|file| file.path())

@@ -1,7 +1,6 @@
 //! The history of a thread as far as a line of the file tells it: a tree, of which one branch lives.
 
-use std::collections::HashMap;
-
+use super::tables::Map;
 use crate::body::{History, ItemText};
 
 /// How many lines may be brought back from branches that were left, for each line of the file.
@@ -43,7 +42,7 @@ struct Node {
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'a> {
     nodes: Vec<Node>,
-    by_id: HashMap<&'a str, u32>,
+    by_id: Map<&'a str, u32>,
     live: Vec<u32>,
     pieces: Vec<Piece>,
     epoch: u32,

@@ -1,7 +1,6 @@
 //! The threads of a session, and which call spawned which.
 
-use std::collections::HashMap;
-
+use super::tables::Map;
 use crate::event::{EventRef, Stamp};
 use crate::thread::Awaited;
 
@@ -30,9 +29,9 @@ pub(crate) struct Kin {
     /// All children.
     pub(crate) children: Vec<Child>,
     /// The child that a call spawned.
-    pub(crate) by_call: HashMap<String, usize>,
+    pub(crate) by_call: Map<String, usize>,
     /// Children by the ids that the agent gives them.
-    pub(crate) by_agent: HashMap<String, usize>,
+    pub(crate) by_agent: Map<String, usize>,
 }
 
 /// A child that a call of a thread spawned.

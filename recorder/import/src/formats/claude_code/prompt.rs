@@ -59,6 +59,11 @@ pub(crate) fn said(line: &Line<'_>, blocks: &[Part<'_>]) -> Said {
     }
 }
 
+/// Returns whether a line that the program ran by itself begins with the command.
+pub(crate) fn is_command(text: &str) -> bool {
+    ["<command-name>", "<command-message>", "<bash-input>"].iter().any(|start| text.trim_start().starts_with(start))
+}
+
 /// Returns the id of the agent that a notice of the end of a background task names.
 pub(crate) fn notified_agent(text: &str) -> Option<&str> {
     let rest = text.trim_start().strip_prefix("<task-notification>")?;

@@ -1,13 +1,13 @@
 //! Requests as version 2.1.330 records them: what is left of an earlier request, and the hashes of the messages behind it.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
 use super::canonical::{message_hash, text_block};
 use super::records::{Blocks, Line, Message, Number, Shape};
 use super::scan::Scan;
+use super::tables::{Map, Set};
 use super::transcript::Entry;
 use crate::body::{History, ItemText};
 
@@ -43,14 +43,14 @@ struct Written {
 /// The requests of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Requests<'a> {
-    origins: HashMap<&'a str, Origin>,
+    origins: Map<&'a str, Origin>,
     /// Hashes that fit the messages that they name.
-    verified: HashSet<&'a str>,
-    shapes: HashMap<&'a str, &'a RawValue>,
+    verified: Set<&'a str>,
+    shapes: Map<&'a str, &'a RawValue>,
     nodes: Vec<Node<'a>>,
-    ends: HashMap<&'a str, Option<u32>>,
+    ends: Map<&'a str, Option<u32>>,
     /// The list of the last request of each kind.
-    written: HashMap<&'a str, Written>,
+    written: Map<&'a str, Written>,
 }
 
 /// How far a request could be put together.
@@ -71,7 +71,7 @@ impl<'a> Requests<'a> {
         if !scan.has_requests {
             return requests;
         }
-        let mut wanted: HashSet<&str> = HashSet::new();
+        let mut wanted: Set<&str> = Set::default();
         for (index, entry) in entries.iter().enumerate() {
             let line = &entry.line;
             match (line.kind(), line.hash.as_deref(), line.shape_hash.as_deref(), line.shape) {
@@ -96,7 +96,7 @@ impl<'a> Requests<'a> {
     }
 
     /// Finds the messages that are only in lines of the conversation.
-    fn find(&mut self, entries: &[&'a Entry<'_>], scan: &Scan<'_>, wanted: &mut HashSet<&'a str>) {
+    fn find(&mut self, entries: &[&'a Entry<'_>], scan: &Scan<'_>, wanted: &mut Set<&'a str>) {
         for (index, group) in scan.groups.iter().enumerate() {
             if wanted.is_empty() {
                 return;
@@ -117,7 +117,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    fn take(&mut self, hash: Option<String>, origin: Origin, wanted: &mut HashSet<&'a str>) {
+    fn take(&mut self, hash: Option<String>, origin: Origin, wanted: &mut Set<&'a str>) {
         if let Some(hash) = hash.and_then(|hash| wanted.take(hash.as_str())) {
             self.origins.insert(hash, origin);
             self.verified.insert(hash);

@@ -93,6 +93,7 @@ lenient! {
         compact_metadata: CompactMetadata<'a> = "compactMetadata",
         summary: Borrowed<'a> = "summary",
         leaf: Borrowed<'a> = "leafUuid",
+        operation: Borrowed<'a> = "operation",
         custom_title: Borrowed<'a> = "customTitle",
         ai_title: Borrowed<'a> = "aiTitle",
         parent_tool: Borrowed<'a> = "parent_tool_use_id",

@@ -1,9 +1,8 @@
 //! What has to be known of a thread before it is told: which lines are one message, and what follows them.
 
-use std::collections::{HashMap, HashSet};
-
 use super::prompt::Said;
 use super::records::Number;
+use super::tables::{Map, Set};
 use super::transcript::Entry;
 
 /// The lines of one message of the model. Each has a block or several.
@@ -31,7 +30,7 @@ pub(crate) struct Scan<'a> {
     /// For each line, whether the next thing that is said to the model is that the user interrupted.
     pub(crate) is_interrupted: Vec<bool>,
     /// Requests that got an answer.
-    pub(crate) answered: HashSet<&'a str>,
+    pub(crate) answered: Set<&'a str>,
     /// Whether requests are in the file.
     pub(crate) has_requests: bool,
 }
@@ -46,8 +45,8 @@ impl<'a> Scan<'a> {
     }
 
     fn find_groups(&mut self, entries: &[&'a Entry<'_>]) {
-        let mut open: HashMap<(&str, &str), usize> = HashMap::new();
-        let mut results_since = HashSet::new();
+        let mut open: Map<(&str, &str), usize> = Map::default();
+        let mut results_since = Set::default();
         for (index, entry) in entries.iter().enumerate() {
             let line = &entry.line;
             match line.kind() {

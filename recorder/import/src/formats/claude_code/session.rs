@@ -1,6 +1,6 @@
 //! A session: its root, its children, and what leads from one to the other.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -13,6 +13,7 @@ use super::kin::{Child, ChildResult, Kin, Notice, Spawned, Told};
 use super::layout;
 use super::records::{AgentMeta, CallInput, Flag, ToolUseResult};
 use super::scan::{Scan, ends_in_api_error};
+use super::tables::{Map, Set};
 use super::teller::{Material, Teller};
 use super::transcript::{Entry, Transcript};
 use crate::draft::Draft;
@@ -84,7 +85,7 @@ pub(crate) struct Session<'a> {
     /// The children.
     pub(crate) children: Vec<ChildLines<'a>>,
     /// Ids of lines of the root that another session has too.
-    pub(crate) copied: HashSet<&'a str>,
+    pub(crate) copied: Set<&'a str>,
     /// Whether the lines follow one another, and do not name the line that they follow.
     pub(crate) is_linear: bool,
 }
@@ -110,7 +111,8 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
     }
     let lines = transcript.entries(draft);
     let child_lines: Vec<_> = texts.iter().map(|text| text.entries(draft)).collect();
-    let copied = copied(&root, &lines);
+    let id = id(&root, &lines);
+    let copied = copied(&root, &id, &lines);
     let mut children: Vec<ChildLines<'_>> = Vec::new();
     for (file, lines) in files.iter().zip(&child_lines) {
         let meta = file.meta.as_deref().and_then(AgentMeta::parse).unwrap_or_default();
@@ -126,13 +128,8 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
     let is_child = layout::is_child(&root);
     let (main, mut sides) = if is_child { (lines.iter().collect(), Vec::new()) } else { split(&lines) };
     children.append(&mut sides);
-    let session = Session {
-        id: id(&root, &lines),
-        root: main,
-        children,
-        copied: copied.iter().map(String::as_str).collect(),
-        is_linear: false,
-    };
+    let session =
+        Session { id, root: main, children, copied: copied.iter().map(String::as_str).collect(), is_linear: false };
     tell(session, draft);
     Ok(())
 }
@@ -141,15 +138,19 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
 fn split<'a>(lines: &'a [Entry<'a>]) -> (Vec<&'a Entry<'a>>, Vec<ChildLines<'a>>) {
     let mut main = Vec::with_capacity(lines.len());
     let mut sides: Vec<ChildLines<'a>> = Vec::new();
-    let mut side_of: HashMap<&str, usize> = HashMap::new();
+    let mut side_of: Map<&str, usize> = Map::default();
+    let mut of_main: Set<&str> = Set::default();
     for entry in lines {
         if !Flag::is_set(&entry.line.is_sidechain) {
             main.push(entry);
+            of_main.extend(entry.line.uuid.as_deref());
             continue;
         }
         let parent = entry.line.parent.as_deref();
         let known = parent.and_then(|parent| side_of.get(parent)).copied();
-        let last = sides.len().checked_sub(1).filter(|_| parent.is_some());
+        // A line whose parent was lost goes on with the last child. One that hangs on the root begins another.
+        let is_lost = parent.is_some_and(|parent| !of_main.contains(parent));
+        let last = sides.len().checked_sub(1).filter(|_| is_lost);
         let side = known.or(last).unwrap_or_else(|| {
             let agent = entry.line.agent.as_deref().or(entry.line.uuid.as_deref());
             let agent = agent.map_or_else(|| format!("side-{}", sides.len() + 1), str::to_owned);
@@ -202,7 +203,7 @@ pub(crate) fn tell(mut session: Session<'_>, draft: &mut Draft) {
         !is_warm_up && child.entries.iter().any(|entry| matches!(entry.line.kind(), "user" | "assistant"))
     });
     let kin = kin(&session);
-    Telling { session: &session, kin: &kin, draft, told: HashMap::new(), paths: HashSet::new() }.tell();
+    Telling { session: &session, kin: &kin, draft, told: Map::default(), paths: Map::default() }.tell();
 }
 
 /// Returns whether a child only fills the cache of the provider. No call spawns it.
@@ -232,7 +233,7 @@ fn title(root: &[&Entry<'_>]) -> Option<String> {
     last(|entry| entry.line.custom_title.as_deref().map(str::to_owned))
         .or_else(|| last(|entry| entry.line.ai_title.as_deref().map(str::to_owned)))
         .or_else(|| {
-            let ids: HashSet<&str> = root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
+            let ids: Set<&str> = root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
             // Files also hold the titles of other sessions of the project.
             let own = root.iter().rev().find(|entry| {
                 entry.line.kind() == "summary" && entry.line.leaf.as_deref().is_some_and(|leaf| ids.contains(leaf))
@@ -274,7 +275,7 @@ fn kin(session: &Session<'_>) -> Kin {
             kin.by_call.entry(call).or_insert(child);
         }
     }
-    let mut by_prompt: HashMap<String, VecDeque<usize>> = HashMap::new();
+    let mut by_prompt: Map<String, VecDeque<usize>> = Map::default();
     for (index, child) in session.children.iter().enumerate().filter(|(index, _)| !linked[*index]) {
         let first = child.entries.iter().find(|entry| entry.line.kind() == "user");
         if let Some(prompt) = first.and_then(|entry| entry.first_text()) {
@@ -334,8 +335,8 @@ struct Telling<'m, 'a> {
     session: &'a Session<'a>,
     kin: &'m Kin,
     draft: &'m mut Draft,
-    told: HashMap<usize, EventRef>,
-    paths: HashSet<String>,
+    told: Map<usize, EventRef>,
+    paths: Map<String, usize>,
 }
 
 impl Telling<'_, '_> {
@@ -367,7 +368,7 @@ impl Telling<'_, '_> {
         let mut waiting = VecDeque::new();
         let mut is_told = vec![false; self.session.children.len()];
         note_children(told, &root, &path, &mut is_told, &mut waiting, &mut notices);
-        let ids: HashSet<&str> = self.session.root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
+        let ids: Set<&str> = self.session.root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
         let mut next = 0;
         loop {
             let Some(child) = waiting.pop_front() else {
@@ -393,7 +394,7 @@ impl Telling<'_, '_> {
     fn child(
         &mut self,
         waiting: Waiting,
-        ids: &HashSet<&str>,
+        ids: &Set<&str>,
         cwd: Option<&str>,
         is_told: &mut [bool],
         queue: &mut VecDeque<Waiting>,
@@ -446,13 +447,17 @@ impl Telling<'_, '_> {
 
     /// Returns a path that no other thread has.
     fn path(&mut self, path: &str) -> String {
-        let mut made = path.to_owned();
-        let mut number = 1;
-        while !self.paths.insert(made.clone()) {
+        let mut number = *self.paths.get(path).unwrap_or(&0);
+        loop {
             number += 1;
-            made = format!("{path}_{number}");
+            let made = if number == 1 { path.to_owned() } else { format!("{path}_{number}") };
+            // Another name may look like one with a number.
+            if number == 1 || !self.paths.contains_key(&made) {
+                self.paths.insert(made.clone(), 1);
+                self.paths.insert(path.to_owned(), number);
+                return made;
+            }
         }
-        made
     }
 }
 

@@ -1,10 +1,10 @@
 //! The output of `claude -p --output-format stream-json`: one process, with its children between the lines.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::records::Line;
 use super::session::{ChildLines, Session, tell};
+use super::tables::{Map, Set};
 use super::transcript::Transcript;
 use crate::draft::Draft;
 use crate::error::ImportError;
@@ -65,7 +65,7 @@ impl Format for ClaudeCodeStream {
         let id = id.unwrap_or_else(|| super::layout::stem(&session.path)).to_owned();
         let mut root = Vec::with_capacity(lines.len());
         let mut children: Vec<ChildLines<'_>> = Vec::new();
-        let mut by_call: HashMap<&str, usize> = HashMap::new();
+        let mut by_call: Map<&str, usize> = Map::default();
         for entry in &lines {
             let Some(call) = entry.line.parent_tool.as_deref() else {
                 root.push(entry);
@@ -78,7 +78,7 @@ impl Format for ClaudeCodeStream {
             });
             children[child].entries.push(entry);
         }
-        tell(Session { id, root, children, copied: HashSet::new(), is_linear: true }, draft);
+        tell(Session { id, root, children, copied: Set::default(), is_linear: true }, draft);
         Ok(())
     }
 

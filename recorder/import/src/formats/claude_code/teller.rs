@@ -1,8 +1,7 @@
 //! What is known of a thread while its lines are told, and the tree of its lines.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::VecDeque;
 
 use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
@@ -13,6 +12,7 @@ use super::kin::{ChildAnswer, Kin, Told};
 use super::recorded::Requests;
 use super::records::Block;
 use super::scan::Scan;
+use super::tables::{Map, Set, hash_of};
 use super::transcript::Entry;
 use crate::body::{History, ItemText};
 use crate::draft::Draft;
@@ -28,6 +28,8 @@ pub(super) struct Turn {
     pub(super) prompt: Option<String>,
     /// Whether the model said its last word.
     pub(super) is_answered: bool,
+    /// Whether results of tools are the last thing that was said.
+    pub(super) has_results: bool,
     /// The last line of the turn.
     pub(super) last: Stamp,
 }
@@ -65,7 +67,7 @@ pub(crate) struct Material<'m, 'a> {
     /// The lines of the thread.
     pub(crate) entries: &'a [&'a Entry<'a>],
     /// Ids of lines that another file, or another thread, has too.
-    pub(crate) copied: &'m HashSet<&'a str>,
+    pub(crate) copied: &'m Set<&'a str>,
     /// The children of the session.
     pub(crate) kin: &'m Kin,
     /// How the call that spawned the thread ended, for a child.
@@ -86,23 +88,25 @@ pub(crate) struct Teller<'m, 'a> {
     pub(super) scan: Scan<'a>,
     pub(super) tree: Tree<'a>,
     pub(super) requests: Requests<'a>,
-    pub(super) shapes: HashMap<&'a str, (History, History)>,
+    pub(super) shapes: Map<&'a str, (History, History)>,
     /// Lines that have a text, by its hash.
-    pub(super) texts: HashMap<u64, VecDeque<(usize, usize)>>,
+    pub(super) texts: Map<u64, VecDeque<(usize, usize)>>,
     /// Lines that have the result of a call.
-    pub(super) results: HashMap<&'a str, (usize, usize)>,
+    pub(super) results: Map<&'a str, (usize, usize)>,
     /// Items of messages of requests, by the hashes of the messages.
-    pub(super) messages: HashMap<String, Vec<ItemText>>,
+    pub(super) messages: Map<String, Vec<ItemText>>,
     /// Items that the model made, by message.
-    pub(super) outputs: HashMap<usize, Vec<ItemText>>,
+    pub(super) outputs: Map<usize, Vec<ItemText>>,
     /// The message of each call, and the text of its item.
-    pub(super) calls: HashMap<&'a str, KnownCall<'a>>,
-    pub(super) open: HashMap<Cow<'a, str>, OpenCall>,
-    pub(super) inferences: HashMap<usize, InferenceId>,
-    pub(super) awaited: HashMap<&'a str, InferenceId>,
+    pub(super) calls: Map<&'a str, KnownCall<'a>>,
+    pub(super) open: Map<Cow<'a, str>, OpenCall>,
+    pub(super) inferences: Map<usize, InferenceId>,
+    pub(super) awaited: Map<&'a str, InferenceId>,
     pub(super) failing: Option<Attempt>,
     pub(super) turn: Option<Turn>,
     pub(super) turns: usize,
+    /// Whether the program took the next prompt out of its queue, which begins a turn.
+    pub(super) is_dequeued: bool,
     /// A line outside of all turns that may have made the model answer.
     pub(super) pending: Option<usize>,
     pub(super) compaction: Option<(usize, History)>,
@@ -125,18 +129,19 @@ impl<'m, 'a> Teller<'m, 'a> {
             scan,
             tree: Tree::default(),
             requests,
-            shapes: HashMap::new(),
-            texts: HashMap::new(),
-            results: HashMap::new(),
-            messages: HashMap::new(),
-            outputs: HashMap::new(),
-            calls: HashMap::new(),
-            open: HashMap::new(),
-            inferences: HashMap::new(),
-            awaited: HashMap::new(),
+            shapes: Map::default(),
+            texts: Map::default(),
+            results: Map::default(),
+            messages: Map::default(),
+            outputs: Map::default(),
+            calls: Map::default(),
+            open: Map::default(),
+            inferences: Map::default(),
+            awaited: Map::default(),
             failing: None,
             turn: None,
             turns: 0,
+            is_dequeued: false,
             pending: None,
             compaction: None,
             seen: ("", Vec::new()),
@@ -207,7 +212,7 @@ impl<'m, 'a> Teller<'m, 'a> {
                 self.results.insert(call, (index, number));
             }
             (BlockKind::Text, _, Some(text)) => {
-                self.texts.entry(hash_of(text)).or_default().push_back((index, number));
+                self.texts.entry(text_key(text)).or_default().push_back((index, number));
             }
             _ => {}
         }
@@ -269,9 +274,7 @@ pub(super) fn role(entry: &Entry<'_>) -> Role {
     }
 }
 
-pub(super) fn hash_of(text: &str) -> u64 {
-    // Requests repeat some texts with another line feed at the end.
-    let mut hasher = DefaultHasher::new();
-    text.trim_end().hash(&mut hasher);
-    hasher.finish()
+/// Returns the hash by which a text is found again. Requests repeat some texts with another line feed at the end.
+pub(super) fn text_key(text: &str) -> u64 {
+    hash_of(text.trim_end())
 }

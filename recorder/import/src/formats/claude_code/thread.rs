@@ -58,6 +58,9 @@ impl<'a> Teller<'_, 'a> {
             }
             ("attachment", _) => self.attachment(index),
             ("api-request", _) => self.api_request(index),
+            ("queue-operation", _) => {
+                self.is_dequeued = line.operation.as_deref() == Some("dequeue");
+            }
             _ if line.uuid.is_some() => self.link(index),
             _ => {}
         }

@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
 use super::kin::{ChildAnswer, Notice};
-use super::prompt::{INTERRUPTED, Said, notified_agent};
+use super::prompt::{INTERRUPTED, Said, is_command, notified_agent};
 use super::records::Attachment;
-use super::teller::{Teller, Turn, hash_of};
+use super::teller::{Teller, Turn, text_key};
 use crate::event::{EventRef, Stamp};
 use crate::note::Code;
 use crate::thread::Answer;
@@ -31,7 +31,7 @@ impl<'a> Teller<'_, 'a> {
             }
         };
         let event = self.writer.begin_turn(self.draft, &id, entry.stamp());
-        self.turn = Some(Turn { prompt, is_answered: false, last: entry.stamp() });
+        self.turn = Some(Turn { prompt, is_answered: false, has_results: false, last: entry.stamp() });
         self.pending = None;
         event
     }
@@ -95,7 +95,9 @@ impl<'a> Teller<'_, 'a> {
                 self.keep(index);
                 self.touch(index);
                 if self.turn.is_none() {
-                    self.pending = Some(index);
+                    // A command may be a prompt in disguise; what follows it belongs to it.
+                    let is_command = entry.first_text().is_some_and(is_command);
+                    self.pending = self.pending.filter(|_| !is_command).or(Some(index));
                 }
             }
         }
@@ -103,11 +105,14 @@ impl<'a> Teller<'_, 'a> {
 
     pub(super) fn prompt(&mut self, index: usize) {
         let entry = self.entry(index);
+        let is_dequeued = std::mem::take(&mut self.is_dequeued);
         let continues = self.turn.as_ref().is_some_and(|turn| {
-            let is_same = entry.line.turn_position.is_none()
-                && entry.line.prompt.is_some()
-                && turn.prompt.as_deref() == entry.line.prompt.as_deref();
-            !turn.is_answered && (is_same || self.material.is_child)
+            let prompt = entry.line.prompt.as_deref();
+            let is_same = prompt.is_some() && prompt == turn.prompt.as_deref() && entry.line.turn_position.is_none();
+            // Version 1.0 has no ids of prompts. What the user says between a result and the answer to it is part of the turn.
+            let is_between =
+                prompt.is_none() && turn.has_results && turn.prompt.is_none() && self.open.is_empty() && !is_dequeued;
+            !turn.is_answered && (is_same || is_between || self.material.is_child)
         });
         if !continues {
             self.conclude(false);
@@ -148,7 +153,7 @@ impl<'a> Teller<'_, 'a> {
         for (number, part) in rendered.into_iter().enumerate() {
             let text = Attachment::parse(part.get()).and_then(|part| part.content);
             if let Some(text) = text {
-                self.texts.entry(hash_of(&text)).or_default().push_back((index, number));
+                self.texts.entry(text_key(&text)).or_default().push_back((index, number));
             }
         }
     }
