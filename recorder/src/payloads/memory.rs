@@ -59,6 +59,45 @@ impl MemoryFiles {
         Ok(())
     }
 
+    /// Appends the bytes of the file at `path` from `start` on to `buffer`.
+    pub(super) fn read_from(&self, path: &str, start: usize, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+        let slices = self.files.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let bytes = length(slices);
+        if bytes > MAX_PAYLOAD_BYTES {
+            return Err(PayloadError::TooLarge { bytes });
+        }
+        let mut skipped = start;
+        for slice in slices {
+            let bytes = self.bytes(slice);
+            buffer.extend_from_slice(bytes.get(skipped..).unwrap_or_default());
+            skipped = skipped.saturating_sub(bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Returns with how many equal bytes two files begin. Slices of the same place are equal without a look at their bytes.
+    pub(super) fn known_prefix(&self, one: &str, other: &str) -> usize {
+        let (Some(one), Some(other)) = (self.files.get(one), self.files.get(other)) else { return 0 };
+        let mut known = 0;
+        for (a, b) in one.iter().zip(other) {
+            let shorter = a.bytes.len().min(b.bytes.len());
+            let equal = if (a.buffer, a.bytes.start) == (b.buffer, b.bytes.start) {
+                shorter
+            } else {
+                self.bytes(a).iter().zip(self.bytes(b)).take_while(|(a, b)| a == b).count()
+            };
+            known += equal;
+            if equal < a.bytes.len().max(b.bytes.len()) {
+                break;
+            }
+        }
+        known
+    }
+
+    fn bytes(&self, slice: &Slice) -> &[u8] {
+        &self.buffers[slice.buffer as usize][slice.bytes.clone()]
+    }
+
     /// Lists the files in the order of their paths.
     pub(super) fn list(&self) -> impl Iterator<Item = PayloadEntry> + '_ {
         self.files.iter().map(|(path, slices)| PayloadEntry { path: path.clone(), bytes: length(slices) })
@@ -85,6 +124,21 @@ mod tests {
         assert!(
             matches!(files.read("payloads/2.json", &mut read), Err(PayloadError::Io(error)) if error.kind() == io::ErrorKind::NotFound)
         );
+    }
+
+    #[test]
+    fn files_are_read_behind_what_they_share() {
+        let mut files = MemoryFiles::new(vec![b"{[{[1,2,3]}".to_vec()]);
+        let slice = |bytes| Slice { buffer: 0, bytes };
+        files.insert("one".to_owned(), vec![slice(0..2), slice(4..7), slice(9..11)]);
+        files.insert("two".to_owned(), vec![slice(2..4), slice(4..9), slice(9..11)]);
+        assert_eq!((files.known_prefix("one", "two"), files.known_prefix("two", "one")), (5, 5));
+        assert_eq!((files.known_prefix("one", "one"), files.known_prefix("one", "none")), (7, 0));
+        for (start, rest) in [(0, "{[1,2,3]}"), (1, "[1,2,3]}"), (2, "1,2,3]}"), (5, ",3]}"), (9, ""), (12, "")] {
+            let mut read = Vec::new();
+            files.read_from("two", start, &mut read).expect("reads");
+            assert_eq!(String::from_utf8(read).expect("text"), rest, "from {start}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl PayloadFiles {
     }
 
     /// Returns whether the files are in memory, not on disk.
-    pub(crate) fn are_in_memory(&self) -> bool {
+    pub fn are_in_memory(&self) -> bool {
         matches!(self.place, Place::Memory(_))
     }
 
@@ -94,6 +94,30 @@ impl PayloadFiles {
         // One extra byte lets `read_to_end` see the end of the file without growing the buffer.
         buffer.reserve(expected + 1);
         file.by_ref().take(MAX_PAYLOAD_BYTES).read_to_end(buffer)?;
+        Ok(())
+    }
+
+    /// Returns with how many equal bytes two files begin, as far as that is known without reading them. Only the files of a
+    /// bundle in memory share bytes; for others it is 0.
+    pub fn known_prefix(&self, one: &str, other: &str) -> usize {
+        match &self.place {
+            Place::Memory(files) => files.known_prefix(one, other),
+            Place::Directory(_) | Place::Packed(_) => 0,
+        }
+    }
+
+    /// Reads the file at `path` from byte `start` on into `buffer`, which is cleared first.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`read`](Self::read).
+    pub fn read_from(&self, path: &str, start: usize, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+        if let Place::Memory(files) = &self.place {
+            buffer.clear();
+            return files.read_from(path, start, buffer);
+        }
+        self.read(path, buffer)?;
+        buffer.drain(..start.min(buffer.len()));
         Ok(())
     }
 

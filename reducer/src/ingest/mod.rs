@@ -15,7 +15,7 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde_json::Value;
 use trace_recorder::format::{Event, EventPayload, PayloadRef, ToolKind};
-use trace_recorder::payloads::PayloadFiles;
+use trace_recorder::payloads::{PayloadError, PayloadFiles};
 use trace_recorder::write::GAP_EVENT;
 
 pub use json::MAX_DEPTH;
@@ -34,6 +34,9 @@ const PARALLEL_PAYLOADS: usize = 96;
 /// Most requests in one run. A run reads its predecessor a second time, so it must be long enough to make that cost
 /// small, and short enough to keep all cores busy until the end.
 const RUN_REQUESTS: usize = 48;
+
+/// Most requests in one run of a bundle in memory, whose requests cost no more the longer their history is.
+const MEMORY_RUN_REQUESTS: usize = 1 << 14;
 
 /// Number of payloads, other than requests, in one unit of parallel work.
 const PIECE_PAYLOADS: usize = 64;
@@ -173,7 +176,8 @@ impl Ingest {
 
     /// Reads the payloads of a batch of events. The batch must follow the last batch.
     pub(crate) fn read(&mut self, events: &[Event<'_>], files: &PayloadFiles) -> Batch {
-        let jobs = self.plan(events);
+        let run_requests = if files.are_in_memory() { MEMORY_RUN_REQUESTS } else { RUN_REQUESTS };
+        let jobs = self.plan(events, run_requests);
         let payload_count: usize = jobs
             .iter()
             .map(|job| match job {
@@ -274,7 +278,7 @@ impl Ingest {
         }
     }
 
-    fn plan<'e>(&mut self, events: &'e [Event<'e>]) -> Vec<Job<'e>> {
+    fn plan<'e>(&mut self, events: &'e [Event<'e>], run_requests: usize) -> Vec<Job<'e>> {
         let mut requests: Vec<(&'e str, Vec<PlannedRequest<'e>>)> = Vec::new();
         let mut threads: HashMap<&str, usize, FixedState> = HashMap::default();
         let mut others = Vec::new();
@@ -302,7 +306,7 @@ impl Ingest {
                 }
             }
         }
-        let mut jobs = self.plan_runs(requests);
+        let mut jobs = self.plan_runs(requests, run_requests);
         let mut others = others.into_iter().peekable();
         while others.peek().is_some() {
             jobs.push(Job::Piece(others.by_ref().take(PIECE_PAYLOADS).collect()));
@@ -310,8 +314,8 @@ impl Ingest {
         jobs
     }
 
-    /// Divides the requests, ordered by thread, into runs.
-    fn plan_runs<'e>(&mut self, threads: Vec<(&'e str, Vec<PlannedRequest<'e>>)>) -> Vec<Job<'e>> {
+    /// Divides the requests, ordered by thread, into runs of at most `run_requests`.
+    fn plan_runs<'e>(&mut self, threads: Vec<(&'e str, Vec<PlannedRequest<'e>>)>, run_requests: usize) -> Vec<Job<'e>> {
         let mut jobs = Vec::new();
         let mut run: Vec<RequestJob<'e>> = Vec::new();
         let mut first_predecessor: Option<Predecessor> = None;
@@ -321,7 +325,7 @@ impl Ingest {
             for (index, (event, reference)) in requests.into_iter().enumerate() {
                 // A predecessor from an earlier batch is not in `requests`, so a new run must start after it.
                 let resumes = index == 0 && predecessor.is_some();
-                if run.len() >= RUN_REQUESTS || (resumes && !run.is_empty()) {
+                if run.len() >= run_requests || (resumes && !run.is_empty()) {
                     let requests = std::mem::take(&mut run);
                     jobs.push(Job::Run { first_predecessor: first_predecessor.take(), requests });
                 }
@@ -434,9 +438,12 @@ impl Ingest {
                     }
                 }
                 let mut deltas = Vec::with_capacity(requests.len());
+                let mut before = first_predecessor.as_ref().map(|predecessor| &*predecessor.path);
                 for request in requests {
-                    let delta = match files.read(&request.reference.path, &mut buffer) {
-                        Ok(()) => Ok(reader.read(&mut buffer, request.follows)),
+                    let known_before = before.replace(&request.reference.path).filter(|_| request.follows);
+                    let read = read_request(&mut reader, files, known_before, request, &mut buffer);
+                    let delta = match read {
+                        Ok(delta) => Ok(delta),
                         Err(error) => {
                             // Forget the predecessor: the next request must not be compared with a request that is not
                             // directly before it.
@@ -488,6 +495,39 @@ impl Ingest {
             Use::Json | Use::Activity | Use::Hint | Use::Repointed | Use::Present => Ingested::Json(prune(value)),
         })
     }
+}
+
+/// Reads a request. `before` is the path of the request before it, if that is one of the same thread.
+fn read_request(
+    reader: &mut RequestReader,
+    files: &PayloadFiles,
+    before: Option<&str>,
+    request: &RequestJob<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<RequestDelta, PayloadError> {
+    let path = &request.reference.path;
+    if let Some(before) = before
+        && let Some(start) = reader.start_behind(files.known_prefix(before, path))
+    {
+        if start < reader.offset() {
+            hold_from(reader, files, before, start)?;
+        }
+        files.read_from(path, start, buffer)?;
+        if let Some(delta) = reader.read_behind(start, buffer) {
+            return Ok(delta);
+        }
+        hold_from(reader, files, before, 0)?;
+    }
+    files.read(path, buffer)?;
+    Ok(reader.read(buffer, request.follows))
+}
+
+/// Reads more of the request before again, which is compared with the next one.
+fn hold_from(reader: &mut RequestReader, files: &PayloadFiles, before: &str, start: usize) -> Result<(), PayloadError> {
+    let mut text = Vec::new();
+    files.read_from(before, start, &mut text)?;
+    reader.hold(text, start);
+    Ok(())
 }
 
 /// Members that no rule reads and that can be large. They are removed so that a batch does not hold the outputs of all

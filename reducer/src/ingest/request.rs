@@ -5,6 +5,9 @@
 //! before it, and parses from there. What follows the items is compared in the same way, and items that moved are found
 //! by their bytes. A request that shares nothing is parsed as a whole. Both ways give the same result, which tests and
 //! [`Options::verify`](crate::Options) check.
+//!
+//! The files of a bundle in memory are known to share bytes before they are read. Of such a request only what lies behind
+//! the shared items is read, so that its cost does not grow with the history.
 
 use std::fmt;
 use std::ops::Range;
@@ -96,13 +99,14 @@ struct Extension {
 #[derive(Debug, Clone)]
 pub(crate) struct KeptRequest {
     text: Vec<u8>,
+    offset: usize,
     layout: Layout,
 }
 
 impl KeptRequest {
-    /// Returns the size of the request in bytes.
+    /// Returns the memory that the request takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.text.len()
+        self.text.len() + self.layout.spans.len() * size_of::<Span>()
     }
 }
 
@@ -111,7 +115,9 @@ impl KeptRequest {
 pub(crate) struct RequestReader {
     schema: SchemaVersion,
     verify: bool,
+    /// The bytes of the last request from `offset` on.
     text: Vec<u8>,
+    offset: usize,
     layout: Layout,
     /// Indexes of the items of the present layout by the hash of their bytes. Made when the first item has moved.
     by_bytes: Option<HashMap<u64, u32, foldhash::fast::FixedState>>,
@@ -120,28 +126,50 @@ pub(crate) struct RequestReader {
 
 impl RequestReader {
     pub(crate) fn new(schema: SchemaVersion, verify: bool) -> Self {
-        Self { schema, verify, text: Vec::new(), layout: Layout::default(), by_bytes: None, normalized: Vec::new() }
+        let layout = Layout::default();
+        Self { schema, verify, text: Vec::new(), offset: 0, layout, by_bytes: None, normalized: Vec::new() }
     }
 
     /// Sets the predecessor of the first request. Another run reads its items, so only its layout is needed.
     pub(crate) fn begin_after(&mut self, text: Vec<u8>) {
         self.layout = parse_whole(&text).unwrap_or_default();
-        self.text = text;
+        self.hold(text, 0);
         self.by_bytes = None;
+    }
+
+    /// Replaces the bytes that are held of the last request by those from `offset` on.
+    pub(crate) fn hold(&mut self, text: Vec<u8>, offset: usize) {
+        (self.text, self.offset) = (text, offset);
+    }
+
+    /// Returns from which byte on the last request is held.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Returns from where on a request must be read whose first `known` bytes are those of the request before, or `None` if
+    /// it must be read as a whole.
+    pub(crate) fn start_behind(&self, known: usize) -> Option<usize> {
+        let before = &self.layout;
+        if !before.comparable || self.verify || known < before.input.start {
+            return None;
+        }
+        let kept = before.spans.partition_point(|span| span.bytes.end <= known);
+        Some(kept.checked_sub(1).map_or(before.input.start, |last| before.spans[last].bytes.end))
     }
 
     /// Sets the predecessor of the first request to one that was kept from an earlier batch.
     pub(crate) fn begin_after_kept(&mut self, kept: KeptRequest) {
-        let KeptRequest { text, layout } = kept;
-        (self.text, self.layout, self.by_bytes) = (text, layout, None);
+        let KeptRequest { text, offset, layout } = kept;
+        (self.text, self.offset, self.layout, self.by_bytes) = (text, offset, layout, None);
     }
 
     /// Returns the normalized items, and the last request if a later one may be compared with it.
     pub(crate) fn finish(self) -> (Vec<Normalized>, Option<KeptRequest>) {
-        let Self { text, mut layout, normalized, .. } = self;
+        let Self { text, offset, mut layout, normalized, .. } = self;
         // The next run cannot refer to items that this run has normalized.
         layout.spans.iter_mut().for_each(|span| span.normalized = None);
-        let kept = layout.comparable.then_some(KeptRequest { text, layout });
+        let kept = layout.comparable.then_some(KeptRequest { text, offset, layout });
         (normalized, kept)
     }
 
@@ -150,8 +178,31 @@ impl RequestReader {
     /// `follows` means that the request before belongs to the same thread, so that its item positions can be referred
     /// to.
     pub(crate) fn read(&mut self, text: &mut Vec<u8>, follows: bool) -> RequestDelta {
+        if self.offset > 0 {
+            // The bytes that the request would be compared with are gone.
+            self.begin_after(Vec::new());
+        }
+        let extension = self.extend(text, 0);
+        self.advance(text, 0, extension, follows)
+    }
+
+    /// Reads a request of the same thread of which `text` has the bytes from `start` on, a place that
+    /// [`start_behind`](Self::start_behind) gave; the bytes before it are those of the request before. Returns `None` if the
+    /// request must be read as a whole.
+    pub(crate) fn read_behind(&mut self, start: usize, text: &mut Vec<u8>) -> Option<RequestDelta> {
+        let extension = self.extend(text, start)?;
+        Some(self.advance(text, start, Some(extension), true))
+    }
+
+    /// Goes on to the next request, of which `text` has the bytes from `offset` on.
+    fn advance(
+        &mut self,
+        text: &mut Vec<u8>,
+        offset: usize,
+        extension: Option<Extension>,
+        follows: bool,
+    ) -> RequestDelta {
         let mut problem = None;
-        let extension = self.extend(text);
         let mut previous = std::mem::take(&mut self.layout);
         let (mut layout, kept) = match extension {
             Some(extension) => {
@@ -183,7 +234,7 @@ impl RequestReader {
         let shared = if follows { kept } else { 0 };
         for index in shared..layout.spans.len() {
             let span = &layout.spans[index];
-            let raw = &text[span.bytes.clone()];
+            let raw = &text[within(&span.bytes, offset)];
             let known = match span.normalized {
                 Some(known) => Some(Slot::Normalized(known)),
                 None => self.find_moved(&previous.spans, kept, raw, follows),
@@ -210,6 +261,7 @@ impl RequestReader {
         self.layout = layout;
         self.by_bytes = None;
         std::mem::swap(&mut self.text, text);
+        self.offset = offset;
         RequestDelta { shared: shared as u32, rest, previous_response_id, problem }
     }
 
@@ -231,18 +283,18 @@ impl RequestReader {
         if before.is_empty() || self.verify {
             return None;
         }
-        let text = &self.text;
+        let (text, offset) = (&self.text, self.offset);
         let by_bytes = self.by_bytes.get_or_insert_with(|| {
             let mut table = HashMap::with_capacity_and_hasher(before.len(), Default::default());
             // In reverse order, so that of equal items the first one stays in the table.
             for (index, span) in before.iter().enumerate().rev() {
-                table.insert(xxh3_64(&text[span.bytes.clone()]), index as u32);
+                table.insert(xxh3_64(&text[within(&span.bytes, offset)]), index as u32);
             }
             table
         });
         let index = *by_bytes.get(&xxh3_64(raw))?;
         let span = &before[index as usize];
-        if self.text[span.bytes.clone()] != *raw {
+        if self.text[within(&span.bytes, offset)] != *raw {
             return None;
         }
         match span.normalized {
@@ -251,13 +303,14 @@ impl RequestReader {
         }
     }
 
-    /// Reads a request by comparing it with the one before. Returns `None` if the request must be parsed as a whole.
-    fn extend(&self, text: &[u8]) -> Option<Extension> {
+    /// Reads a request by comparing it with the one before. `text` has its bytes from `offset` on, which is where an item
+    /// ends, or 0. Returns `None` if the request must be parsed as a whole.
+    fn extend(&self, text: &[u8], offset: usize) -> Option<Extension> {
         let before = &self.layout;
         if !before.comparable || self.verify {
             return None;
         }
-        let common = common_prefix(&self.text, text);
+        let common = offset + common_prefix(self.text.get(offset.checked_sub(self.offset)?..)?, text);
         if common < before.input.start {
             return None;
         }
@@ -269,31 +322,31 @@ impl RequestReader {
         let mut added = Vec::new();
         loop {
             let is_first = kept == 0 && added.is_empty();
-            at = skip_whitespace(text, at);
-            match text.get(at)? {
+            at = offset + skip_whitespace(text, at - offset);
+            match text.get(at - offset)? {
                 b']' => break,
                 b',' if !is_first => at += 1,
                 _ if is_first => {}
                 _ => return None,
             }
-            at = skip_whitespace(text, at);
+            at = offset + skip_whitespace(text, at - offset);
             // Accept only objects: a closing brace ends the value, but a number, for example, may continue with the
             // next byte.
-            if *text.get(at)? != b'{' {
+            if *text.get(at - offset)? != b'{' {
                 return None;
             }
-            let item = delimit(text, at)?;
-            at = item.end;
-            added.push(item);
+            let item = delimit(text, at - offset)?;
+            at = offset + item.end;
+            added.push(offset + item.start..at);
         }
-        let tail_ends = self.extend_tail(&text[at + 1..])?;
+        let tail_ends = self.extend_tail(&text[at - offset + 1..])?;
         Some(Extension { kept, added, end: at, tail_ends })
     }
 
     /// Reads the members behind `input` by comparing them with those of the request before. Returns where their values
     /// end, or `None` if a changed member matters, so that the request must be parsed as a whole.
     fn extend_tail(&self, tail: &[u8]) -> Option<Vec<usize>> {
-        let before = &self.text[self.layout.input.end + 1..];
+        let before = &self.text[self.layout.input.end - self.offset + 1..];
         if before == tail {
             return Some(self.layout.tail_ends.clone());
         }
@@ -321,6 +374,11 @@ impl RequestReader {
         ends.extend(request.value_ends(&text).map(|end| rest + end - 1));
         Some(ends)
     }
+}
+
+/// Returns where bytes of a request are in a text that has its bytes from `offset` on.
+fn within(bytes: &Range<usize>, offset: usize) -> Range<usize> {
+    bytes.start - offset..bytes.end - offset
 }
 
 fn skip_whitespace(text: &[u8], at: usize) -> usize {
@@ -569,6 +627,32 @@ mod tests {
         assert_eq!(shared(&told), [0, 1, 2, 3]);
         assert_eq!(told[3].1, ["a", "b", "c", "d"]);
         assert!(told.iter().all(|told| told.2.is_none()));
+    }
+
+    #[test]
+    fn what_is_known_to_be_shared_is_not_needed() {
+        let requests = [
+            request(&["a", "b"], ", \"n\": 1"),
+            request(&["a", "b", "c"], ", \"n\": 2"),
+            request(&["a", "x", "c", "d"], ", \"n\": 2"),
+            request(&["a"], ""),
+        ];
+        let whole = read_all(&requests, false);
+        let mut reader = RequestReader::new(SchemaVersion::V2, false);
+        reader.read(&mut requests[0].clone(), true);
+        for (at, pair) in requests.windows(2).enumerate() {
+            let known = common_prefix(&pair[0], &pair[1]);
+            let start = reader.start_behind(known).expect("the items are shared");
+            if start < reader.offset() {
+                reader.hold(pair[0][start..].to_vec(), start);
+            }
+            let delta = reader.read_behind(start, &mut pair[1][start..].to_vec()).expect("reads");
+            assert_eq!(
+                (delta.shared as usize, delta.rest.len()),
+                (whole[at + 1].0, whole[at + 1].1.len() - whole[at + 1].0)
+            );
+        }
+        assert_eq!(reader.start_behind(3), None, "nothing of the items is known");
     }
 
     #[test]
