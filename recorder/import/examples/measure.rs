@@ -14,8 +14,11 @@ use trace_reducer::{Options, reduce};
 /// Times that each step is run. The median counts.
 const RUNS: usize = 5;
 
+/// Reads a session in one of the ways that are measured.
+type Step = fn(&SessionRef);
+
 /// The steps, by name.
-const STEPS: [(&str, fn(&SessionRef)); 3] = [
+const STEPS: [(&str, Step); 3] = [
     ("summary", |session| drop(summarize(session).expect("summarizes"))),
     ("open", |session| drop(open(session).expect("imports"))),
     ("reduce", |session| {

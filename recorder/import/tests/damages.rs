@@ -1,4 +1,4 @@
-//! Random damages of the files of Gemini CLI and opencode: an answer comes each time, and a line that is lost is named.
+//! Random damages of the files of agents: an answer comes each time, and a line that is lost is named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ fn lacks_something(bytes: &[u8]) -> bool {
 }
 
 fn recorded(name: &str) -> Option<TempDir> {
-    let imports = trace_needs::imports("sessions of Gemini CLI and opencode are not damaged")?;
+    let imports = trace_needs::imports("sessions of agents are not damaged")?;
     Some(copied(&imports.join(name)))
 }
 
@@ -146,6 +146,21 @@ fn only(folder: &Path) -> SessionRef {
     let mut sessions = trace_import::sessions(folder).expect("searches");
     assert_eq!(sessions.len(), 1, "{sessions:?}");
     sessions.remove(0)
+}
+
+/// Damages the file of the root of each session, which is the first one of its folder.
+fn damage_roots(names: &[&str], seed: u64) {
+    for (name, seed) in names.iter().zip(seed..) {
+        let Some(folder) = recorded(name) else { return };
+        let session = trace_import::sessions(folder.path()).expect("searches").remove(0);
+        let (read, named) = trials(folder.path(), &session.path, &session, seed, lacks_a_line);
+        assert!(read > 300 && named > 200, "{name}: {read} {named}");
+    }
+}
+
+#[test]
+fn transcripts_of_claude_code() {
+    damage_roots(&["claude-code-2.1.197/subagent-nested", "claude-code-1.0.128/subagent"], 20);
 }
 
 #[test]

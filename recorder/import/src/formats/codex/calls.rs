@@ -12,6 +12,7 @@ use super::record::{ResponseItem, RuntimeItem, text_of};
 use super::reports::{Start, Starts, begin_of};
 use crate::draft::Draft;
 use crate::event::{EventRef, Stamp, Time};
+use crate::note::Code;
 use crate::thread::{Call, CallResult, ThreadWriter, ToolId, tool_kind};
 
 /// Beginnings of outputs that are the error of a call, in the words of the Codex CLI.
@@ -280,6 +281,16 @@ impl Calls {
             return;
         };
         let Some(running) = self.running.get(&*item.id) else { return };
+        let has_message = || {
+            let arguments = serde_json::from_str::<Value>(&running.arguments);
+            arguments.is_ok_and(|arguments| arguments.get("message").is_some_and(Value::is_string))
+        };
+        let is_told = **kind == *"interrupted" || has_message();
+        if uuid::Uuid::try_parse(thread).is_err() || !is_agent_path(path) || !is_told {
+            // Readers of bundles refuse a report about an agent that they cannot name, or that was told nothing.
+            draft.note(Code::DamagedLine, Some(stamp.place));
+            return;
+        }
         let tool = running.tool.clone();
         let fits = matches!(
             (tool.kind(), &**kind),
@@ -484,6 +495,13 @@ fn command_of(arguments: &str) -> Vec<String> {
         Some(Value::String(line)) => vec![line.clone()],
         _ => Vec::new(),
     }
+}
+
+/// Returns whether a text is the path of an agent below the root, as readers of bundles accept it.
+fn is_agent_path(path: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_segment = |segment: &str| !segment.is_empty() && segment != "root" && segment.bytes().all(is_letter);
+    path == "/root" || path.strip_prefix("/root/").is_some_and(|rest| rest.split('/').all(is_segment))
 }
 
 #[cfg(test)]
