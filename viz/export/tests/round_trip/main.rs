@@ -1,11 +1,13 @@
-//! Exports that are imported again make the graph that they were made of.
+//! Exports that are imported again make the graph that they were made of, but for what `docs/export.md` names.
 
 #![expect(clippy::print_stdout, reason = "the output of the test has the counts")]
 
 mod facts;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use insta::assert_snapshot;
 use serde_json::Value;
 use trace_explain::Session;
 use trace_export::atif;
@@ -14,12 +16,19 @@ use trace_reducer::{Options, reduce, state_json};
 
 use facts::{differences, facts};
 
+/// What every export holds.
+const ALWAYS: [&str; 7] =
+    ["threads", "statuses of threads", "turns", "times of turns", "times of requests", "tokens", "spawns"];
+
+fn sample(name: &str) -> PathBuf {
+    trace_needs::repository().join("samples").join(name)
+}
+
 fn bundles() -> Vec<(String, PathBuf)> {
     let samples = ["one-agent", "three-children", "damaged", "team"];
-    let sample = |name: &str| (name.to_owned(), trace_needs::repository().join("samples").join(name));
     let recordings = trace_needs::recordings("round trips of exports");
     let recording = recordings.into_iter().map(|recording| (recording.name, recording.bundle));
-    samples.into_iter().map(sample).chain(recording).collect()
+    samples.into_iter().map(|name| (name.to_owned(), sample(name))).chain(recording).collect()
 }
 
 fn opened(path: &Path) -> Session {
@@ -46,51 +55,101 @@ fn state(session: &Session) -> Value {
     serde_json::from_slice(&text).expect("is JSON")
 }
 
-fn compare(what: &str, again: impl Fn(&Session) -> Session) {
-    let show = std::env::var("SHOW").ok();
-    let mut sums: std::collections::BTreeMap<&str, (usize, usize, usize)> = Default::default();
+/// Compares all sessions with what comes back. The facts of the classes `exact` must be the same; of the other classes, the share that comes
+/// back is returned in percent.
+fn compare(what: &str, exact: &[&str], again: impl Fn(&Session) -> Session) -> BTreeMap<&'static str, usize> {
+    let mut sums: BTreeMap<&'static str, [usize; 3]> = BTreeMap::new();
     for (name, path) in bundles() {
         let original = opened(&path);
         let (one, other) = (facts(&state(&original)), facts(&state(&again(&original))));
         for (class, list) in &one {
-            sums.entry(class).or_default().0 += list.len();
+            sums.entry(class).or_default()[0] += list.len();
         }
         for (class, (lost, new)) in differences(&one, &other) {
+            assert!(!exact.contains(&class), "{what} {name}: {class}: lost {lost:#?}, new {new:#?}");
             let sum = sums.entry(class).or_default();
-            sum.1 += lost.len();
-            sum.2 += new.len();
-            println!("{what} {name}: {class}: {} lost, {} new", lost.len(), new.len());
-            if show.as_deref().is_some_and(|show| class == show) {
-                for line in lost.iter().take(2) {
-                    println!("   - {line}");
-                }
-                for line in new.iter().take(2) {
-                    println!("   + {line}");
-                }
-            }
+            sum[1] += lost.len();
+            sum[2] += new.len();
         }
     }
-    for (class, sum) in sums {
-        println!("SUM {what} {class}: {sum:?}");
+    for (class, [all, lost, new]) in &sums {
+        println!("{what}, {class}: {} of {all} come back, {new} are new", all - lost);
+    }
+    sums.into_iter().map(|(class, [all, lost, _])| (class, (all - lost) * 100 / all.max(1))).collect()
+}
+
+fn trajectory(session: &Session) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    atif::write(session, &mut bytes).expect("writes");
+    bytes
+}
+
+#[test]
+fn trajectories_come_back() {
+    let exact: Vec<&str> = ALWAYS.into_iter().chain(["requests", "tool calls"]).collect();
+    let shares = compare("ATIF", &exact, |session| imported(&trajectory(session), "trajectory.json"));
+    let least = [("answered items", 90), ("seen items", 80), ("items of tool calls", 90), ("times of tool calls", 95)];
+    for (class, percent) in least {
+        assert!(shares[class] >= percent, "{class}: {shares:?}");
     }
 }
 
 #[test]
-fn atif_round() {
-    compare("atif", |session| {
-        let mut bytes = Vec::new();
-        atif::write(session, &mut bytes).expect("writes");
-        imported(&bytes, "trajectory.json")
-    });
-}
-
-#[test]
-fn otlp_round() {
+fn spans_come_back() {
     for content in [Content::LeftOut, Content::Included] {
-        compare(&format!("otlp {content:?}"), |session| {
+        let shares = compare(&format!("OTLP {content:?}"), &ALWAYS, |session| {
             let mut bytes = Vec::new();
             otlp::write(session, content, &mut bytes).expect("writes");
             imported(&bytes, "traces.jsonl")
         });
+        for (class, percent) in [("requests", 95), ("tool calls", 90), ("times of tool calls", 95), ("exit codes", 95)]
+        {
+            assert!(shares[class] >= percent, "{class}: {shares:?}");
+        }
+    }
+}
+
+/// Checks the rules of the format that its readers insist on.
+fn check(trajectory: &Value) {
+    assert_eq!(trajectory["schema_version"], atif::VERSION);
+    assert!(trajectory["agent"]["name"].is_string() && trajectory["agent"]["version"].is_string());
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    assert!(!list(&trajectory["steps"]).is_empty());
+    for (number, step) in list(&trajectory["steps"]).iter().enumerate() {
+        assert_eq!(step["step_id"], number + 1);
+        assert!(["system", "user", "agent"].contains(&step["source"].as_str().expect("a source")), "{step}");
+        assert!(step["message"].is_string() || step["message"].is_array(), "{step}");
+        assert!(step["timestamp"].as_str().is_some_and(|time| time.ends_with('Z')));
+        let calls: Vec<Value> = list(&step["tool_calls"]).iter().map(|call| call["tool_call_id"].clone()).collect();
+        assert!(list(&step["tool_calls"]).iter().all(|call| call["arguments"].is_object()), "{step}");
+        for result in list(&step["observation"]["results"]) {
+            assert!(calls.contains(&result["source_call_id"]), "{step}");
+            for child in list(&result["subagent_trajectory_ref"]) {
+                let children = list(&trajectory["subagent_trajectories"]);
+                assert!(children.iter().any(|other| other["trajectory_id"] == child["trajectory_id"]), "{child}");
+            }
+        }
+        let has = |name: &str| step.get(name).is_some();
+        let is_agent = step["source"] == "agent";
+        assert!(is_agent || !(has("tool_calls") || has("metrics") || has("model_name")), "{step}");
+        assert!(step["llm_call_count"] != 0 || !(has("metrics") || has("reasoning_content")), "{step}");
+    }
+    list(&trajectory["subagent_trajectories"]).iter().for_each(check);
+}
+
+#[test]
+fn trajectories_obey_the_rules_of_the_format() {
+    for (_, path) in bundles() {
+        let bytes = trajectory(&opened(&path));
+        assert!(bytes == trajectory(&opened(&path)), "two exports of {} differ", path.display());
+        check(&serde_json::from_slice(&bytes).expect("JSON"));
+    }
+}
+
+#[test]
+fn a_session_as_a_trajectory() {
+    for name in ["one-agent", "three-children", "damaged"] {
+        let value: Value = serde_json::from_slice(&trajectory(&opened(&sample(name)))).expect("JSON");
+        assert_snapshot!(format!("{name}.atif"), serde_json::to_string_pretty(&value).expect("writes"));
     }
 }
