@@ -1,0 +1,13 @@
+//! Reads any bytes as a trace of OpenTelemetry, as JSON and as protobuf. Nothing may panic, and what is imported must be a whole bundle.
+#![no_main]
+
+mod imported;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    imported::read("trace", data);
+    // Few inputs begin as requests do, so the spans of others are put into one.
+    let json = [&b"{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":["[..], data, b"]}]}]}\n"].concat();
+    imported::read("trace.jsonl", &json);
+});
