@@ -72,6 +72,10 @@ pub(crate) const ROLE: &str = "rollout.agent.role";
 pub(crate) const TASK: &str = "rollout.agent.task";
 pub(crate) const COMPACTION_ID: &str = "rollout.compaction_id";
 pub(crate) const TOOL_KIND: &str = "rollout.tool.kind";
+/// The name of the tool in its kind, where the name that the model used is longer.
+pub(crate) const TOOL_OWN_NAME: &str = "rollout.tool.name";
+/// The name of the provider as recorded, where the conventions have another one.
+pub(crate) const PROVIDER_RECORDED: &str = "rollout.provider.name";
 pub(crate) const UPSTREAM_REQUEST_ID: &str = "rollout.upstream_request_id";
 pub(crate) const EDGE_KIND: &str = "rollout.edge.kind";
 pub(crate) const TARGET_THREAD_ID: &str = "rollout.target_thread_id";

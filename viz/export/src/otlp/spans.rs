@@ -218,6 +218,11 @@ impl<'s> Spans<'s> {
                 about.text(names::TOOL_TYPE, kind);
                 about.maybe(names::TOOL_CALL_ID, call.model_visible_call_id.map(|id| trace.text(id)));
                 about.text(names::TOOL_KIND, call.kind.as_str());
+                if let ToolKind::Other { name: own } = call.kind
+                    && trace.text(own) != name
+                {
+                    about.text(names::TOOL_OWN_NAME, trace.text(own));
+                }
                 self.push_agent(call.thread, &mut about);
                 let code = exit_code(trace, call);
                 if let Some(code) = code {
@@ -426,7 +431,11 @@ fn chat(model: &str, provider: &str) -> About {
     let mut about = About::new(with(names::OPERATION_CHAT, model));
     about.kind = SpanKind::Client;
     about.text(names::OPERATION_NAME, names::OPERATION_CHAT);
-    about.text(names::PROVIDER_NAME, &names::provider(provider));
+    let known = names::provider(provider);
+    about.text(names::PROVIDER_NAME, &known);
+    if known != provider {
+        about.text(names::PROVIDER_RECORDED, provider);
+    }
     about.text(names::REQUEST_MODEL, model);
     about
 }

@@ -102,7 +102,7 @@ fn spans_come_back() {
             otlp::write(session, content, &mut bytes).expect("writes");
             imported(&bytes, "traces.jsonl")
         });
-        for (class, percent) in [("requests", 95), ("tool calls", 90), ("times of tool calls", 95), ("exit codes", 95)]
+        for (class, percent) in [("requests", 100), ("tool calls", 95), ("times of tool calls", 95), ("exit codes", 95)]
         {
             assert!(shares[class] >= percent, "{class}: {shares:?}");
         }

@@ -94,6 +94,8 @@ pub(super) struct Tool<'s> {
     /// The kind, if the span says it.
     pub(super) kind: Option<ToolKind<'static>>,
     pub(super) ending: Option<Ending>,
+    /// Whether code made the call, so that the model does not see it.
+    pub(super) is_nested: bool,
     /// The exit code of the command that the tool ran.
     pub(super) exit_code: Option<i32>,
 }

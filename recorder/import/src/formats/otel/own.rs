@@ -73,19 +73,25 @@ pub(super) fn turn(span: &Span) -> Turn<'_> {
 
 /// Returns what the span of a model call tells.
 pub(super) fn model(span: &Span) -> Model<'_> {
+    let model = gen_ai::model(span);
     Model {
+        provider: span.text("rollout.provider.name").unwrap_or(model.provider),
         id: object(span, "inference_call"),
         request_id: span.text("rollout.upstream_request_id"),
         ending: ending(span),
-        ..gen_ai::model(span)
+        ..model
     }
 }
 
 /// Returns what the span of a tool tells.
 pub(super) fn tool(span: &Span) -> Tool<'_> {
     let mut tool = gen_ai::tool(span);
+    // An export gives a call this id only if the model knows it.
+    tool.is_nested = tool.call_id.is_none();
     tool.call_id = tool.call_id.or_else(|| object(span, "tool_call"));
-    tool.kind = span.text("rollout.tool.kind").map(|kind| named_tool_kind(kind, tool.name));
+    tool.kind = span
+        .text("rollout.tool.kind")
+        .map(|kind| named_tool_kind(kind, span.text("rollout.tool.name").unwrap_or(tool.name)));
     tool.exit_code = span.attributes.get("process.exit.code").and_then(|code| i32::try_from(code.as_int()?).ok());
     tool.ending = ending(span);
     // The call itself completed; it is its command that failed.

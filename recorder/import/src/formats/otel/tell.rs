@@ -508,8 +508,16 @@ impl<'s> Teller<'_, 's> {
         let arguments = arguments.unwrap_or_default();
         let kind = facts.kind.unwrap_or_else(|| tool_kind(name));
         let is_command = kind == ToolKind::ExecCommand;
-        let told = Call { call_id, name, namespace: None, kind, arguments, is_custom: false };
-        let tool = self.thread.begin_call(draft, &told, stamp);
+        let nested = match planned {
+            None if facts.is_nested => {
+                self.thread.begin_nested_call(draft, call_id, None, (name, kind.clone()), arguments, stamp)
+            }
+            _ => None,
+        };
+        let tool = nested.unwrap_or_else(|| {
+            let told = Call { call_id, name, namespace: None, kind, arguments, is_custom: false };
+            self.thread.begin_call(draft, &told, stamp)
+        });
         for child in self.children.remove(&step).unwrap_or_default() {
             let (id, _) = &self.session.threads[child];
             let spawned = self.thread.spawned(draft, &tool, id, &task(arguments), stamp);
