@@ -170,6 +170,56 @@ fn every_recorded_session_is_one_that_the_peer_accepts() {
     }
 }
 
+/// Returns the number of requests and of tools in the spans of a file, the failed tools, and the sums of the tokens. It goes by the names of
+/// the attributes alone.
+fn counted(text: &str) -> [u64; 5] {
+    let mut counts = [0; 5];
+    for line in text.lines() {
+        let request: Value = serde_json::from_str(line).expect("is JSON");
+        let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
+        let scopes = list(&request, "resourceSpans").into_iter().flat_map(|resource| list(&resource, "scopeSpans"));
+        for span in scopes.flat_map(|scope| list(&scope, "spans")) {
+            let attribute = |names: &[&str]| {
+                let named = |attribute: &&Value| names.iter().any(|name| attribute["key"] == *name);
+                let found = span["attributes"].as_array().and_then(|list| list.iter().find(named));
+                found.map(|found| found["value"].clone()).unwrap_or_default()
+            };
+            let kind = attribute(&["openinference.span.kind", "gen_ai.operation.name"])["stringValue"].clone();
+            let is_failed = span["status"]["code"] == 2 || span["status"]["code"] == "STATUS_CODE_ERROR";
+            match kind.as_str() {
+                Some("LLM" | "chat") => counts[0] += 1,
+                Some("TOOL" | "execute_tool") => {
+                    counts[1] += 1;
+                    counts[2] += u64::from(is_failed);
+                }
+                _ => continue,
+            }
+            let tokens = |names: &[&str]| {
+                let value = attribute(names)["intValue"].clone();
+                value.as_u64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(0)
+            };
+            counts[3] += tokens(&["llm.token_count.prompt", "gen_ai.usage.input_tokens"]);
+            counts[4] += tokens(&["llm.token_count.completion", "gen_ai.usage.output_tokens"]);
+        }
+    }
+    counts
+}
+
+#[test]
+fn recorded_runs_have_the_counts_of_their_spans() {
+    for name in ["tools", "agent-as-tool", "model-error"] {
+        let Some(path) = recorded(name) else { return };
+        let (state, ..) = only(&path);
+        let calls = imported::objects(&state, "inference_calls").len() as u64;
+        let tools = imported::objects(&state, "tool_calls").len() as u64;
+        let failed =
+            imported::statuses(&state, "tool_calls").iter().filter(|status| *status == "failed").count() as u64;
+        let [input, _, output] = imported::tokens(&state);
+        let text = std::fs::read_to_string(&path).expect("reads");
+        assert_eq!([calls, tools, failed, input, output], counted(&text), "{name}");
+    }
+}
+
 #[test]
 fn a_hand_over_goes_to_an_agent_beside_the_first_one() {
     let (state, summary, bundle) = only(&fixture("handoff.jsonl"));
