@@ -25,6 +25,7 @@ use trace_server::Server;
 use trace_server::outbound::OutboundPolicy;
 use trace_server::transport::in_process::{self, ClientHandle, Event, Events};
 
+use crate::bundles;
 use crate::commands::run::{bundle_of, refused};
 use crate::serving::{self, ServingArgs};
 use crate::signals::Signals;
@@ -116,7 +117,7 @@ impl HowArgs {
                 AfterDivergence::Continue => OnDivergence::Continue,
             },
         };
-        Replay::open(bundle, &options).map_err(Failure::data)
+        Replay::of(bundles::open(bundle)?, &options).map_err(Failure::data)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use trace_recorder::Bundle;
 
 use super::choices::{OnDivergence, ReplayTools};
 use super::compare::{Folders, Rules};
@@ -48,7 +49,16 @@ impl Replay {
     ///
     /// Returns an error if the bundle cannot be read, has nothing to replay, or does not have the turn `options.from`.
     pub fn open(path: &Path, options: &ReplayOptions) -> Result<Self, ReplayError> {
-        let tape = Tape::open(path)?;
+        Self::of(Bundle::open(path)?, options)
+    }
+
+    /// Replays a bundle that is open, such as that of an imported session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bundle cannot be read, has nothing to replay, or does not have the turn `options.from`.
+    pub fn of(bundle: Bundle, options: &ReplayOptions) -> Result<Self, ReplayError> {
+        let tape = Tape::read_from(bundle)?;
         let turns = tape.track(ROOT).map_or(&[][..], |(_, root)| &root.turns);
         let no_such = |asked: String| ReplayError::NoSuchTurn { asked, count: turns.len() };
         let first_turn = match &options.from {
@@ -276,7 +286,7 @@ impl Replay {
     }
 
     fn root(&self) -> &Track {
-        // `Tape::open` rejects bundles without it.
+        // `Tape::read_from` rejects bundles without it.
         self.stage.tape.track(ROOT).expect("a tape has a first agent").1
     }
 }

@@ -3,7 +3,7 @@
 //! Payloads stay in the bundle until they are needed. Nothing here compares with live events.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 use trace_recorder::format::{EventPayload, ExecutionStatus, Requester, ToolKind, ToolSummary};
@@ -139,6 +139,8 @@ pub(super) struct Tape {
     path: PathBuf,
     /// Whether another program recorded it, which gives its agents other instructions.
     pub(super) is_foreign: bool,
+    /// Whether the session was imported from the files of another agent.
+    pub(super) is_imported: bool,
     /// Whether it records when agents took messages from their mailboxes.
     pub(super) knows_mail: bool,
     pub(super) tracks: Vec<Track>,
@@ -222,8 +224,10 @@ pub(super) struct TapeCall {
 
 impl Tape {
     /// Reads the parts of a bundle that can be replayed.
-    pub(super) fn open(path: &Path) -> Result<Self, ReplayError> {
-        let bundle = Bundle::open(path)?;
+    pub(super) fn read_from(bundle: Bundle) -> Result<Self, ReplayError> {
+        let path = &bundle.path().to_owned();
+        // The agent of an imported session was not this program.
+        let is_imported = bundle.import().is_some();
         let log =
             bundle.log().map_err(|error| ReplayError::Log { path: path.to_owned(), reason: error.to_string() })?;
         let mut reader = Reader::default();
@@ -243,9 +247,11 @@ impl Tape {
             }
         }
         let Reader { is_foreign, metadata, tracks, mail, descriptions, errors, .. } = reader;
+        let is_foreign = is_foreign || is_imported;
         let mut tape = Self {
             path: path.to_owned(),
             is_foreign,
+            is_imported,
             knows_mail: !is_foreign || !mail.is_empty(),
             tracks,
             errors: Vec::new(),

@@ -229,8 +229,11 @@ impl Calling<'_> {
         let success = self.succeeded();
         let result = recorded.end.as_ref().and_then(|(seq, _, result)| stage.tape.read(*seq, result.as_deref()?).ok());
         let output = match result.as_ref().and_then(output_of) {
-            // The Codex CLI records the whole output of a code cell, and shortens what the model sees.
-            Some(output) if stage.tape.is_foreign && output.is_array() => shown(stage, place, call).or(Some(output)),
+            // The Codex CLI records the whole output of a code cell, and shortens what the model sees. Claude Code adds
+            // reminders to what the model sees.
+            Some(output) if stage.tape.is_imported || stage.tape.is_foreign && output.is_array() => {
+                shown(stage, place, call).or(Some(output))
+            }
             output => output.or_else(|| shown(stage, place, call)),
         };
         match output {
