@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::context::ContextArgs;
+use crate::commands::costs::CostsArgs;
 use crate::commands::critical_path::CriticalPathArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::diff::DiffArgs;
@@ -47,6 +48,7 @@ Examples:
   trace run PROMPT                 run one turn of an agent, and record it
   trace serve --listen URL         serve agents to Codex clients, and record every session
   trace ls traces                  list bundles, newest first
+  trace costs --by month,model     add up the tokens of all sessions of all agents
   trace show traces/trace-1        show what happened in a session
   trace tail traces                follow the newest session while it runs
   trace postmortem traces/trace-1  find out why turns failed, across agents
@@ -105,6 +107,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Replay(ReplayArgs),
     Ls(LsArgs),
+    Costs(CostsArgs),
     Show(ShowArgs),
     Tail(TailArgs),
     Postmortem(PostmortemArgs),

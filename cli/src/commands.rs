@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod context;
+pub(crate) mod costs;
 pub(crate) mod critical_path;
 pub(crate) mod demo;
 pub(crate) mod diff;

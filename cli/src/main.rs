@@ -1,15 +1,17 @@
 //! The command line of `trace`: parses the arguments, runs the command, and maps its result to an exit code.
 
 mod bundles;
+mod cache;
 mod cli;
 mod commands;
 mod foreign;
-
+mod period;
 mod prices;
 mod replace;
 mod serving;
 mod session;
 mod signals;
+mod stored;
 mod ui;
 mod unfinished;
 
@@ -51,6 +53,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Context(args) => commands::context::run(&args, terminal),
         Command::Export(args) => commands::export::run(&args, terminal),
         Command::Import(args) => commands::import::run(&args, terminal),
+        Command::Costs(args) => commands::costs::run(&args, terminal),
         Command::Ls(args) => commands::ls::run(&args, terminal),
         Command::Check(args) => commands::check::run(&args, terminal),
         Command::Prune(args) => commands::prune::run(&args, terminal),

@@ -64,6 +64,7 @@ impl Place {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"] {
             command.env_remove(name);
         }
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TRACE_HOME", self.path("home"));
         // The sessions of whoever runs the tests are not listed.
         for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"] {

@@ -20,7 +20,7 @@ use crate::error::ImportError;
 use crate::event::{EventRef, Pending, Stamp, Time};
 use crate::merge::merge;
 use crate::note::{Code, Notes};
-use crate::summary::{Spent, Summary, Usage};
+use crate::summary::{Reads, Spent, Summary, Usage};
 
 /// A thread of a draft. Its events are in the order in which they are pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +44,7 @@ pub struct Draft {
     format: &'static str,
     agent_version: Option<String>,
     sources: Vec<ImportSource>,
+    reads: Reads,
     notes: Notes,
     buffers: Buffers,
     files: Vec<Vec<Slice>>,
@@ -66,6 +67,7 @@ impl Draft {
             format,
             agent_version: None,
             sources: Vec::new(),
+            reads: Reads::default(),
             notes: Notes::default(),
             buffers: Buffers::new(),
             files: Vec::new(),
@@ -90,6 +92,24 @@ impl Draft {
         self.summary
     }
 
+    /// Records that a file was looked at that is no source of the session.
+    pub fn looked_at(&mut self, path: &Path) {
+        self.reads.files.push(path.to_owned());
+    }
+
+    /// Records that any other session of the store may change what this one tells.
+    pub fn looked_around(&mut self) {
+        self.reads.looks_around = true;
+    }
+
+    /// Returns what the session was read from.
+    pub fn reads(&self) -> Reads {
+        // What is missing may lie anywhere when it comes.
+        let is_missing = |code| matches!(code, Code::ChildMissing | Code::HistoryMissing);
+        let is_incomplete = self.noted().any(|(code, _)| is_missing(code));
+        Reads { looks_around: self.reads.looks_around || is_incomplete, ..self.reads.clone() }
+    }
+
     /// Returns whether only the summary is wanted. An importer may then leave out what no list shows.
     pub fn is_summary(&self) -> bool {
         self.is_summary
@@ -112,6 +132,7 @@ impl Draft {
 
     /// Adds a file that the session is read from. Returns its number for [`Place::source`].
     pub fn source(&mut self, path: &Path) -> u32 {
+        self.reads.files.push(path.to_owned());
         self.sources.push(ImportSource { path: path.to_string_lossy().into_owned() });
         self.sources.len() as u32 - 1
     }

@@ -34,6 +34,21 @@ pub trait Format: Sync {
     /// Returns an error if the session's file cannot be read. Damage inside of it is noted in the draft.
     fn read(&self, session: &SessionRef, draft: &mut Draft) -> Result<(), ImportError>;
 
+    /// Returns whether what [`sessions`](Self::sessions) says of a file depends on that file alone.
+    fn stands_alone(&self, _path: &Path) -> bool {
+        false
+    }
+
+    /// Returns whether a file below the folder of a session may be read with it.
+    fn may_read(&self, _path: &Path) -> bool {
+        true
+    }
+
+    /// Returns the files elsewhere that are read with the session of a file, if they are there.
+    fn companions(&self, _path: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Returns the files and folders in which the agent keeps the sessions of a user. They need not exist.
     fn stores(&self, homes: &Homes) -> Vec<PathBuf>;
 }

@@ -9,6 +9,7 @@
 //! [`Code`] in the bundle's [`ImportRecord`](trace_recorder::format::ImportRecord).
 
 mod body;
+mod catalog;
 mod draft;
 mod error;
 mod event;
@@ -28,6 +29,7 @@ mod time;
 mod write;
 
 pub use body::{History, ItemText};
+pub use catalog::{Catalog, Listed};
 pub use draft::{Draft, Lane};
 pub use error::ImportError;
 pub use event::{EventRef, Stamp, Time};
@@ -38,7 +40,7 @@ pub use item::{Content, Item, Output, Role};
 pub use note::Code;
 pub use records::{MAX_RECORD_BYTES, Record, Records};
 pub use sessions::{MAX_DEPTH, format, installed, open, recognize, sessions, summarize};
-pub use summary::{Spent, Summary, Usage};
+pub use summary::{Reads, Spent, Summary, Usage};
 pub use thread::{
     Answer, Awaited, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path,
     child_thread_id, tool_kind,

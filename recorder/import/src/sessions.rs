@@ -10,7 +10,7 @@ use crate::error::ImportError;
 use crate::format::{Format, HEAD_BYTES, Homes, SessionRef, Source};
 use crate::formats::FORMATS;
 use crate::records;
-use crate::summary::Summary;
+use crate::summary::{Reads, Summary};
 
 /// Folders below a folder that are searched for sessions. The deepest known layout (`sessions/YYYY/MM/DD`) has four.
 pub const MAX_DEPTH: usize = 8;
@@ -82,7 +82,7 @@ fn search(path: &Path, depth: usize, found: &mut Vec<SessionRef>) -> Result<(), 
 }
 
 /// Extensions of the files in which agents keep sessions.
-const EXTENSIONS: [&str; 6] = ["jsonl", "json", "zst", "db", "pb", "log"];
+pub(crate) const EXTENSIONS: [&str; 6] = ["jsonl", "json", "zst", "db", "pb", "log"];
 
 fn may_hold_sessions(entry: &std::fs::DirEntry) -> bool {
     let Ok(kind) = entry.file_type() else { return false };
@@ -127,6 +127,17 @@ pub fn open(session: &SessionRef) -> Result<Bundle, ImportError> {
 /// Returns an error if its file cannot be read.
 pub fn summarize(session: &SessionRef) -> Result<Summary, ImportError> {
     Ok(read(session, Draft::for_summary(session.format))?.into_summary())
+}
+
+/// Reads what lists show of a session, and tells which files that was read from.
+///
+/// # Errors
+///
+/// Returns an error if its file cannot be read.
+pub(crate) fn summarize_from(session: &SessionRef) -> Result<(Summary, Reads), ImportError> {
+    let draft = read(session, Draft::for_summary(session.format))?;
+    let reads = draft.reads();
+    Ok((draft.into_summary(), reads))
 }
 
 fn read(session: &SessionRef, mut draft: Draft) -> Result<Draft, ImportError> {

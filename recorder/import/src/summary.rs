@@ -1,5 +1,7 @@
 //! What lists of sessions show, and what sums of tokens are made of.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use trace_recorder::format::ExecutionStatus;
 
@@ -66,6 +68,15 @@ pub struct Summary {
     pub outcome: Option<String>,
     /// The tokens of each model call.
     pub spent: Vec<Spent>,
+}
+
+/// What a summary was read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Files that were read, whole or in part.
+    pub files: Vec<PathBuf>,
+    /// Whether files of the same store that were not read yet may change the summary.
+    pub looks_around: bool,
 }
 
 impl Summary {

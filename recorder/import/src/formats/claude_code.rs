@@ -84,6 +84,14 @@ impl Format for ClaudeCode {
         session::read(&session.path, draft)
     }
 
+    fn stands_alone(&self, path: &Path) -> bool {
+        !layout::is_child(path)
+    }
+
+    fn may_read(&self, path: &Path) -> bool {
+        layout::is_child(path)
+    }
+
     fn stores(&self, homes: &Homes) -> Vec<PathBuf> {
         let folders = match &homes.claude {
             Some(folder) => vec![folder.clone()],

@@ -71,6 +71,14 @@ impl Format for Codex {
         Ok(())
     }
 
+    fn stands_alone(&self, _: &Path) -> bool {
+        true
+    }
+
+    fn may_read(&self, path: &Path) -> bool {
+        thread_in_name(path).is_some()
+    }
+
     fn stores(&self, homes: &Homes) -> Vec<PathBuf> {
         let home = homes.codex.clone().unwrap_or_else(|| homes.home.join(".codex"));
         vec![home.join("sessions"), home.join("archived_sessions")]

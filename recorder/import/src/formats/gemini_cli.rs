@@ -63,6 +63,11 @@ impl Format for GeminiCli {
         session::read(&session.path, draft)
     }
 
+    fn companions(&self, path: &Path) -> Vec<PathBuf> {
+        let roots = path.ancestors().skip(2).take(2).map(|folder| folder.join(".project_root"));
+        telemetry::places(path).chain(roots).collect()
+    }
+
     fn stores(&self, homes: &Homes) -> Vec<PathBuf> {
         vec![homes.home.join(".gemini/tmp")]
     }

@@ -70,6 +70,10 @@ impl Format for OpencodeDatabase {
         session::read(&session.path, &id, &mut database, draft)
     }
 
+    fn companions(&self, path: &Path) -> Vec<PathBuf> {
+        vec![log_of(path)]
+    }
+
     fn stores(&self, homes: &Homes) -> Vec<PathBuf> {
         vec![data(homes).join("opencode.db")]
     }
@@ -159,9 +163,21 @@ impl Format for OpencodeStorage {
         session::read(&path, &id, &mut storage, draft)
     }
 
+    fn companions(&self, path: &Path) -> Vec<PathBuf> {
+        let database = path.with_file_name("opencode.db");
+        vec![log_of(&database), database]
+    }
+
     fn stores(&self, homes: &Homes) -> Vec<PathBuf> {
         vec![data(homes).join("storage")]
     }
+}
+
+/// Returns the write-ahead log of a database. New sessions are in it at first.
+fn log_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 fn data(homes: &Homes) -> PathBuf {

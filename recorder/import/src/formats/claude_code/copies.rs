@@ -7,17 +7,20 @@ use super::layout::stem;
 use super::records::Line;
 use super::tables::Set;
 use super::transcript::Entry;
+use crate::draft::Draft;
 
 /// Files of a folder that are searched for the original of a copy.
 const MAX_FILES: usize = 2_000;
 
 /// Returns the ids of the lines of a session that are copies of those of a file beside it.
-pub(crate) fn copied(root: &Path, session: &str, entries: &[Entry<'_>]) -> Set<String> {
+pub(crate) fn copied(root: &Path, session: &str, entries: &[Entry<'_>], draft: &mut Draft) -> Set<String> {
     let mut copied = Set::default();
     let Some((named, is_marked)) = signs(session, entries.iter().map(|entry| &entry.line)) else { return copied };
+    draft.looked_around();
     let own: Set<&str> = entries.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
     let rank = (is_marked, first_time(entries.iter().map(|entry| &entry.line)), root.to_owned());
     for path in candidates(root, &named, entries) {
+        draft.looked_at(&path);
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let lines: Vec<_> = text.lines().filter_map(Line::parse).collect();
         let other_is_marked = signs(stem(&path), lines.iter()).is_some_and(|(_, is_marked)| is_marked);

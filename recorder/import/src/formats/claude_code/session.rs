@@ -112,7 +112,7 @@ pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<(), ImportError> {
     let lines = transcript.entries(draft);
     let child_lines: Vec<_> = texts.iter().map(|text| text.entries(draft)).collect();
     let id = id(&root, &lines);
-    let copied = copied(&root, &id, &lines);
+    let copied = copied(&root, &id, &lines, draft);
     let mut children: Vec<ChildLines<'_>> = Vec::new();
     for (file, lines) in files.iter().zip(&child_lines) {
         let meta = file.meta.as_deref().and_then(AgentMeta::parse).unwrap_or_default();

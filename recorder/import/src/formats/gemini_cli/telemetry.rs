@@ -84,11 +84,15 @@ pub(crate) struct Telemetry {
     session: String,
 }
 
+/// Returns where the dump of a chat file may be.
+pub(crate) fn places(chat: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+    chat.ancestors().skip(2).take(3).map(|folder| folder.join(FILE))
+}
+
 impl Telemetry {
     /// Reads the dump beside a chat file. Returns `None` if there is none, or if it has nothing of the session.
     pub(crate) fn beside(chat: &Path, session: &str, draft: &mut Draft) -> Option<Self> {
-        let folders = chat.ancestors().skip(2).take(3);
-        let path = folders.map(|folder| folder.join(FILE)).find(|path| path.is_file())?;
+        let path = places(chat).find(|path| path.is_file())?;
         match read_text(&path) {
             Ok(text) => Self::parse(&text, &path, session, draft),
             Err(error) => {

@@ -1,0 +1,212 @@
+//! Summaries of many sessions, kept from one search to the next.
+//!
+//! A summary is right as long as all files that it was read from have their sizes and times, and no file was added that may
+//! belong to the session. So each summary has a fingerprint of: the session's own file, the files below its folder that are no
+//! sessions themselves (except those in folders of other sessions), and those elsewhere that a format reads with it. Files
+//! beyond these that were read are listed one by one. A file whose size and time are known is not opened.
+
+mod packed;
+mod tree;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use self::packed::Packed;
+use self::tree::{File, Parts, Tree, hash, stamp};
+use crate::format::SessionRef;
+use crate::sessions::{format, recognize, summarize_from};
+use crate::summary::Summary;
+
+/// What earlier searches found.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Catalog {
+    files: HashMap<String, KnownFile>,
+    sessions: HashMap<String, KnownSession>,
+    #[serde(skip)]
+    is_changed: bool,
+}
+
+/// A session that a search found.
+#[derive(Debug)]
+pub struct Listed {
+    /// The session.
+    pub session: SessionRef,
+    /// Its summary, or why it cannot be read.
+    pub summary: Result<Summary, String>,
+}
+
+/// What a file was recognized as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct KnownFile {
+    stamp: u64,
+    /// Names of all files of the store, if the sessions depend on other files.
+    names: Option<u64>,
+    format: Option<String>,
+    /// Ids of its sessions. One without an id is the file itself.
+    ids: Vec<Option<String>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KnownSession {
+    fingerprint: u64,
+    /// Names of all files of the store, if any other file may matter.
+    names: Option<u64>,
+    /// The files beside its own one that it was read from.
+    files: Vec<(String, Option<u64>)>,
+    summary: Packed,
+}
+
+impl Catalog {
+    /// Returns the sessions of a file, of a store, or of all files below a folder, with their summaries, in the order of their
+    /// paths. What cannot be read is skipped with a warning.
+    pub fn look(&mut self, root: &Path) -> Vec<Listed> {
+        let tree = Tree::walk(root);
+        let names = tree.names();
+        let candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
+        let found: Vec<_> = candidates.par_iter().map(|file| self.recognized(file, names)).collect();
+        let mut sessions = Vec::new();
+        for (file, (known, is_new)) in candidates.into_iter().zip(found) {
+            if let Some(format) = known.format.as_deref().and_then(format) {
+                let reference =
+                    |id: &Option<String>| SessionRef { id: id.clone(), ..SessionRef::file(format.name(), &file.path) };
+                sessions.extend(known.ids.iter().map(reference).map(|session| (session, file.stamp)));
+            }
+            if let Some(path) = file.path.to_str().filter(|_| is_new) {
+                self.is_changed = true;
+                self.files.insert(path.to_owned(), known);
+            }
+        }
+        let paths: HashSet<&Path> = sessions.iter().map(|(session, _)| session.path.as_path()).collect();
+        let formats: HashSet<&'static str> = sessions.iter().map(|(session, _)| session.format).collect();
+        let parts: HashMap<_, _> = formats.iter().map(|name| (*name, Parts::new(&tree, &paths, *name))).collect();
+        let stamps = tree.stamps();
+        let look = |(session, own): &(SessionRef, u64)| {
+            let companions = format(session.format).map(|format| format.companions(&session.path)).unwrap_or_default();
+            let companions: Vec<_> = companions.iter().map(|path| stamp(path)).collect();
+            let group = parts.get(session.format).map(|parts| parts.of(&session.path));
+            let fingerprint = hash(&(own, companions, group));
+            self.summary(session, fingerprint, names, &stamps)
+        };
+        let looked: Vec<(Listed, Option<KnownSession>)> = sessions.par_iter().map(look).collect();
+        let mut listed = Vec::with_capacity(looked.len());
+        for (session, new) in looked {
+            if let Some((key, new)) = key(&session.session).zip(new) {
+                self.is_changed = true;
+                self.sessions.insert(key, new);
+            }
+            listed.push(session);
+        }
+        listed.sort_by(|one, other| one.session.cmp(&other.session));
+        listed.dedup_by(|one, other| one.session == other.session);
+        listed
+    }
+
+    /// Returns a summary that [`Catalog::keep`] kept, if the fingerprint is the same.
+    pub fn kept(&self, name: &str, fingerprint: u64) -> Option<Summary> {
+        self.sessions.get(name).filter(|known| known.fingerprint == fingerprint).map(|known| known.summary.unpack())
+    }
+
+    /// Keeps a summary of something that no format reads.
+    pub fn keep(&mut self, name: &str, fingerprint: u64, summary: &Summary) {
+        self.is_changed = true;
+        let summary = Packed::new(summary.clone());
+        let known = KnownSession { fingerprint, names: None, files: Vec::new(), summary };
+        self.sessions.insert(name.to_owned(), known);
+    }
+
+    /// Returns a number for the sizes and times of files, for [`Catalog::keep`].
+    pub fn fingerprint(files: &[PathBuf]) -> u64 {
+        hash(&files.iter().map(|file| stamp(file)).collect::<Vec<_>>())
+    }
+
+    /// Returns whether something was added since the catalog was made or loaded.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Drops what is known of files that are gone.
+    pub fn forget_gone(&mut self) {
+        self.files.retain(|path, _| Path::new(path).exists());
+        let path = |key: &str| PathBuf::from(key.split('\n').next().unwrap_or_default());
+        self.sessions.retain(|key, _| path(key).exists());
+    }
+
+    fn recognized(&self, file: &File, names: u64) -> (KnownFile, bool) {
+        let known = file.path.to_str().and_then(|path| self.files.get(path)).filter(|known| known.stamp == file.stamp);
+        if let Some(known) = known.filter(|known| known.names.is_none_or(|known| known == names)) {
+            return (known.clone(), false);
+        }
+        // Other files came or went: what this one is stays, but not what its sessions are.
+        let found = match known {
+            Some(known) => Ok(known.format.as_deref().and_then(format)),
+            None => recognize(&file.path),
+        };
+        let sessions = found.and_then(|found| {
+            let sessions = found.map(|format| format.sessions(&file.path)).transpose()?;
+            Ok((found, sessions.unwrap_or_default()))
+        });
+        match sessions {
+            Ok((found, sessions)) => {
+                // The session of a file in a store is named by the store; it is listed with that.
+                let own = sessions.into_iter().filter(|session| session.path == file.path);
+                let stands_alone = found.is_none_or(|format| format.stands_alone(&file.path));
+                let known = KnownFile {
+                    stamp: file.stamp,
+                    names: (!stands_alone).then_some(names),
+                    format: found.map(|format| format.name().to_owned()),
+                    ids: own.map(|session| session.id).collect(),
+                };
+                (known, true)
+            }
+            Err(error) => {
+                tracing::warn!(path = %file.path.display(), %error, "skipped");
+                (KnownFile { stamp: file.stamp, names: None, format: None, ids: Vec::new() }, false)
+            }
+        }
+    }
+
+    fn summary(
+        &self,
+        session: &SessionRef,
+        fingerprint: u64,
+        names: u64,
+        stamps: &HashMap<&Path, u64>,
+    ) -> (Listed, Option<KnownSession>) {
+        let stamp_of = |path: &Path| stamps.get(path).copied().or_else(|| stamp(path));
+        let is_right = |known: &&KnownSession| {
+            known.fingerprint == fingerprint
+                && known.names.is_none_or(|known| known == names)
+                && known.files.iter().all(|(path, stamp)| stamp_of(Path::new(path)) == *stamp)
+        };
+        let known = key(session).and_then(|key| self.sessions.get(&key)).filter(is_right);
+        if let Some(known) = known {
+            return (Listed { session: session.clone(), summary: Ok(known.summary.unpack()) }, None);
+        }
+        match summarize_from(session) {
+            Ok((summary, reads)) => {
+                let folder = session.path.parent().unwrap_or(Path::new(""));
+                let beyond: Vec<_> = reads.files.iter().filter(|path| **path != session.path).collect();
+                let looks_around = reads.looks_around || beyond.iter().any(|path| !path.starts_with(folder));
+                let is_named = beyond.iter().all(|path| path.to_str().is_some());
+                let files = beyond.iter().map(|path| (path.to_string_lossy().into_owned(), stamp_of(path)));
+                let new = KnownSession {
+                    fingerprint,
+                    names: looks_around.then_some(names),
+                    files: files.collect(),
+                    summary: Packed::new(summary.clone()),
+                };
+                (Listed { session: session.clone(), summary: Ok(summary) }, Some(new).filter(|_| is_named))
+            }
+            Err(error) => (Listed { session: session.clone(), summary: Err(error.to_string()) }, None),
+        }
+    }
+}
+
+/// Returns the name of a session in a catalog.
+fn key(session: &SessionRef) -> Option<String> {
+    let id = session.id.as_deref().unwrap_or_default();
+    session.path.to_str().map(|path| format!("{path}\n{}\n{id}", session.format))
+}
