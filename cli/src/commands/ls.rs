@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, Color};
+use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use serde::Serialize;
 use trace_recorder::BundleError;
@@ -21,6 +22,7 @@ use trace_recorder::tail::{read_tail, read_tail_of_file};
 
 use crate::bundles;
 use crate::commands::reduce::state_path;
+use crate::stored::{self, Wanted};
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{Terminal, push_table, row};
 use crate::ui::text;
@@ -30,6 +32,8 @@ Examples:
   trace ls                         your recordings, and the sessions that agents stored for you
   trace ls traces
   trace ls ~/.claude/projects
+  trace ls --cwd . --since 7d      what ran in this folder in the last week
+  trace ls --source claude-code --source trace
   export TRACE_ROOT=traces; trace ls
   trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
 
@@ -39,7 +43,8 @@ newer than its log, and `stale` if it has an older one. KIND is `packed` for a f
 state.json is beside it.
 
 Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the newest 30, or --all. STATUS \
-is how the last turn ended then. SESSION is the id, which every command takes in place of a path.
+is how the last turn ended then. SESSION is the id, which every command takes in place of a path. Recordings stand among \
+them as sessions of the agent `trace`; they name no folder.
 
 --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
 unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
@@ -59,6 +64,8 @@ pub(crate) struct LsArgs {
     /// List all sessions of other agents, not only the newest ones
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    wanted: Wanted,
     /// Write a JSON array, described below
     #[arg(long)]
     json: bool,
@@ -123,28 +130,45 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
         let age = |entry: &Entry| Reverse(entry.started_at_unix_ms.or(entry.log_modified_unix_ms));
         age(a).cmp(&age(b)).then_with(|| a.bundle.cmp(&b.bundle))
     });
-    let sessions = match &args.root {
-        None => agents::find(None),
-        Some(root) if entries.is_empty() => agents::find(Some(root)),
+    args.wanted.check()?;
+    let narrows = args.wanted.narrows();
+    let mut found = match &args.root {
+        None => stored::find(&[], &args.wanted)?,
+        Some(root) if entries.is_empty() || narrows => {
+            stored::find(std::slice::from_ref(root), &args.wanted).unwrap_or_default()
+        }
         Some(_) => Vec::new(),
     };
-    if let Some(failure) = missing.filter(|_| sessions.is_empty()) {
+    found.retain(|session| args.wanted.fits(session, &TimeZone::system()));
+    if narrows {
+        let fits = |entry: &Entry| found.iter().any(|session| session.path == Path::new(&entry.bundle));
+        entries.retain(fits);
+    }
+    let has_agents = found.iter().any(|session| session.format != stored::OWN);
+    // What agents stored and what was recorded stand in one table, by their times.
+    let is_mixed = has_agents || narrows;
+    let sessions = if is_mixed { agents::entries(found) } else { Vec::new() };
+    if let Some(failure) = missing.filter(|_| sessions.is_empty() && !narrows) {
         return Err(failure);
     }
     if args.json {
+        let sessions: Vec<_> = sessions.iter().filter(|session| !session.is_recorded()).collect();
         terminal.print_json(&Listed { bundles: &entries, sessions: &sessions })?;
         return Ok(Ending::Done);
     }
     let mut tables = Vec::new();
-    if !entries.is_empty() {
+    if !entries.is_empty() && !is_mixed {
         tables.push(render(&entries, terminal));
     }
     if !sessions.is_empty() {
         tables.push(agents::render(&sessions, args.all, terminal));
     }
     if tables.is_empty() {
-        let root = root.unwrap_or_default();
-        tables.push(format!("no bundles below {}\n", text::clean(&root.to_string_lossy())));
+        let below = root.as_deref().map(|root| text::clean(&root.to_string_lossy()).into_owned());
+        tables.push(match below {
+            Some(root) if !narrows => format!("no bundles below {root}\n"),
+            _ => "no sessions\n".to_owned(),
+        });
     }
     terminal.print(&tables.join("\n"))?;
     Ok(Ending::Done)
@@ -153,7 +177,7 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
 /// What `--json` writes: one array of all.
 struct Listed<'a> {
     bundles: &'a [Entry],
-    sessions: &'a [agents::Entry],
+    sessions: &'a [&'a agents::Entry],
 }
 
 impl Serialize for Listed<'_> {

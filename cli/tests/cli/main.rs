@@ -3,6 +3,7 @@
 mod approvals;
 mod check;
 mod context;
+mod costs;
 mod critical_path;
 mod demo;
 mod diff;

@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use comfy_table::{Cell, CellAlignment, Color};
-use rayon::prelude::*;
 use serde::Serialize;
-use trace_import::{SessionRef, Summary, summarize};
+use trace_import::Summary;
 
-use crate::foreign;
+use crate::stored::{OWN, Stored};
 use crate::ui::output::{Terminal, push_table, row};
 use crate::ui::text;
 
@@ -44,13 +43,9 @@ pub(super) struct Entry {
     problem: Option<String>,
 }
 
-/// Returns the sessions below a folder, or those of this user if there is none, newest first.
-pub(super) fn find(folder: Option<&Path>) -> Vec<Entry> {
-    let sessions = match folder {
-        Some(folder) => trace_import::sessions(folder).unwrap_or_default(),
-        None => trace_import::installed(&foreign::homes()),
-    };
-    let mut entries: Vec<Entry> = sessions.par_iter().map(look_at).collect();
+/// Returns the sessions as they are listed, newest first.
+pub(super) fn entries(sessions: Vec<Stored>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = sessions.into_iter().map(entry).collect();
     entries.sort_by(|a, b| {
         let age = |entry: &Entry| Reverse(entry.started_at_unix_ms);
         age(a).cmp(&age(b)).then_with(|| a.session.cmp(&b.session))
@@ -58,10 +53,10 @@ pub(super) fn find(folder: Option<&Path>) -> Vec<Entry> {
     entries
 }
 
-fn look_at(session: &SessionRef) -> Entry {
-    let (summary, problem) = match summarize(session) {
+fn entry(session: Stored) -> Entry {
+    let (summary, problem) = match session.summary {
         Ok(summary) => (summary, None),
-        Err(error) => (Summary::default(), Some(error.to_string())),
+        Err(problem) => (Summary::default(), Some(problem)),
     };
     let sum = |count: fn(&trace_import::Usage) -> u64| {
         summary.spent.iter().fold(0, |sum: u64, spent| sum.saturating_add(count(&spent.usage)))
@@ -69,7 +64,7 @@ fn look_at(session: &SessionRef) -> Entry {
     Entry {
         session: session.path.to_string_lossy().into_owned(),
         format: session.format,
-        agent: trace_import::format(session.format).map_or(session.format, trace_import::Format::agent),
+        agent: session.agent,
         input_tokens: sum(|usage| usage.input),
         cached_input_tokens: sum(|usage| usage.cached_input),
         output_tokens: sum(|usage| usage.output),
@@ -86,6 +81,13 @@ fn look_at(session: &SessionRef) -> Entry {
         tool_calls: summary.tool_calls,
         failed_tool_calls: summary.failed_tool_calls,
         problem,
+    }
+}
+
+impl Entry {
+    /// Returns whether the session is a recording.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.format == OWN
     }
 }
 
@@ -110,7 +112,7 @@ pub(super) fn render(entries: &[Entry], all: bool, terminal: &Terminal) -> Strin
             .cwd
             .as_deref()
             .map(|cwd| Path::new(cwd).file_name().unwrap_or_default().to_string_lossy().into_owned());
-        let id = if entry.id.is_empty() { &entry.session } else { &entry.id };
+        let id = if entry.id.is_empty() || entry.is_recorded() { &entry.session } else { &entry.id };
         table.add_row(row(vec![
             Cell::new(entry.started_at_unix_ms.map(text::short_moment).unwrap_or_default()),
             Cell::new(entry.agent),
