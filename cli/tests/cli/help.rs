@@ -24,6 +24,7 @@ fn help_teaches() {
       serve          Serves agents to clients, and records what they do
       replay         Replays a recorded session, and shows where it diverges
       ls             Lists bundles, and sessions that other agents stored, newest first
+      costs          Adds up the tokens, and the money, of all sessions of all agents
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest
       postmortem     Explains why turns failed: the root cause, and the path from the symptom back to it
@@ -69,6 +70,7 @@ fn help_teaches() {
       trace run PROMPT                 run one turn of an agent, and record it
       trace serve --listen URL         serve agents to Codex clients, and record every session
       trace ls traces                  list bundles, newest first
+      trace costs --by month,model     add up the tokens of all sessions of all agents
       trace show traces/trace-1        show what happened in a session
       trace tail traces                follow the newest session while it runs
       trace postmortem traces/trace-1  find out why turns failed, across agents
@@ -355,16 +357,22 @@ fn help_teaches() {
               server home]
 
     Options:
-          --all           List all sessions of other agents, not only the newest ones
-          --json          Write a JSON array, described below
-          --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-      -v, --verbose...    Print progress messages to stderr; -vv prints more
-      -h, --help          Print help
+          --all             List all sessions of other agents, not only the newest ones
+          --source <AGENT>  Only sessions of this agent: claude-code, codex, gemini-cli, opencode, otel,
+                            or trace for recordings; repeatable
+          --since <WHEN>    Only what happened since a day, a time, or for an age such as 7d or 12h
+          --cwd <DIR>       Only sessions that worked in this folder, or below it
+          --json            Write a JSON array, described below
+          --color <WHEN>    Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...      Print progress messages to stderr; -vv prints more
+      -h, --help            Print help
 
     Examples:
       trace ls                         your recordings, and the sessions that agents stored for you
       trace ls traces
       trace ls ~/.claude/projects
+      trace ls --cwd . --since 7d      what ran in this folder in the last week
+      trace ls --source claude-code --source trace
       export TRACE_ROOT=traces; trace ls
       trace ls --json | jq -r '.[] | select(.status == "failed") | .bundle'
 
@@ -375,7 +383,8 @@ fn help_teaches() {
 
     Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the
     newest 30, or --all. STATUS is how the last turn ended then. SESSION is the id, which every command
-    takes in place of a path.
+    takes in place of a path. Recordings stand among them as sessions of the agent `trace`; they name no
+    folder.
 
     --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running,
     no_end, empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
@@ -419,7 +428,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, serve, replay, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
+    hint: one of demo, run, serve, replay, ls, costs, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
     --- exit code 2
     "#);
 }
