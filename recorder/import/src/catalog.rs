@@ -81,7 +81,7 @@ impl Catalog {
         }
         let paths: HashSet<&Path> = sessions.iter().map(|(session, _)| session.path.as_path()).collect();
         let formats: HashSet<&'static str> = sessions.iter().map(|(session, _)| session.format).collect();
-        let parts: HashMap<_, _> = formats.iter().map(|name| (*name, Parts::new(&tree, &paths, *name))).collect();
+        let parts: HashMap<_, _> = formats.iter().map(|name| (*name, Parts::new(&tree, &paths, name))).collect();
         let stamps = tree.stamps();
         let look = |(session, own): &(SessionRef, u64)| {
             let companions = format(session.format).map(|format| format.companions(&session.path)).unwrap_or_default();
