@@ -2,6 +2,7 @@
 
 mod sums;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -170,10 +171,8 @@ pub(crate) fn run(args: &CostsArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     terminal.print(&lines)?;
     if prices.is_none() {
-        eprint!(
-            "{}",
-            terminal.hint_line("--prices FILE shows what it cost; samples/prices.toml shows how to write one")
-        );
+        let hint = "--prices FILE shows what it cost; samples/prices.toml shows how to write one";
+        let _ = std::io::stderr().write_all(terminal.hint_line(hint).as_bytes());
     }
     Ok(Ending::Done)
 }
