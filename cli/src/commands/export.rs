@@ -8,6 +8,7 @@ use percent_encoding::percent_decode_str;
 use trace_explain::Session;
 use trace_export::otlp::{Collector, CollectorError, Content, SendError};
 use trace_export::{atif, chrome, otlp, perfetto};
+use trace_runtime::tls::Certificates;
 
 use crate::commands::reduce::{Target, file_target};
 use crate::ui::failure::{Ending, Failure};
@@ -144,7 +145,11 @@ fn headers_of_environment() -> Result<Vec<(String, String)>, Failure> {
 }
 
 fn send(collector: &Collector, session: &Session, content: Content, terminal: &Terminal) -> Result<(), Failure> {
-    let sent = collector.send(session, content).map_err(|error| {
+    let certificates = if collector.is_encrypted() { Certificates::OfTheMachine } else { Certificates::None };
+    let tls = certificates.client_config().map_err(|error| {
+        Failure::data(error).with_hint("the certificates that this machine trusts are needed for https://")
+    })?;
+    let sent = collector.send(session, content, tls).map_err(|error| {
         let hint = match &error {
             SendError::NoAnswer { .. } => {
                 "is a collector with an OTLP receiver for HTTP there? It listens on port 4318 by default, \

@@ -1,16 +1,14 @@
 //! The HTTP transport.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use tokio_util::sync::CancellationToken;
+use trace_runtime::tls::Certificates;
 
 use crate::environment::Variables;
 use crate::failure::{StartFailure, shown};
@@ -65,24 +63,12 @@ fn client(url: &Url) -> Result<Client, StartFailure> {
         let is_near = previous.last().is_some_and(|last| last.origin() == attempt.url().origin());
         if is_near && previous.len() <= MAX_REDIRECTIONS { attempt.follow() } else { attempt.stop() }
     };
+    let tls = Certificates::for_scheme(url.scheme()).client_config();
     let builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(redirect::Policy::custom(same_origin))
         .user_agent(concat!("trace/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
-        .tls_backend_preconfigured(cryptography(url)?);
+        .tls_backend_preconfigured(tls.map_err(|error| StartFailure::new(shown(&error)))?);
     builder.build().map_err(|error| StartFailure::new(shown(&error)))
-}
-
-/// Returns the TLS configuration. It trusts the certificates of the system; an unencrypted connection needs none.
-fn cryptography(url: &Url) -> Result<ClientConfig, StartFailure> {
-    let failed = |error: rustls::Error| StartFailure::new(shown(&error));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(failed)?;
-    let builder = match url.scheme() {
-        "https" => builder.with_platform_verifier().map_err(failed)?,
-        _ => builder.with_root_certificates(RootCertStore::empty()),
-    };
-    Ok(builder.with_no_client_auth())
 }

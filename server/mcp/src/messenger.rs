@@ -132,10 +132,7 @@ mod tests {
     use crate::failure::shown;
 
     fn client() -> Client {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls =
-            builder.expect("versions").with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
+        let tls = trace_runtime::tls::Certificates::None.client_config().expect("a configuration");
         Client::builder().no_proxy().tls_backend_preconfigured(tls).build().expect("a client")
     }
 

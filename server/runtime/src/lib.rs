@@ -41,6 +41,7 @@ pub mod sandbox;
 pub mod settings;
 mod shared;
 pub mod terminal;
+pub mod tls;
 pub mod tool;
 pub mod tree;
 mod turn;

@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
 use prost::Message;
+use rustls::{ClientConfig, RootCertStore};
 use trace_explain::Session;
 use trace_export::otlp::{self, ATTEMPTS, Collector, Content, MAX_ANSWER_BYTES, SendError};
 
@@ -59,6 +61,14 @@ fn sample() -> Session {
     Session::open(&path).expect("opens")
 }
 
+/// No test has a collector with a certificate.
+fn unencrypted() -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions");
+    builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+}
+
 fn to(address: &str) -> Collector {
     Collector::new(address, vec![("x-key".to_owned(), "abc".to_owned())]).expect("an address")
 }
@@ -67,7 +77,7 @@ fn to(address: &str) -> Collector {
 fn a_collector_gets_what_a_file_gets() {
     let (address, listening) = collector(vec![("200 OK", Vec::new())]);
     let session = sample();
-    let sent = to(&address).send(&session, Content::LeftOut).expect("sends");
+    let sent = to(&address).send(&session, Content::LeftOut, unencrypted()).expect("sends");
     let received = listening.join().expect("answers");
     let [request] = &received[..] else { panic!("{} requests", received.len()) };
     assert!(request.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", request.head);
@@ -88,7 +98,7 @@ fn what_the_collector_does_not_keep_is_told() {
     let partial = ExportTracePartialSuccess { rejected_spans: 3, error_message: "too old".to_owned() };
     let answer = ExportTraceServiceResponse { partial_success: Some(partial) }.encode_to_vec();
     let (address, listening) = collector(vec![("200 OK", answer)]);
-    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    let sent = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect("sends");
     listening.join().expect("answers");
     assert_eq!((sent.rejected, sent.remark.as_deref()), (3, Some("too old")));
 }
@@ -96,7 +106,7 @@ fn what_the_collector_does_not_keep_is_told() {
 #[test]
 fn a_web_server_is_no_collector() {
     let (address, listening) = collector(vec![("200 OK\r\ncontent-type: text/html", b"<html>".to_vec())]);
-    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    let sent = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect("sends");
     listening.join().expect("answers");
     assert!(sent.remark.is_some_and(|remark| remark.contains("web page")));
 }
@@ -105,7 +115,7 @@ fn a_web_server_is_no_collector() {
 fn a_busy_collector_is_asked_again() {
     let busy = ("503 Service Unavailable", Vec::new());
     let (address, listening) = collector(vec![busy.clone(), busy, ("200 OK", Vec::new())]);
-    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    let sent = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect("sends");
     let received = listening.join().expect("answers");
     assert_eq!((sent.requests, received.len()), (1, 3));
     assert!(received.windows(2).all(|pair| pair[0].body == pair[1].body));
@@ -115,7 +125,7 @@ fn a_busy_collector_is_asked_again() {
 fn no_collector_is_asked_for_ever() {
     let busy = vec![("503 Service Unavailable", b"later".to_vec()); ATTEMPTS];
     let (address, listening) = collector(busy);
-    let error = to(&address).send(&sample(), Content::LeftOut).expect_err("gives up");
+    let error = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect_err("gives up");
     assert_eq!(listening.join().expect("answers").len(), ATTEMPTS);
     let SendError::Refused { status, answer, spans_sent, .. } = error else { panic!("{error:?}") };
     assert_eq!((status, answer.as_str(), spans_sent), (503, "later", 0));
@@ -124,7 +134,7 @@ fn no_collector_is_asked_for_ever() {
 #[test]
 fn a_refusal_is_told_with_its_reason() {
     let (address, listening) = collector(vec![("401 Unauthorized", b"no key".to_vec())]);
-    let error = to(&address).send(&sample(), Content::LeftOut).expect_err("refused");
+    let error = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect_err("refused");
     listening.join().expect("answers");
     assert_eq!(error.to_string(), format!("{address}/v1/traces refused spans with status 401 after 0 spans: no key"));
 }
@@ -132,7 +142,9 @@ fn a_refusal_is_told_with_its_reason() {
 #[test]
 fn a_password_in_the_address_is_sent_and_not_told() {
     let (address, listening) = collector(vec![("403 Forbidden", Vec::new())]);
-    let error = to(&address.replace("//", "//me:secret@")).send(&sample(), Content::LeftOut).expect_err("refused");
+    let error = to(&address.replace("//", "//me:secret@"))
+        .send(&sample(), Content::LeftOut, unencrypted())
+        .expect_err("refused");
     let received = listening.join().expect("answers");
     assert!(received[0].head.contains("authorization: basic "), "{}", received[0].head);
     assert!(!error.to_string().contains("secret"), "{error}");
@@ -144,7 +156,7 @@ fn of_headers_with_one_name_the_last_is_sent() {
     let headers = [("X-Key", "first"), ("x-key", "last")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let collector = Collector::new(&address, headers).expect("an address");
-    collector.send(&sample(), Content::LeftOut).expect("sends");
+    collector.send(&sample(), Content::LeftOut, unencrypted()).expect("sends");
     let received = listening.join().expect("answers");
     assert_eq!(received[0].head.matches("x-key: ").count(), 1);
     assert!(received[0].head.contains("x-key: last\r\n"), "{}", received[0].head);
@@ -152,8 +164,8 @@ fn of_headers_with_one_name_the_last_is_sent() {
 
 #[test]
 fn an_answer_of_any_length_is_an_answer() {
-    let (address, listening) = collector(vec![("200 OK", vec![b'x'; MAX_ANSWER_BYTES as usize + 1])]);
-    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    let (address, listening) = collector(vec![("200 OK", vec![b'x'; MAX_ANSWER_BYTES + 1])]);
+    let sent = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect("sends");
     listening.join().expect("answers");
     assert_eq!((sent.requests, sent.rejected), (1, 0));
 }
@@ -163,6 +175,6 @@ fn nobody_there_is_told() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     drop(listener);
-    let error = to(&address).send(&sample(), Content::LeftOut).expect_err("nobody there");
+    let error = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect_err("nobody there");
     assert!(matches!(&error, SendError::NoAnswer { spans_sent: 0, .. }), "{error:?}");
 }

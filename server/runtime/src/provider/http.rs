@@ -16,8 +16,6 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url, redirect};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -27,6 +25,7 @@ use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
 use super::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 use crate::event::ErrorKind;
 use crate::item::ModelItem;
+use crate::tls::Certificates;
 
 /// Timeout of connecting.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -408,36 +407,16 @@ fn client(endpoint: &Endpoint) -> Result<Client, String> {
         true => Certificates::OfTheMachine,
         false => Certificates::None,
     };
+    let tls = certificates.client_config().map_err(|error| error.to_string())?;
     let mut builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(redirect::Policy::none())
         .user_agent(USER_AGENT)
-        .tls_backend_preconfigured(cryptography(certificates)?)
+        .tls_backend_preconfigured(tls)
         .no_proxy();
     if let Some(proxy) = proxy {
         let except = NoProxy::from_string(&endpoint.proxies.except);
         builder = builder.proxy(Proxy::all(proxy.as_str()).map_err(cause)?.no_proxy(except));
     }
     builder.build().map_err(cause)
-}
-
-/// Certificates that connections trust.
-#[derive(Debug, Clone, Copy)]
-enum Certificates {
-    /// None: no connection is encrypted, and the system may have no certificates.
-    None,
-    /// The certificates of the system.
-    OfTheMachine,
-}
-
-fn cryptography(certificates: Certificates) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    let builder = match certificates {
-        Certificates::OfTheMachine => builder.with_platform_verifier().map_err(|error| error.to_string())?,
-        Certificates::None => builder.with_root_certificates(RootCertStore::empty()),
-    };
-    Ok(builder.with_no_client_auth())
 }

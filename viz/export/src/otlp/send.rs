@@ -1,16 +1,16 @@
 //! Sends spans to a collector.
 //!
-//! The exporter of `opentelemetry-otlp` encodes, compresses, retries and waits. It gets an HTTP client on top of `ureq`
-//! with blocking requests: nothing else runs at the same time, and the exporter's own client would start a runtime and
-//! threads. The client sees the whole response, so it remembers what the errors of the exporter do not contain: the
-//! status and the text of a refusal, and how many spans an accepted request rejected.
+//! The exporter of `opentelemetry-otlp` encodes, compresses, retries and waits. It gets an HTTP client on top of `reqwest`
+//! that sees the whole response, so it remembers what the errors of the exporter do not contain: the status and the text
+//! of a refusal, and how many spans an accepted request rejected. Nothing else runs at the same time, so a runtime on the
+//! thread of the caller is enough.
 //!
 //! The exporter adds headers from the environment variable `OTEL_EXPORTER_OTLP_HEADERS`. The client removes them again:
 //! it sends only the headers of the [`Collector`]. `OTEL_EXPORTER_OTLP_COMPRESSION` still decides about compression,
 //! because the exporter offers no way to ignore it.
 
+use std::error::Error;
 use std::fmt;
-use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,9 +20,10 @@ use opentelemetry_otlp::{Protocol, RetryPolicy, SpanExporter, WithExportConfig, 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_sdk::trace::SpanExporter as _;
 use prost::Message;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, redirect};
+use rustls::ClientConfig;
 use trace_explain::Session;
-use ureq::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use super::batches::{batches, resource};
 use super::content::Content;
@@ -35,7 +36,7 @@ pub const DEADLINE: Duration = Duration::from_secs(30);
 /// Most attempts for a request. Only the statuses that the protocol allows to retry are retried: 429, 502, 503, 504.
 pub const ATTEMPTS: usize = 4;
 /// Most bytes of a response that are read.
-pub const MAX_ANSWER_BYTES: u64 = 64 << 10;
+pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 
 /// Path of traces below the address of a collector.
 const TRACES_PATH: &str = "/v1/traces";
@@ -71,6 +72,14 @@ pub enum CollectorError {
 /// Why spans could not be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
+    /// The HTTP client could not be created.
+    #[error("cannot prepare to send to {endpoint}: {why}")]
+    Client {
+        /// Address of the collector.
+        endpoint: String,
+        /// What is missing.
+        why: String,
+    },
     /// The exporter could not be created.
     #[error("cannot prepare to send to {endpoint}")]
     Exporter {
@@ -133,7 +142,7 @@ impl Collector {
     /// Returns an error if the address is not an HTTP address, or if a header has an invalid name or value.
     pub fn new(endpoint: &str, headers: Vec<(String, String)>) -> Result<Self, CollectorError> {
         let wrong = |why: String| CollectorError::Endpoint { endpoint: without_user(endpoint), why };
-        let address: Uri = endpoint.parse().map_err(|error: ureq::http::uri::InvalidUri| wrong(error.to_string()))?;
+        let address: http::Uri = endpoint.parse().map_err(|error: http::uri::InvalidUri| wrong(error.to_string()))?;
         if !matches!(address.scheme_str(), Some("http" | "https")) {
             return Err(wrong("it does not begin with http:// or https://".to_owned()));
         }
@@ -170,14 +179,23 @@ impl Collector {
         &self.endpoint
     }
 
-    /// Sends the spans of a session, and waits until the collector has accepted them.
+    /// Returns whether the connection to the collector is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.address.starts_with("https:")
+    }
+
+    /// Sends the spans of a session, and waits until the collector has accepted them. `tls` has the certificates that an
+    /// encrypted connection trusts. It must not be called from a task of a Tokio runtime.
     ///
     /// # Errors
     ///
     /// Returns an error if the collector cannot be reached or refuses the spans. Spans that were sent before the error
     /// stay with the collector. Sending them again is harmless, since they have the same ids.
-    pub fn send(&self, session: &Session, content: Content) -> Result<Sent, SendError> {
-        let wire = Wire::new(self.headers.clone());
+    pub fn send(&self, session: &Session, content: Content, tls: ClientConfig) -> Result<Sent, SendError> {
+        let not_ready = |why| SendError::Client { endpoint: self.endpoint.clone(), why };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| not_ready(error.to_string()))?;
+        let wire = Wire::new(self.headers.clone(), tls).map_err(|error| not_ready(reason(&error)))?;
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(wire.clone())
@@ -191,7 +209,7 @@ impl Collector {
         let mut sent = Sent::default();
         for batch in batches(session, content) {
             let spans = batch.len() as u64;
-            let result = futures_executor::block_on(exporter.export(batch));
+            let result = runtime.block_on(exporter.export(batch));
             let heard = std::mem::take(&mut *wire.heard());
             if let Err(source) = result {
                 return Err(self.failed(sent.spans, heard.failure, source));
@@ -246,7 +264,7 @@ enum WireFailure {
 /// The HTTP client of the exporter.
 #[derive(Clone)]
 struct Wire {
-    agent: ureq::Agent,
+    client: Client,
     headers: HeaderMap,
     heard: Arc<Mutex<Heard>>,
 }
@@ -258,24 +276,24 @@ impl fmt::Debug for Wire {
 }
 
 impl Wire {
-    fn new(headers: HeaderMap) -> Self {
-        let config = ureq::Agent::config_builder()
-            // A refusal must be returned as a response, because the exporter inspects it.
-            .http_status_as_error(false)
+    fn new(headers: HeaderMap, tls: ClientConfig) -> reqwest::Result<Self> {
+        let client = Client::builder()
             // Headers may contain a key, which no other server may see.
-            .max_redirects(0)
+            .redirect(redirect::Policy::none())
             // Libraries of this project do not read the environment.
-            .proxy(None)
+            .no_proxy()
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
-            .timeout_global(Some(REQUEST_TIMEOUT));
-        Self { agent: config.build().into(), headers, heard: Arc::default() }
+            .tls_backend_preconfigured(tls)
+            .timeout(REQUEST_TIMEOUT)
+            .build()?;
+        Ok(Self { client, headers, heard: Arc::default() })
     }
 
     fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
+    async fn exchange(&self, request: Request<Bytes>) -> reqwest::Result<Response<Bytes>> {
         let (mut parts, body) = request.into_parts();
         // Keep the exporter's own headers and those of the collector, and drop those from the environment.
         let mut headers = HeaderMap::new();
@@ -283,23 +301,44 @@ impl Wire {
             headers.extend(parts.headers.remove(&name).map(|value| (name, value)));
         }
         headers.extend(self.headers.clone());
-        parts.headers = headers;
-        let answer = self.agent.run(Request::from_parts(parts, &body[..]))?;
-        let (parts, mut body) = answer.into_parts();
+        // The builder moves a user and a password of the address into a header.
+        let request = self.client.request(parts.method, parts.uri.to_string()).headers(headers).body(body);
+        let mut answer = request.send().await?;
+        let mut shown = Response::new(Bytes::new());
+        *shown.status_mut() = answer.status();
+        *shown.headers_mut() = answer.headers().clone();
         // The beginning is enough: the response of a collector is not longer than this limit.
         let mut bytes = Vec::new();
-        body.as_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut bytes)?;
-        Ok(Response::from_parts(parts, Bytes::from(bytes)))
+        while let Some(piece) = answer.chunk().await? {
+            bytes.extend_from_slice(&piece[..piece.len().min(MAX_ANSWER_BYTES - bytes.len())]);
+            if bytes.len() == MAX_ANSWER_BYTES {
+                break;
+            }
+        }
+        *shown.body_mut() = Bytes::from(bytes);
+        Ok(shown)
     }
+}
+
+/// Returns the innermost cause of an error, which says what happened and does not repeat the address.
+fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return format!("no answer within {} s", REQUEST_TIMEOUT.as_secs());
+    }
+    let mut cause: &dyn Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
 }
 
 #[async_trait]
 impl HttpClient for Wire {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let result = self.exchange(request);
+        let result = self.exchange(request).await;
         let mut heard = self.heard();
         match &result {
-            Err(error) => heard.failure = Some(WireFailure::NoAnswer(error.to_string())),
+            Err(error) => heard.failure = Some(WireFailure::NoAnswer(reason(error))),
             Ok(answer) if !answer.status().is_success() => {
                 let said = text::value(&String::from_utf8_lossy(answer.body()));
                 let said = if said.trim().is_empty() { "no reason given".to_owned() } else { said };
