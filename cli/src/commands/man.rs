@@ -21,7 +21,8 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(args: &ManArgs, mut command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     command.build();
     if let Some(name) = &args.command {
-        let names: Vec<_> = command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
+        let shown = command.get_subcommands().filter(|known| !known.is_hide_set());
+        let names: Vec<_> = shown.map(|known| known.get_name().to_owned()).collect();
         let found = command.find_subcommand(name).cloned();
         command = found.ok_or_else(|| {
             Failure::usage(format!("there is no command `{name}`")).with_hint(format!("one of {}", names.join(", ")))

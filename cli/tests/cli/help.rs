@@ -416,19 +416,32 @@ fn every_shell_gets_its_completions() {
     }
 }
 
+/// Returns the subcommands that `trace --help` lists.
+fn commands() -> Vec<String> {
+    let help = Place::new().run(&["--help"]).stdout;
+    let (_, list) = help.split_once("\nCommands:\n").expect("a list of commands");
+    let rows = list.lines().take_while(|row| !row.is_empty());
+    // A row begins with two spaces and the name; more spaces continue the row before it.
+    let names = rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
+    names.map(str::to_owned).collect()
+}
+
 #[test]
-fn every_command_has_a_manual_page() {
+fn every_command_has_a_manual_page_examples_and_exit_codes() {
     let place = Place::new();
-    for command in ["reduce", "show", "query", "ls", "check", "pack", "unpack", "redact", "prune", "completions", "man"]
-    {
+    let commands = commands();
+    assert!(commands.len() > 20 && commands.iter().any(|name| name == "reduce"), "{commands:?}");
+    for command in &commands {
         let ran = place.run(&["man", command]);
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
+        let help = place.run(&[command, "--help"]).stdout;
+        assert!(help.contains("\nExamples:\n"), "{command}: its help has no examples");
     }
     assert!(place.run(&["man"]).stdout.contains("trace\\-reduce(1)"));
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, serve, replay, ls, costs, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
+    hint: one of demo, run, serve, replay, ls, costs, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
     --- exit code 2
     "#);
 }
