@@ -160,7 +160,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     context(HASH, &["'*", "\"*", " *"], Look::Any, r"(?i)(?:identified|password|hash)[^\n]*?(\*[0-9A-F]{40})\b"),
     context(HASH, &[":::"], Look::Any, r"(?i)\b[\w.$-]+:[0-9]{3,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
     context(HASH, &["'md5", " md5", "\"md5"], Look::Any, r"(?i)\bpassword\s{1,4}'?(md5[0-9a-f]{32})\b"),
-    // Headers of services, and what is signed in an address.
+    // Headers of services, and signatures in URLs.
     context(
         TOKEN,
         &[
@@ -198,7 +198,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Strong,
         r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22`<>\#,;]{20,})"#,
     ),
-    // Addresses that open something by themselves.
+    // URLs that give access to something by themselves.
     context(
         WEBHOOK,
         &[
@@ -277,7 +277,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
     ),
     context(
         URL_PASSWORD,
-        // In paths of files there is one stroke.
+        // Paths of files that were made from URLs have one slash.
         &["://", ":\\/", "tp:/", "tps:/", "sh:/", "it:/"],
         Look::Any,
         r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/(?:\\?/)?[^\s/?#:@'\x22<>`\\]*:([^\s'\x22<>`\\]+)@(?:[\w-]+(?:\.[\w-]+){0,8}|\[[0-9a-f:]{2,}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,

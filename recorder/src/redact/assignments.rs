@@ -15,7 +15,7 @@ use super::plausible::{Form, MAX_VALUE_BYTES};
 use super::quotes::outer_quote;
 use super::random::{is_generated, is_human, is_memorable};
 
-/// How much of a name is looked at before and behind the part that tells.
+/// Most bytes of a name that are read before and after the part that marks it as the name of a secret.
 const MAX_NAME_SIDE_BYTES: usize = 60;
 
 /// Finds the names of a text that have one of [`NAME_PARTS`] in them.
@@ -35,7 +35,7 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Longest type that stands between a name and its value, as in `const KEY: &str = "..."`.
+/// Longest type that is between a name and its value, as in `const KEY: &str = "..."`.
 const MAX_TYPE_BYTES: usize = 40;
 
 /// Most white space between a name and its value.
@@ -46,7 +46,7 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     for name in names.iter().cloned() {
         let whole = &text[name.clone()];
-        // A quoted `\n` right before a name leaves its `n` there.
+        // If an escaped `\n` precedes a name, its `n` is not part of the name.
         let is_escaped = name.start > 0 && bytes[name.start - 1] == b'\\';
         let unescaped = whole.strip_prefix(['n', 't', 'r']).filter(|_| is_escaped);
         let named = |written| Some((written, sensitive_name(written).or_else(|| short_name(written))?));
@@ -100,7 +100,7 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     }
 }
 
-/// Returns the string that stands behind another with an arrow or an alternative between: `"old" -> "new"`, `a || "default"`.
+/// Returns the string that is after another with an arrow or an alternative between: `"old" -> "new"`, `a || "default"`.
 fn replaced_by(text: &str, value: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let behind = skip_quote(bytes, value.end);
@@ -114,8 +114,8 @@ fn replaced_by(text: &str, value: &Range<usize>) -> Option<Range<usize>> {
     (behind > value.end).then(|| quoted(bytes, start, opened)).flatten()
 }
 
-/// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one, or the name of a user
-/// stands beside it.
+/// Returns the kind of a name that is too short to mark a secret by itself: it counts only if its value looks
+/// generated, or if the name of a user is beside it.
 fn short_name(name: &str) -> Option<Kind> {
     match name.trim_start_matches(['-', '.', '_']) {
         "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw" => Some(PASSWORD),
@@ -124,11 +124,11 @@ fn short_name(name: &str) -> Option<Kind> {
     }
 }
 
-/// Shortest key, and how far behind its name it may begin.
+/// Shortest key, and how far after its name it may begin.
 const MIN_KEY_BYTES: usize = 16;
 const MAX_KEY_GAP_BYTES: usize = 12;
 
-/// Says whether letters and digits follow that are long enough for a key: most values of `key` are not.
+/// Returns whether a run of letters and digits follows that is long enough for a key. Most values of `key` are shorter.
 fn has_key_behind(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + MAX_KEY_GAP_BYTES + MIN_KEY_BYTES)];
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
@@ -137,7 +137,7 @@ fn has_key_behind(bytes: &[u8], at: usize) -> bool {
     length >= MIN_KEY_BYTES && rest[gap..].iter().any(u8::is_ascii_digit)
 }
 
-/// Says whether the value of a short name is a secret.
+/// Returns whether the value of a short name is a secret.
 fn is_of_short_name(text: &str, name: &Range<usize>, value: &str, form: Form, kind: &Kind) -> bool {
     if *kind == PASSWORD {
         is_announced(value)
@@ -152,7 +152,7 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4
 }
 
-/// How far from a name that is too short to tell by itself the name of a user is looked for.
+/// Most bytes between a name that is too short to mark a secret by itself and the name of a user.
 const MAX_USER_DISTANCE_BYTES: usize = 240;
 
 /// The name of a user or an account, with what assigns a value to it.
@@ -165,7 +165,7 @@ static USER: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the built-in patterns are tested")
 });
 
-/// Says whether the name of a user is assigned a value in the same section or object.
+/// Returns whether the name of a user is assigned a value in the same section or object.
 fn is_user_beside(bytes: &[u8], name: &Range<usize>) -> bool {
     let before = &bytes[name.start.saturating_sub(MAX_USER_DISTANCE_BYTES)..name.start];
     let ends =
@@ -178,15 +178,15 @@ fn is_user_beside(bytes: &[u8], name: &Range<usize>) -> bool {
     USER.is_match(before) || USER.is_match(behind)
 }
 
-/// Says whether a name is a part of the name of a resource, as in `arn:aws:secretsmanager:eu:1:secret:prod/db`.
+/// Returns whether a name is a part of the name of a resource, as in `arn:aws:secretsmanager:eu:1:secret:prod/db`.
 fn is_in_name(bytes: &[u8], start: usize) -> bool {
     let before = &bytes[start.saturating_sub(MAX_NAME_SIDE_BYTES * 2)..start];
     let word = before.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=')).next();
     word.is_some_and(|word| word.starts_with(b"arn:") || word.starts_with(b"urn:"))
 }
 
-/// Finds a value of letters, digits and marks that follows a name: one that a generator made, up to where what stands around
-/// it ends it.
+/// Finds a value of letters, digits and punctuation that follows a name and looks generated. It ends at the quote,
+/// bracket or separator that ends the assignment.
 fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
@@ -226,7 +226,7 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     if length > MAX_GENERATED_VALUE_BYTES {
         return None;
     }
-    // What goes on behind a blank is prose or code.
+    // Text that continues after a space is prose or code.
     let behind = &rest[length..];
     let line_rest = &behind[..behind.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(behind.len())];
     let is_alone = line_rest.trim_ascii().is_empty()
@@ -267,7 +267,7 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         memchr::memmem::find(&rest[..length], b"</"),
     ];
     length = end.into_iter().flatten().min().unwrap_or(length).min(length);
-    // What closes a bracket that was opened before the name is no part of the value.
+    // A closing bracket whose opening bracket precedes the name is not part of the value.
     while length > 0 {
         let value = &rest[..length];
         let count = |wanted: u8| value.iter().filter(|byte| **byte == wanted).count();
@@ -302,8 +302,8 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     .then_some(start..start + length)
 }
 
-/// Finds the value that is the last word of a line, right behind a name and options, as the settings of many servers have it:
-/// `requirepass ...`, `rootpw --plaintext ...`, `user joe password ...`. It has to be one that nobody writes as a word.
+/// Finds the value that is the last word of a line, right after a name and options, as in the settings of many servers:
+/// `requirepass ...`, `rootpw --plaintext ...`, `user joe password ...`. The value must not look like a word.
 fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let rest = &bytes[name.end..bytes.len().min(name.end + MAX_VALUE_BYTES)];
@@ -328,7 +328,7 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         (start, end) = (start + 1, end - 1);
     }
     let value = text.get(start..end)?;
-    // A version or a place of a file stands behind a name as a remark.
+    // A version or a position in a file that follows a name is a remark.
     let is_remark = value.starts_with('(') && value.ends_with(')');
     (!is_remark
         && !value.contains(char::is_whitespace)
@@ -336,11 +336,11 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     .then_some(start..end)
 }
 
-/// Most bytes between a name and the string that is told to be its value.
+/// Most bytes between a name and the string that is taken to be its value.
 const MAX_STRING_GAP_BYTES: usize = 28;
 
-/// Finds the string that is the first behind a name, whatever stands between: `#define NAME "..."`, `NAME || "..."`,
-/// `{password, "..."}`, `expect(password).toBe("...")`. It has to be one that nobody writes as a word.
+/// Finds the first string after a name, whatever is between: `#define NAME "..."`, `NAME || "..."`, `{password,
+/// "..."}`, `expect(password).toBe("...")`. The value must not look like a word.
 fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let closing = bytes[name.end..].iter().take(2).take_while(|byte| matches!(byte, b']' | b')')).count();
@@ -357,13 +357,13 @@ fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         && !is_rooted_path(&written.to_lowercase())
         && !written.starts_with(['/', '~', '.'])
         && (is_announced(written) || is_memorable(written) || is_spoken(written))
-        // Binaries of Erlang are strings in two such brackets.
+        // Erlang writes binaries as `<<"...">>`.
         && (!gap[..length].contains(&b'<') || gap[..length].ends_with(b"<<"))
         && (!gap[..length].contains(&b'|') || memchr::memmem::find(&gap[..length], b"||").is_some());
     is_value.then_some(value)
 }
 
-/// Longest value that is told to be generated.
+/// Longest value that is taken to be generated.
 const MAX_GENERATED_VALUE_BYTES: usize = 256;
 
 /// Functions that take a name and a value.
@@ -411,7 +411,7 @@ const SETTERS: &[&str] = &[
     "write",
 ];
 
-/// Says whether what stands before a quoted name is the opening of a call that takes a name and a value.
+/// Returns whether a quoted name is the first argument of a call that takes a name and a value.
 fn is_setter(bytes: &[u8], quote: usize) -> bool {
     let before = bytes[..quote].trim_ascii_end();
     let Some((b'(' | b'[', before)) = before.split_last() else { return false };
@@ -524,7 +524,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     let is_own_line = matches!(form, Form::Environment | Form::Line);
     here = skip_emphasis_behind(bytes, here);
     let gap_end = skip_blanks(bytes, here);
-    // Behind `name=` a gap is the end of an empty value.
+    // White space after `name=` ends an empty value.
     if form == Form::Environment && gap_end > here && byte(here.wrapping_sub(1)) == b'=' && here - 1 == before_gap {
         return None;
     }
@@ -588,13 +588,13 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
             || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b';' | b'&' | b'|' | b')' | b'}' | b']' | b'>' | b'<')
             || (*byte == b',' && form == Form::Bare)
     };
-    // In a variable of an environment the mark of a query is a part of the value, unless another member follows.
+    // In an environment variable `?` and `&` are part of the value, unless another parameter follows.
     let is_part = |at: usize| {
         let word = rest[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         form == Form::Environment && rest[at] == b'&' && word > 0 && rest.get(at + 1 + word) != Some(&b'=')
     };
     let length = rest.iter().enumerate().position(|(at, byte)| ends(byte) && !is_part(at)).unwrap_or(rest.len());
-    // A call or an index goes on behind what looks like its end.
+    // A call or an index continues after what looks like its end.
     if matches!(rest.get(length), Some(b'"' | b'\'' | b'`'))
         && rest[..length].iter().any(|byte| matches!(byte, b'(' | b'['))
     {
@@ -606,7 +606,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     }
     let is_mark = |byte: &u8| matches!(byte, b'.' | b',' | b':' | b'?') || (*byte == b'!' && form == Form::Bare);
     let mut trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
-    // The end of what `sed` puts in the place of something.
+    // The end of the replacement in a `sed` command.
     if rest[trimmed - 1] == b'/' && name.start > 0 && bytes[name.start - 1] == b'/' {
         trimmed -= 1;
     }
@@ -614,7 +614,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     text.is_char_boundary(value.end).then_some((value, form))
 }
 
-/// Says whether a function with the name of a secret is given its value, and does not return or check it.
+/// Returns whether a function with the name of a secret is given its value, and does not return or check it.
 fn takes_value(name: &str) -> bool {
     const VERBS: &[&str] = &[
         "get", "check", "verify", "hash", "validate", "is", "has", "read", "find", "fetch", "load", "prompt", "ask",
@@ -625,31 +625,31 @@ fn takes_value(name: &str) -> bool {
     words(name).first().is_some_and(|verb| !VERBS.contains(&verb.as_str()))
 }
 
-/// Says how a string of JSON under a name is written: as a variable of an environment if the name is spelt like one.
+/// Returns the form of a JSON string under a name: that of an environment variable if the name is in upper case.
 pub(crate) fn form_under(name: &str) -> Form {
     let is_variable = name.contains('_') && !name.bytes().any(|byte| byte.is_ascii_lowercase());
     if is_variable { Form::Environment } else { Form::Quoted }
 }
 
-/// Returns where the value behind a colon at `at` begins.
+/// Returns where the value after a colon at `at` begins.
 fn colon_behind(bytes: &[u8], at: usize) -> Option<usize> {
     let colon = skip_blanks(bytes, at);
     (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
 }
 
-/// Says whether a text has an end of a line in it, escaped or not.
+/// Returns whether a text has an end of a line in it, escaped or not.
 fn is_several_lines(text: &[u8]) -> bool {
     memchr::memchr2(b'\n', b'\r', text).is_some() || memchr::memmem::find(text, b"\\n").is_some()
 }
 
-/// What stands before a name on its line.
+/// What is before a name on its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// Nothing.
     Line,
     /// White space, or the dash of a list.
     Indented,
-    /// A word that takes a name and a value behind it.
+    /// A word that takes a name and a value after it.
     Command,
     /// Anything else.
     Other,
@@ -658,11 +658,11 @@ enum Before {
 /// Commands that take a name and its value.
 const COMMANDS: &[&[u8]] = &[b"ENV", b"ARG", b"setx", b"SETX"];
 
-/// Words before an assignment that leave it one.
+/// Words that may precede an assignment, such as `export`.
 const DECLARATIONS: &[&[u8]] =
     &[b"export", b"set", b"SET", b"ENV", b"ARG", b"env", b"-e", b"--env", b"declare -x", b"setenv"];
 
-/// Says what stands before the place where a name begins.
+/// Says what is before the place where a name begins.
 fn before(bytes: &[u8], start: usize) -> Before {
     let first = start.saturating_sub(MAX_GAP_BYTES);
     let line = &bytes[first..start];
@@ -680,7 +680,7 @@ fn before(bytes: &[u8], start: usize) -> Before {
     }
 }
 
-/// Returns where the line of an assignment ends, if nothing but its value stands between.
+/// Returns where the line of an assignment ends, if nothing but its value is between.
 fn line_end(bytes: &[u8], name: usize, value: usize) -> Option<usize> {
     let first = name.saturating_sub(MAX_GAP_BYTES);
     let line = &bytes[first..name];
@@ -715,7 +715,7 @@ fn line_end(bytes: &[u8], name: usize, value: usize) -> Option<usize> {
         Some(_) => false,
     };
     let body = &rest[..length];
-    // What goes on in a query, in code or in a list ends sooner.
+    // In a query, in code and in a list the value ends earlier.
     let goes_on = body.ends_with(b",") || body.ends_with(b";") || body.ends_with(b")") || body.ends_with(b"}");
     let is_quoted = start.is_some_and(|start| start > 0 && matches!(line[start - 1], b'"' | b'\''));
     let goes_on_behind_and = body.iter().position(|byte| *byte == b'&').is_some_and(|at| {
@@ -726,7 +726,8 @@ fn line_end(bytes: &[u8], name: usize, value: usize) -> Option<usize> {
     (ends && length > 0 && !goes_on && !goes_on_behind_and).then_some(value + length)
 }
 
-/// Says whether a text ends in a word that takes an assignment, so that what is in quotes behind it is one as a whole.
+/// Returns whether a text ends in a word that takes an assignment, so that the quotes after it contain the whole
+/// assignment.
 fn takes_assignment(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     const OTHERS: &[&[u8]] = &[b"Environment=", b"--env=", b"--build-arg"];
@@ -737,14 +738,14 @@ fn takes_assignment(before: &[u8]) -> bool {
     })
 }
 
-/// Returns the quote, with its backslashes, that stands right before a place.
+/// Returns the quote, with its backslashes, that is right before a place.
 fn quote_before(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let (quote, rest) = bytes[..at].split_last()?;
     let slashes = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
     matches!(quote, b'"' | b'\'').then(|| &bytes[at - 1 - slashes..at])
 }
 
-/// Skips backslashes and the quote behind them, if there is one.
+/// Skips backslashes and the quote after them, if there is one.
 fn skip_quote(bytes: &[u8], at: usize) -> usize {
     let slashes = bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
     match bytes.get(at + slashes) {
@@ -753,7 +754,7 @@ fn skip_quote(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns what stands between the quote at `start..opened` and the next of its sort.
+/// Returns what is between the quote at `start..opened` and the next of its sort.
 fn quoted(bytes: &[u8], start: usize, opened: usize) -> Option<Range<usize>> {
     if opened <= start {
         return None;
@@ -786,8 +787,8 @@ fn quoted(bytes: &[u8], start: usize, opened: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Returns how many bytes a quote takes that is a part of the value it would end: written twice, or as shells have it, where
-/// the string is left, a quote follows, and the string is entered again.
+/// Returns the length of a quote that is part of the value: it is doubled, or a shell string ends, contains an escaped
+/// quote and begins again. Returns 0 if the quote ends the value.
 fn goes_on(rest: &[u8], quote: u8, slashes: usize) -> usize {
     if quote != b'\'' || slashes > 0 {
         return 0;
@@ -807,7 +808,7 @@ fn goes_on(rest: &[u8], quote: u8, slashes: usize) -> usize {
     if is_doubled { 2 } else { 0 }
 }
 
-/// Skips what ends an emphasis behind a colon, as in `**Password:** value`.
+/// Skips what ends an emphasis after a colon, as in `**Password:** value`.
 fn skip_emphasis_behind(bytes: &[u8], at: usize) -> usize {
     let marks = bytes[at..].iter().take(3).take_while(|byte| matches!(byte, b'*' | b'_')).count();
     if marks > 1 && bytes.get(at + marks) == Some(&b' ') { at + marks } else { at }
@@ -824,7 +825,7 @@ fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take(MAX_GAP_BYTES).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Skips a type and the `=` behind it.
+/// Skips a type and the `=` after it.
 fn skip_type(bytes: &[u8], at: usize) -> Option<usize> {
     let is_type = |byte: &u8| {
         byte.is_ascii_alphanumeric()

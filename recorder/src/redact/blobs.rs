@@ -38,12 +38,12 @@ struct Layout {
     is_padded: bool,
     /// Length of a line, and what ends it.
     lines: Option<(usize, &'static str)>,
-    /// Whether the run is all there is, to the last bit.
+    /// Whether the run is complete and has no unused bits.
     is_whole: bool,
 }
 
 impl Blob {
-    /// Encodes another text as this one was. A run that was cut off, or has odd bits, cannot be written again.
+    /// Encodes another text in the same form. Returns `None` if the run was cut off or has unused bits.
     pub(crate) fn encode(&self, text: &str) -> Option<String> {
         if !self.layout.is_whole {
             return None;
@@ -144,7 +144,7 @@ fn push(text: &str, span: Range<usize>, padding: usize, lines: Option<(usize, &'
     let Ok(decoded) = engine.decode(&digits[..whole_length]) else { return };
     let content = content(decoded);
     if is_url_safe && matches!(content, Content::Bytes(_)) {
-        // A name with hyphens may stand right before it.
+        // A name with hyphens may be right before it.
         push_pieces(text, span.clone(), padding, blobs);
         if blobs.last().is_some_and(|blob| blob.span.start >= span.start) {
             return;
@@ -163,7 +163,7 @@ fn push(text: &str, span: Range<usize>, padding: usize, lines: Option<(usize, &'
     blobs.push(blob);
 }
 
-/// Takes a run apart at hyphens and low lines, which are not of the standard alphabet.
+/// Splits a run at hyphens and underscores, which are not in the standard alphabet.
 fn push_pieces(text: &str, span: Range<usize>, padding: usize, blobs: &mut Vec<Blob>) {
     let mut start = span.start;
     for piece in text[span.clone()].split(['-', '_']) {

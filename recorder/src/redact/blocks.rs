@@ -1,4 +1,4 @@
-//! Values that stand on the lines below their names: blocks of YAML, and the data of secrets of Kubernetes.
+//! Values that are on the lines below their names: blocks of YAML, and the data of secrets of Kubernetes.
 
 use std::ops::Range;
 
@@ -38,12 +38,12 @@ impl YamlLine<'_> {
         self.text.trim().is_empty()
     }
 
-    /// Returns the key of a line, and where its value stands.
+    /// Returns the key of a line, and where its value is.
     fn member(&self) -> Option<(&str, Range<usize>)> {
         self.plain_member().or_else(|| self.heading())
     }
 
-    /// Returns the key at the end of a line that has something before it, and where its empty value stands.
+    /// Returns the key at the end of a line that has something before it, and where its empty value is.
     fn heading(&self) -> Option<(&str, Range<usize>)> {
         let (before, behind) = self.text.rsplit_once(':')?;
         let mark = behind.trim();
@@ -102,8 +102,7 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
 /// Longest group of members in brackets that is looked at.
 const MAX_GROUP_BYTES: usize = 800;
 
-/// Finds what can hardly be anything but keys among the members in brackets behind a name of several secrets: `tokens { agent =
-/// "..." }`.
+/// Finds values that look like keys among the members in brackets after a plural name: `tokens { agent = "..." }`.
 pub(crate) fn find_in_groups(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     for name in names.iter().filter(|name| is_plural(&text[(*name).clone()])) {
@@ -133,12 +132,12 @@ pub(crate) fn find_in_groups(text: &str, names: &[Range<usize>], found: &mut Vec
     }
 }
 
-/// Says whether a name is one of several secrets.
+/// Returns whether a name is the plural of a name for secrets.
 pub(crate) fn is_plural(name: &str) -> bool {
     name.strip_suffix(['s', 'S']).is_some_and(|one| sensitive_name(one).is_some())
 }
 
-/// Finds the secrets in a list under a name of several. The elements may be names of secrets as well.
+/// Finds the secrets in a list under a plural name. The elements may also be names of secrets.
 fn list(lines: &[YamlLine<'_>], indent: usize, found: &mut Vec<Found>) {
     for line in lines.iter().take(MAX_BLOCK_LINES) {
         let element = line.text.trim_start().strip_prefix("- ").filter(|_| line.indent() >= indent);
@@ -195,7 +194,7 @@ fn block(lines: &[YamlLine<'_>], indent: usize, key: &str, kind: &Kind, found: &
     }
 }
 
-/// Says whether a line begins like a member of a mapping rather than like a password with a colon.
+/// Returns whether a line begins like a member of a mapping rather than like a password with a colon.
 fn is_plain_key(line: &YamlLine<'_>) -> bool {
     line.member().is_some_and(|(key, _)| {
         key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))

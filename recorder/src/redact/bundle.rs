@@ -34,7 +34,8 @@ const BATCH_PAYLOADS: usize = 256;
 /// The file that a reduction makes from a bundle, and makes again.
 const STATE_FILE: &str = "state.json";
 
-/// Numbers of documents, by which the pieces of streams come in order: small files, lines of the log, payloads.
+/// First number of each kind of document. Pieces of streams are joined in the order of these numbers: small files,
+/// lines of the log, payloads.
 const FIRST_LINE: u64 = 1 << 8;
 const FIRST_PAYLOAD: u64 = 1 << 40;
 
@@ -97,7 +98,7 @@ pub fn refuse_links(bundle: &Path) -> Result<(), RedactError> {
 }
 
 /// Redacts one document on its own: what a bundle would become that has nothing else. A document that is not JSON is
-/// searched as it stands.
+/// searched as it is.
 pub fn redact_json(document: &[u8], rules: &Rules) -> Vec<u8> {
     let health = Health::of(document);
     let gathering = Gathering::new(rules);
@@ -156,7 +157,7 @@ impl RedactError {
     }
 }
 
-/// A directory that is removed unless it was finished.
+/// A directory that is deleted on drop unless it was completed.
 struct Unfinished {
     path: PathBuf,
 }
@@ -175,7 +176,7 @@ impl Unfinished {
         Ok(unfinished)
     }
 
-    /// Keeps what was made, which has another name by now.
+    /// Keeps the directory, which was renamed.
     fn keep(self) {
         std::mem::forget(self);
     }
@@ -195,16 +196,16 @@ enum Sink<'a> {
     Directory(&'a Path),
 }
 
-/// What becomes of the copies that a repair kept of what it changed.
+/// What happens to the backups of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backups {
-    /// They are a part of the bundle as it is.
+    /// They are searched like the rest of the bundle.
     Searched,
-    /// Whoever gets a copy of the bundle has no use for them.
+    /// They are left out, because a redacted copy needs no backups.
     LeftOut,
 }
 
-/// What the first pass leaves to the second.
+/// State that the first pass hands to the second.
 struct Work<'a> {
     bundle: &'a Bundle,
     rules: &'a Rules,
@@ -268,7 +269,7 @@ impl<'a> Work<'a> {
         let mut names = Names::default();
         {
             let examiner = Examiner::new(self.rules, &self.known);
-            // What keeps its name has it before anything else gets it.
+            // Files that keep their names are entered first, so that no renamed file gets one of these names.
             let mut paths: Vec<&String> =
                 self.payloads.iter().map(|payload| &payload.path).chain(&self.report.left_out).collect();
             paths.sort_by_key(|path| !name_edits(&examiner, path).is_empty());
@@ -299,7 +300,7 @@ impl<'a> Work<'a> {
                     if let Err(error) = self.bundle.payloads().read(&payload.path, buffer) {
                         let is_told = self.report.unreadable.iter().any(|file| file.path == payload.path);
                         let path = self.bundle.path().join(&payload.path);
-                        // A payload that is gone since the first pass would be missed in the copy.
+                        // A payload that was deleted since the first pass would be missing in the copy.
                         return if is_told { Ok(None) } else { Err(RedactError::read(&path, io::Error::other(error))) };
                     }
                     let is_damaged = self.damaged.contains(&payload.path);
@@ -476,7 +477,7 @@ fn change(
 ) -> Vec<Edit> {
     let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
         memory.recall(subject, source, |verdict| match verdict {
-            // Nothing of its own, and nothing that is known of others.
+            // The string has no secret of its own, and no known secret can be in it.
             Some(Verdict::Clean) if examiner.known.is_empty() => Vec::new(),
             Some(Verdict::Clean) => examiner.for_known().look(subject, source).edits,
             Some(Verdict::Secret) | None => examiner.look(subject, source).edits,
@@ -484,7 +485,7 @@ fn change(
     };
     let mut edits = examiner.document(document, &structure::read(document), look, health);
     if let Some(of_streams) = streams.get(&number) {
-        // A piece in base64 changes as a whole, and the stream knows more of it than the piece itself.
+        // A piece in base64 is replaced as a whole, and the stream knows more secrets in it than the piece itself.
         edits.splice(..0, of_streams.iter().cloned());
         edits = merge(edits);
     }
@@ -495,12 +496,12 @@ fn change(
 #[derive(Debug, Default)]
 struct Names {
     taken: HashSet<String>,
-    /// New paths, by old ones, of all that have a secret in them.
+    /// New path of each file whose path contains a secret, by the old path.
     renamed: BTreeMap<String, NewName>,
 }
 
 impl Names {
-    /// Decides on the path of a file without its secrets. No two files get the same one.
+    /// Chooses the path that a file has in the copy. No two files get the same path.
     fn add(&mut self, examiner: &Examiner<'_>, path: &str) {
         let mut edits = name_edits(examiner, path);
         let marks: Vec<Placeholder> = edits.iter().flat_map(|edit| edit.marks.clone()).collect();
@@ -529,7 +530,8 @@ impl Names {
         self.renamed.get(path).map_or(&[], |new| &new.marks)
     }
 
-    /// Returns what mentions of the renamed files become: their paths, and the last names of those of which there is one.
+    /// Returns the texts that refer to renamed files, with their replacements: the whole paths, and the file names that
+    /// only one file has.
     fn mentions(&self) -> BTreeMap<String, NewName> {
         let mut mentions = BTreeMap::new();
         let mut last: BTreeMap<&str, Option<NewName>> = BTreeMap::new();
@@ -559,7 +561,7 @@ impl Names {
     }
 }
 
-/// Puts a number behind the name of a file, before its extension.
+/// Puts a number after the name of a file, before its extension.
 fn numbered(path: &str, number: u32) -> String {
     let name = path.rfind('/').map_or(0, |slash| slash + 1);
     match path[name..].rfind('.').filter(|dot| *dot > 0) {
@@ -695,13 +697,13 @@ fn list_odd(root: &Path, directory: &str, depth: usize, odd: &mut Vec<String>) {
     }
 }
 
-/// Returns the directory with what a bundle was before a repair that a path lies in, a half-made one too.
+/// Returns the backup directory of a repair that contains the path, complete or not.
 fn backup(path: &str) -> Option<&str> {
     let first = path.split('/').next()?;
     first.trim_start_matches('.').starts_with(BACKUP_PREFIX).then_some(first)
 }
 
-/// Says whether a path is that of a payload, which has to be JSON.
+/// Returns whether a path is that of a payload, which has to be JSON.
 fn is_payload(path: &str) -> bool {
     path.strip_prefix(PAYLOADS_DIR).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -147,7 +147,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// Calls that take a secret, and beside it nothing that is spelt like words with a number.
+/// Calls whose arguments besides the secret do not look like words with a number.
 const SURE: &[&str] = &[
     "jwt.encode(",
     "jwt.decode(",
@@ -174,7 +174,7 @@ const SURE: &[&str] = &[
     "sign(",
 ];
 
-/// Says whether a value has digits among letters of both cases.
+/// Returns whether a value has digits among letters of both cases.
 fn is_scrambled(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.trim_end_matches(|c: char| c.is_ascii_digit()).as_bytes().iter().any(test);
     value.len() >= 10
@@ -188,7 +188,7 @@ fn is_sure(callee: usize) -> bool {
     SURE.contains(&CALLEES[callee])
 }
 
-/// Says whether a call has a string among its arguments with letters and digits in it.
+/// Returns whether a call has a string among its arguments with letters and digits in it.
 pub(crate) fn has_candidate(bytes: &[u8], from: usize) -> bool {
     strings(bytes, from).iter().any(|string| {
         let value = &bytes[string.clone()];
@@ -197,7 +197,7 @@ pub(crate) fn has_candidate(bytes: &[u8], from: usize) -> bool {
     })
 }
 
-/// Returns what stands between quotes up to the end of the arguments that begin at a place.
+/// Returns what is between quotes up to the end of the arguments that begin at a place.
 fn strings(bytes: &[u8], from: usize) -> Vec<Range<usize>> {
     let end = bytes.len().min(from + MAX_ARGUMENTS_BYTES);
     let mut strings = Vec::new();

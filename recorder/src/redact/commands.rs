@@ -17,9 +17,9 @@ use super::search::{Case, Search};
 use super::sentences::is_user;
 use super::shell::{Quoting, Word, words};
 
-/// A group of programs and where their secrets stand. In a rule, `-p*` is an option with its value attached, `-p_` one with
+/// A group of programs and where their secrets are. In a rule, `-p*` is an option with its value attached, `-p_` one with
 /// its value in the next word, `-p?` either; `-u:` takes a user, a colon and a password, `-u%` and `-u,` have another mark;
-/// `pass:*` is any word that begins so; `@2` is the second word that is no option, `@-1` the last. A rule behind `word/` holds
+/// `pass:*` is any word that begins so; `@2` is the second word that is no option, `@-1` the last. A rule after `word/` holds
 /// where that word is one of the command's. `!` at the end asks for a value that can be nothing but a key.
 struct Programs {
     names: &'static [&'static str],
@@ -424,15 +424,15 @@ struct Rule {
 
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Behind an option, in its word or in the next.
+    /// After an option, in its word or in the next.
     Option { option: &'static str, gap: Gap, mark: Option<u8> },
     /// In any word that begins so.
     Prefix(&'static str),
     /// A word that is no option, counted from one, or from the end.
     Operand(i32),
-    /// Right behind the word of the condition.
+    /// Right after the word of the condition.
     Behind,
-    /// The first operand behind a word that begins so.
+    /// The first operand after a word that begins so.
     BehindPrefix(&'static str),
 }
 
@@ -445,9 +445,9 @@ enum Gap {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// Anything but what stands in for a value.
+    /// Any value except a placeholder.
     Any,
-    /// What can be nothing but a key or a password.
+    /// Only a value that looks like a key or a password.
     Key,
 }
 
@@ -507,7 +507,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         if hit.start() < done || !is_program(bytes, hit.range()) {
             continue;
         }
-        // A command may be in the arguments of another one, but each is read to its end.
+        // A command may be in the arguments of another one, but each command is read only once.
         let is_new_line = memchr::memchr(b'\n', &bytes[done..hit.start()]).is_some();
         programs = if is_new_line { 1 } else { programs + 1 };
         if programs > MAX_PROGRAMS_OF_LINE {
@@ -560,7 +560,7 @@ pub(crate) fn find_in_words(words: &[Word]) -> Vec<(usize, Range<usize>, Kind)> 
     found
 }
 
-/// Where the name of a program stands.
+/// Where the name of a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// Where a command can begin.
@@ -583,7 +583,7 @@ fn is_program(bytes: &[u8], name: Range<usize>) -> bool {
     is_apart && is_ended
 }
 
-/// Says whether a command can begin where the name of a program stands.
+/// Returns whether a command can begin where the name of a program is.
 pub(crate) fn is_command(bytes: &[u8], start: usize) -> bool {
     standing(bytes, start) == Standing::Command
 }
@@ -623,7 +623,7 @@ fn standing(bytes: &[u8], start: usize) -> Standing {
     ];
     let line = &bytes[start.saturating_sub(200)..start];
     let line = &line[memchr::memrchr2(b'\n', b'\r', line).map_or(0, |at| at + 1)..];
-    // A path may stand before the name.
+    // A path may be before the name.
     let path = line
         .iter()
         .rev()
@@ -670,7 +670,7 @@ fn look(words: &[Word], rules: &[Rule], standing: Standing, push: &mut dyn FnMut
                         && is_user(user)
                         && accepts(word, user.len() + 1..word.value.len(), Look::Key)
                     {
-                        // `joe:...`, as settings have both.
+                        // `joe:...`: some settings have the user and the password in one value.
                         push(word, user.len() + 1..word.value.len(), PASSWORD);
                     }
                 }
@@ -705,7 +705,7 @@ fn look(words: &[Word], rules: &[Rule], standing: Standing, push: &mut dyn FnMut
                     };
                     let Some(start) = start else { continue };
                     let part = from + start..word.value.len();
-                    // A key in place of the user, and anything as the password.
+                    // The key is in the place of the user, and any text in the place of the password.
                     let is_key_of_user =
                         start > 1 && part.len() <= "x-oauth-basic".len() && is_strong(&value[..start - 1]);
                     if is_key_of_user {
@@ -760,7 +760,7 @@ fn named(
         let lead = value.len() - body.len();
         let body_of_property = body.strip_prefix(['D', 'P']).filter(|_| lead == 1 && body.contains('='));
         let (body, lead) = body_of_property.map_or((body, lead), |body| (body, lead + 1));
-        // `--name=value`, `name=value`, and several of the latter with commas or blanks between.
+        // `--name=value`, `name=value`, and several of the latter with commas or spaces between.
         if let Some(first) = body.find('=') {
             let mut start = 0;
             let pieces: Vec<&str> = if body[first..].contains([',', ' ']) && body.matches('=').count() > 1 {
@@ -769,7 +769,7 @@ fn named(
                 vec![body]
             };
             for piece in pieces {
-                // `--from-literal=name=value`: what comes before the last name is no name of the value.
+                // `--from-literal=name=value`: only the last name belongs to the value.
                 let mut from = 0;
                 while let Some((name, of_piece)) = piece[from..].split_once('=') {
                     let last = name.rsplit(['.', '/', ':', '[']).find(|part| sensitive_name(part).is_some());
@@ -808,7 +808,7 @@ fn named(
     }
 }
 
-/// Says whether a word is spelt as names of settings are, and not as words of sentences.
+/// Returns whether a word is spelt as names of settings are, and not as words of sentences.
 fn is_spelt_like_name(word: &str) -> bool {
     word.contains(['_', '-']) || word.bytes().any(|byte| byte.is_ascii_uppercase())
 }
@@ -833,12 +833,12 @@ fn push_named(
     }
 }
 
-/// Says whether a value has more than letters, so that it is no word of a sentence.
+/// Returns whether a value has more than letters, so that it is no word of a sentence.
 fn has_mark(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit()) || is_announced(value)
 }
 
-/// Says whether an argument is a value, and no reference, path or file.
+/// Returns whether an argument is a value, and no reference, path or file.
 fn is_value(value: &str) -> bool {
     let lower = value.to_lowercase();
     !stands_in(value)
@@ -852,14 +852,14 @@ fn is_value(value: &str) -> bool {
         && !(value.starts_with('$') && value[1..].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
-/// Says whether a value is the name of a variable that holds a secret.
+/// Returns whether a value is the name of a variable that holds a secret.
 fn is_name_of_variable(value: &str) -> bool {
     value.contains('_')
         && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
         && sensitive_name(value).is_some()
 }
 
-/// Says whether a text has the name of a program in it that the table knows, with arguments behind it.
+/// Returns whether a text has the name of a program in it that the table knows, with arguments after it.
 pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().filter(|programs| !programs.rules.is_empty()).flat_map(|programs| programs.names).copied()
 }

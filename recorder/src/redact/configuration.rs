@@ -116,7 +116,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Any,
         r"(?i)\b(?:echo|printf)[ ](?:-n[ ])?['\x22]?([^\s'\x22|]{4,})['\x22]?[ ]*\|[ ]*buildkite-agent[ ]redactor[ ]add",
     ),
-    // Records for scripts: an id of a key, and the key some fields behind it.
+    // Records for scripts: an id of a key, and the key some fields after it.
     context(
         API_KEY,
         &["akia", "asia"],
@@ -129,7 +129,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Strong,
         r"(?i)\bCC_TEST_REPORTER_ID[ ]?[=:][ ]?['\x22]?([0-9a-f]{32,64})\b",
     ),
-    // What is hashed, and what is typed into a field of a form.
+    // Arguments of hash functions, and texts that are typed into form fields.
     context(
         PASSWORD,
         &[
@@ -245,7 +245,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Spoken,
         r"(?im)^[ \t]*(?:Input|Fill|Type|Enter)[ ](?:Text|Password|Secret)(?:[ ]{2,}|\t+)[^\n]*?(?:passw|pwd|secret|passphrase)[^\s]*(?:[ ]{2,}|\t+)(\S{6,})[ \t]*\r?$",
     ),
-    // Seeds of codes that change with the time.
+    // Seeds of time-based one-time passwords.
     context(
         SECRET,
         &[
@@ -312,7 +312,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Strong,
         r"(?i)(?:client_id|client_secret|grant_type|redirect_uri|code_verifier|oauth|authorize|callback|state=)[^\n]{0,300}?[\s'\x22&?;]code=([^\s'\x22&;<>]{16,})",
     ),
-    // Values that stand where none is given: parameters of templates, and variables of shells and of Spring.
+    // Default values: parameters of templates, and variables of shells and of Spring.
     context(
         PASSWORD,
         &["default: ", "defaultvalue: "],

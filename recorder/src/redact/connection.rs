@@ -18,14 +18,14 @@ fn pattern(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the built-in patterns are tested")
 }
 
-/// The value of a part, behind its name. Group 4 is a value without quotes.
+/// The value of a part, after its name. Group 4 is a value without quotes.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"^[ ]{0,3}=[ ]{0,3}(?:\x22((?:[^\x22\n]|\x22\x22){3,})\x22|'((?:[^'\\\n]|''|\\.){3,})'|\{((?:[^}\n]|\}\}){3,})\}|([^\n]{3,}))"#,
     )
 });
 
-/// Another part behind a semicolon.
+/// Another part after a semicolon.
 static BEHIND_SEMICOLON: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i);[ ]?[a-z][a-z _]+[ ]?="));
 
 /// A part at the beginning, with its semicolon.

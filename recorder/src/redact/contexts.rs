@@ -29,10 +29,10 @@ const COUNT: usize = grammars::CONTEXTS.len() + configuration::CONTEXTS.len() + 
 static CONTEXTS: LazyLock<Vec<&Context>> =
     LazyLock::new(|| grammars::CONTEXTS.iter().chain(configuration::CONTEXTS).chain(addresses::CONTEXTS).collect());
 
-/// How far before and behind its word a context is looked for.
+/// How far before and after its word a context is looked for.
 const WINDOW_BYTES: usize = 512;
 
-/// What a word of a context asks for before it is looked at closely.
+/// What must be near a word of a context before its pattern is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strength {
     /// Nothing more.
@@ -41,8 +41,8 @@ pub(crate) enum Strength {
     WithCandidate,
 }
 
-/// Returns the words near which a context is to be looked for. Where a context has the name of a secret in it, or a URL,
-/// that tells already.
+/// Returns the words near which a context is searched for. Words that contain the name of a secret or a URL are left
+/// out, because other triggers find those.
 pub(crate) fn trigger_words() -> impl Iterator<Item = (&'static str, Strength)> {
     const COMMON: &[&str] = &[
         "key",
@@ -135,7 +135,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 const CANDIDATE_BYTES: usize = 400;
 
 /// Returns where runs of letters and digits begin that may be secrets. Times have two letters at most, short hexadecimal
-/// numbers are ids, and small letters with at most one digit are names.
+/// numbers are ids, and lower-case letters with at most one digit are names.
 pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
     let mut candidates = Vec::new();
     let mut run = Run(0);
@@ -194,7 +194,7 @@ impl Run {
         letters > 2 && length >= MIN_CANDIDATE_BYTES && !is_id && !is_name
     }
 
-    /// Says whether a run may be words with marks between.
+    /// Returns whether a run may be words with marks between.
     fn may_be_words(&self) -> bool {
         let hyphens = self.count(Class::Hyphen);
         // Most runs are single words.
@@ -220,12 +220,12 @@ const MIN_CANDIDATE_BYTES: u64 = 8;
 enum Class {
     /// What ends a run.
     End = 0,
-    /// A small letter that is a hexadecimal digit.
+    /// A lower-case letter that is a hexadecimal digit.
     Hex = 1,
     Small = 1 << 9,
     Capital = 1 << 18,
     Digit = 1 << 27,
-    /// What stands between the words of names and paths.
+    /// What is between the words of names and paths.
     Joint = 1 << 36,
     Hyphen = 1 << 45,
     Mark = 1 << 54,
@@ -286,11 +286,11 @@ fn find_in(context: &Context, index: usize, text: &str, window: Range<usize>, fo
     }
 }
 
-/// Says whether a value is a UUID behind the name of an id that is not one of a secret.
+/// Returns whether a value is a UUID after the name of an id that is not one of a secret.
 fn is_id(before: &str, value: &str) -> bool {
     let name = before.trim_end_matches([' ', '\t', '"', '\'', ':', '=']);
     let start = name.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map_or(0, |at| at + 1);
-    // What stands before the name ends with a character, which may be long.
+    // What is before the name ends with a character, which may be long.
     let name = name.get(start..).unwrap_or_default();
     value.len() == 36
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
@@ -298,7 +298,7 @@ fn is_id(before: &str, value: &str) -> bool {
         && sensitive_name(name).is_none()
 }
 
-/// Leaves out an escaped line end behind a value.
+/// Leaves out an escaped line end after a value.
 fn trimmed(value: &str) -> &str {
     let value = value.trim_end();
     value.strip_suffix("\\n").or_else(|| value.strip_suffix("\\r")).map_or(value, |value| value.trim_end_matches('\\'))
@@ -327,7 +327,7 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
     is_one.then(|| context.kind.clone())
 }
 
-/// Says whether a value on its own, behind what announces a secret, is one: random, a key, or a password of words.
+/// Returns whether a value on its own, after what announces a secret, is one: random, a key, or a password of words.
 pub(crate) fn is_announced(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';']);
     // Letters alone are a word.
@@ -337,7 +337,7 @@ pub(crate) fn is_announced(value: &str) -> bool {
         && (is_random(value) || is_strong(value) || is_human(value) || is_worded(value) || is_mixed(value))
 }
 
-/// Says whether a value is a password where one is expected: made to be remembered, or letters and digits without a word.
+/// Returns whether a value is a password where one is expected: made to be remembered, or letters and digits without a word.
 pub(crate) fn is_password(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let is_scrambled = value.len() >= 10
@@ -355,7 +355,7 @@ pub(crate) fn is_password(value: &str) -> bool {
     is_memorable(value) || is_marked || (is_scrambled && is_plausible(value, Form::Bare, &PASSWORD))
 }
 
-/// Says whether a value has all four sorts of characters, with a mark that names and paths do not have.
+/// Returns whether a value has all four sorts of characters, with a mark that names and paths do not have.
 pub(crate) fn is_mixed(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     value.len() >= 10
@@ -369,7 +369,7 @@ pub(crate) fn is_mixed(value: &str) -> bool {
         && words_percent(value) <= 60
 }
 
-/// Says whether a value can hardly be anything but a key: long and random, many hexadecimal digits, or a UUID.
+/// Returns whether a value can hardly be anything but a key: long and random, many hexadecimal digits, or a UUID.
 pub(crate) fn is_strong(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let is_text = value.bytes().all(|byte| byte.is_ascii_graphic());
@@ -383,7 +383,7 @@ pub(crate) fn is_strong(value: &str) -> bool {
     is_text && distinct(value) >= 8 && !stands_in(value) && (is_hex && has(u8::is_ascii_digit) || is_uuid || is_random)
 }
 
-/// Says whether a value is random, whatever it is called: no word, number, path, address or name of code.
+/// Returns whether a value is random, whatever it is called: no word, number, path, address or name of code.
 pub(crate) fn is_random(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ':', ')', '!']);
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);

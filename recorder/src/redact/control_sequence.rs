@@ -1,6 +1,6 @@
-//! Control sequences of terminals, as texts have them: real ones, and those that a language or a program has escaped.
+//! Control sequences of terminals: raw ones, and those that a language or a program has escaped.
 
-/// Tells whether a text ends in a control sequence, real (`ESC [ 32 m`) or escaped (`\x1b[32m`).
+/// Returns whether a text ends in a control sequence, real (`ESC [ 32 m`) or escaped (`\x1b[32m`).
 pub(super) fn ends_sequence(before: &[u8]) -> bool {
     let [rest @ .., b'A'..=b'Z' | b'a'..=b'z'] = before else { return false };
     let parameters = rest.iter().rev().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b'?')).count();

@@ -13,7 +13,8 @@ pub(crate) struct Edit {
     pub(crate) marks: Vec<Placeholder>,
 }
 
-/// Puts edits in order and joins those that overlap, so that nothing of either is left. The longer names the whole.
+/// Sorts edits and joins those that overlap, so that nothing of either is left. The longer edit gives the joined one
+/// its placeholder.
 pub(crate) fn merge(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by(|a, b| a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)));
     let mut merged: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -33,7 +34,7 @@ pub(crate) fn merge(mut edits: Vec<Edit>) -> Vec<Edit> {
     merged
 }
 
-/// Says whether a span shares anything with one of many that are in order and apart.
+/// Returns whether a span shares anything with one of many that are in order and apart.
 pub(crate) fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
     let first = many.partition_point(|one| span_of(one).end <= span.start);
     many.get(first).is_some_and(|one| span_of(one).start < span.end)
@@ -52,7 +53,7 @@ pub(crate) fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     edited
 }
 
-/// Joins merged edits of a text with edits of what the first ones made of it.
+/// Combines the edits of a text with edits of its edited form.
 pub(crate) fn compose(first: Vec<Edit>, second: Vec<Edit>) -> Vec<Edit> {
     let mut composed = Vec::with_capacity(first.len() + second.len());
     for mut edit in second {
@@ -69,7 +70,8 @@ enum Side {
     End,
 }
 
-/// Returns the place in a text that a place in its edited form comes from. One within an edit comes from its edge.
+/// Returns the position in a text that a position in its edited form comes from. A position within an edit maps to the
+/// edge of the edit.
 fn origin(edits: &[Edit], at: usize, side: Side) -> usize {
     let mut edited_end = 0;
     let mut end = 0;
@@ -90,7 +92,7 @@ fn origin(edits: &[Edit], at: usize, side: Side) -> usize {
     end + (at - edited_end)
 }
 
-/// Carries merged edits of a JSON string's value over to its source text, which stands between quotes.
+/// Carries merged edits of a JSON string's value over to its source text, which is between quotes.
 pub(crate) fn lift(source: &[u8], edits: &mut [Edit]) {
     let mut places = Places { source, raw: 0, decoded: 0 };
     for edit in edits {

@@ -21,16 +21,16 @@ const PRIVATE_KEY: Kind = Kind::known("private-key");
 /// Most documents in one window of a text that are read as such.
 const MAX_DOCUMENTS: usize = 256;
 
-/// Shortest secret number of a key that is one whatever its digits.
+/// Shortest private number of a JSON Web Key that counts whatever its characters are.
 const MIN_KEY_PART_BYTES: usize = 20;
 
-/// Returns where the JSON objects and arrays with strings stand that begin in a part of a text. A text that is one document
+/// Returns where the JSON objects and arrays with strings are that begin in a part of a text. A text that is one document
 /// as a whole is not among them.
 pub(crate) fn documents(text: &str, window: Range<usize>) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut documents = Vec::new();
     let mut at = window.start;
-    // A document may end behind the window.
+    // A document may end after the window.
     while documents.len() < MAX_DOCUMENTS
         && at < window.end
         && let Some(start) = memchr::memchr2(b'{', b'[', &bytes[at..window.end]).map(|found| at + found)

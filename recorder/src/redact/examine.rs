@@ -32,13 +32,13 @@ use super::surroundings;
 use super::triggers::{self, Needs, Window};
 use super::view::Layers;
 
-/// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it stands.
+/// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it is.
 pub const MAX_NESTING: usize = 8;
 
 /// Most times that a text is looked at again after something was replaced in it.
 const MAX_ROUNDS: usize = 8;
 
-/// What texts have in them that hold pieces of streams in lines of JSON.
+/// Texts that mark a string with stream events in lines of JSON.
 const STREAM_MARKS: &[&str] =
     &["delta\"", "\"chunk", "\"stdout\"", "\"stderr\"", "\"o\",", "partial_json\"", "\"stream\""];
 
@@ -53,17 +53,17 @@ const CREDENTIALS: Kind = Kind::known("credential");
 pub(crate) enum Sense {
     /// Anything.
     Free,
-    /// An id, a type or another word of the format: only what is unmistakable is a secret there.
+    /// An id, a type or another word of the format. Only texts with the shape of a known secret are replaced there.
     Structural,
     /// Encrypted by a provider, and not looked at.
     Opaque,
     /// A cookie header.
     Cookies,
-    /// What a user answers when asked for a secret.
+    /// The answer of a user who was asked for a secret.
     Answer,
     /// The value of a secret's name.
     Sensitive(Kind, String),
-    /// The value of a name that is one of a secret if the value cannot be anything else.
+    /// The value of a name that is only sometimes a secret, so the value must look like a key.
     Weak(Kind),
 }
 
@@ -72,7 +72,7 @@ pub(crate) enum Sense {
 pub(crate) enum Subject<'a> {
     /// The source of a string.
     String(&'a Sense),
-    /// The strings of an array, with what stands between them.
+    /// The strings of an array, with what is between them.
     List(&'a List),
 }
 
@@ -138,7 +138,7 @@ impl Examiner<'_> {
     ) -> Vec<Edit> {
         let mut edits = Vec::new();
         senses(document, structure, Level::Document, |sense, inner| {
-            // A shorter one holds nothing that is looked for.
+            // A shorter string cannot contain a secret.
             if sense == &Sense::Opaque || inner.len() < MIN_LITERAL_BYTES {
                 return;
             }
@@ -153,7 +153,7 @@ impl Examiner<'_> {
             edits.extend(looked.into_iter().map(|edit| shifted(edit, start)));
         }
         if health == Health::Damaged {
-            // What the strings of a damaged text are is a guess, so it is also searched as it stands.
+            // What the strings of a damaged text are is a guess, so it is also searched as it is.
             edits.extend(self.damaged(document));
         }
         merge(edits)
@@ -207,7 +207,7 @@ impl Examiner<'_> {
         seen
     }
 
-    /// Looks at the source of a JSON string, which stands between quotes.
+    /// Looks at the source of a JSON string, which is between quotes.
     pub(crate) fn string(&self, sense: &Sense, source: &[u8], depth: usize) -> Seen {
         let Ok(text) = std::str::from_utf8(source) else {
             return Seen { edits: self.damaged(source), secrets: Vec::new() };
@@ -260,7 +260,7 @@ impl Examiner<'_> {
             seen.edits.extend(inner.edits.into_iter().map(|edit| shifted(edit, start)));
             seen.secrets.extend(inner.secrets);
         });
-        // A value that the user gave may be JSON itself.
+        // A literal value from the user may itself be JSON.
         for hit in self.known.hits(text).filter(|hit| hit.evidence == Evidence::Literal) {
             seen.edits.push(edit(hit.span, hit.placeholder.clone()));
         }
@@ -268,7 +268,7 @@ impl Examiner<'_> {
         seen
     }
 
-    /// Looks at a text that is not decoded. What is replaced can uncover what stood right beside it, so the result is
+    /// Looks at a text that is not decoded. What is replaced can uncover what was right beside it, so the result is
     /// looked at again until nothing is found in it.
     fn plain(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
         let mut seen = self.plain_once(sense, text, depth);
@@ -376,7 +376,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Finds the secrets of a text as it stands.
+    /// Finds the secrets of a text as it is.
     fn find(&self, sense: &Sense, text: &str, windows: &[Window], found: &mut Vec<Found>) {
         self.rules.find_unmistakable(text, found);
         let find_in_context = |found: &mut Vec<Found>| {
@@ -416,7 +416,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Looks at a text once more without its surroundings. What is found is replaced where it is written.
+    /// Searches the decoded forms of a text. Each secret is replaced where it is written in the text.
     fn decoded(
         &self,
         sense: &Sense,
@@ -450,7 +450,8 @@ impl Examiner<'_> {
         }
         for hit in self.known.hits(plain) {
             let spans = raw(&hit.span);
-            // One that is written in one piece is found in the text itself, if it is spelt as it was found.
+            // A secret that is written in one piece is found in the text itself, if it is spelled there as it was
+            // found.
             if spans.len() > 1 && !spans.iter().any(is_kept) {
                 push_edits(spans.iter(), hit.placeholder, &mut seen.edits);
             }
@@ -502,7 +503,7 @@ impl Examiner<'_> {
     }
 }
 
-/// How far around what was replaced a long text is looked at again.
+/// Bytes around a replacement in a long text that are searched again.
 const REACH_BYTES: usize = 16 << 10;
 
 /// Returns the parts of an edited text around what was replaced in it, in order and apart: all of it if it is short.
@@ -535,7 +536,7 @@ fn parts_around(edited: &str, edits: &[Edit]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Says whether a text is an id and a key with a colon between, as services have them in base64.
+/// Returns whether a text is an id and a key with a colon between, as services have them in base64.
 fn is_pair(text: &str) -> bool {
     text.split_once(':').is_some_and(|(id, key)| {
         (16..=24).contains(&id.len())
@@ -545,7 +546,7 @@ fn is_pair(text: &str) -> bool {
     })
 }
 
-/// Finds the credentials of a header that come behind the name of a scheme.
+/// Finds the credentials of a header that come after the name of a scheme.
 fn find_behind_scheme(text: &str, name: &str, kind: &Kind, found: &mut Vec<Found>) {
     if name.to_ascii_lowercase().ends_with("authorization")
         && let Some((scheme, credentials)) = text.split_once(' ')
@@ -578,7 +579,7 @@ fn shifted(mut edit: Edit, by: usize) -> Edit {
     edit
 }
 
-/// Says whether a text is a JSON container or string.
+/// Returns whether a text is a JSON container or string.
 fn is_json(text: &str) -> bool {
     let trimmed = text.trim_ascii().as_bytes();
     matches!(
@@ -588,12 +589,12 @@ fn is_json(text: &str) -> bool {
         && is_valid_json(text.as_bytes())
 }
 
-/// Says whether bytes are one JSON document.
+/// Returns whether bytes are one JSON document.
 fn is_valid_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(bytes).is_ok() && std::str::from_utf8(bytes).is_ok()
 }
 
-/// Where a JSON text stands.
+/// Where a JSON text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     /// It is a file or a line, with the format's own names.
@@ -612,7 +613,7 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
         let value = &text[inner.clone()];
         let relation = structure.relations.get(&inner.start);
         let (name, is_command) = match &string.place {
-            // Readers go by these names, whatever a user wants replaced.
+            // Programs need these names to read the bundle, so they are kept whatever a user wants replaced.
             StringPlace::Key if level == Level::Document && is_format_word(value) => continue,
             StringPlace::Key => (None, false),
             StringPlace::Value { key, .. } => (Some(key), false),
@@ -662,7 +663,7 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
             Some(Relation::Kubernetes(key)) => {
                 let key = std::str::from_utf8(&text[key.clone()]).unwrap_or_default();
                 let kind = sensitive_name(key).unwrap_or(SECRET);
-                // What Kubernetes calls a secret is one, whatever its name.
+                // The values of a Kubernetes secret are secrets, whatever their names are.
                 visit(&Sense::Sensitive(kind, "SECRET_VALUE".to_owned()), inner);
                 continue;
             }
@@ -691,7 +692,7 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
             continue;
         }
         if level == Level::Document && name == b"path" && value.starts_with(PAYLOADS_PREFIX) {
-            // A reference: the file has its new name by the same rules.
+            // A reference to a payload: the file is renamed by the same rules.
             visit(&Sense::Free, inner.start + PAYLOADS_PREFIX.len()..inner.end);
             continue;
         }
@@ -715,24 +716,24 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
 /// Shortest text that a provider encrypts to.
 const MIN_CIPHERTEXT_BYTES: usize = 64;
 
-/// Says whether a text may be what a provider encrypted: a run of base64, and nothing that can be read. Where the provider
-/// does not encrypt, the text itself stands in its place.
+/// Returns whether a text may be what a provider encrypted: a run of base64, and nothing that can be read. Where the provider
+/// does not encrypt, the text itself is in its place.
 fn is_ciphertext(text: &[u8]) -> bool {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'.');
     text.len() >= MIN_CIPHERTEXT_BYTES && text[..text.len() - padding].iter().all(is_digit)
 }
 
-/// Says whether the name of a value says nothing of it, so that what it is in decides.
+/// Returns whether the name of a value says nothing about the value, so that its place decides.
 fn name_is_silent(text: &[u8], place: &StringPlace) -> bool {
     place.key().is_some_and(|key| matches!(sense_of(&text[key.clone()]), Sense::Free))
 }
 
-/// Returns what a value is by the name that stands beside it.
+/// Returns what a value is by the name that is beside it.
 fn sense_of_sibling(name: &[u8]) -> Sense {
     let Ok(name) = std::str::from_utf8(name) else { return Sense::Free };
     match sensitive_name(name) {
-        // Where a name and a value are members, nothing else can be meant.
+        // If a name and a value are members of one object, the value belongs to the name.
         Some(kind) => Sense::Sensitive(kind, variable(name)),
         None if is_session_name(name) => Sense::Sensitive(Kind::known("cookie"), "session".to_owned()),
         None if is_cookie_header(name) => Sense::Cookies,
@@ -753,7 +754,7 @@ fn variable(name: &str) -> String {
     }
 }
 
-/// Says whether a text is spelt like the names and words of the format.
+/// Returns whether a text is spelt like the names and words of the format.
 fn is_format_word(text: &[u8]) -> bool {
     text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_')
 }
@@ -851,7 +852,7 @@ mod tests {
     #[test]
     fn json_in_json_is_decoded_at_any_depth() {
         let rules = Rules::default();
-        // The escape hides the value from a search of the text as it stands.
+        // The escape hides the value from a search of the text as it is.
         let mut document = r#"{"x":"a DB_PASSWORD=\u0068unter2"}"#.to_owned();
         for depth in 0..MAX_NESTING + 2 {
             let redacted = redacted(&rules, &document);

@@ -53,7 +53,7 @@ fn argument(text: &str, name: &Range<usize>, field: usize, kind: &Kind, found: &
     };
     let Some((value, form)) = nth_argument(text, field + closed + 1, index) else { return };
     let written = &text[value.clone()];
-    // What is written like a variable of an environment becomes one.
+    // A name in upper case is an environment variable.
     let name = &text[name.clone()];
     let is_loud = !name.bytes().any(|byte| byte.is_ascii_lowercase());
     let form = if is_loud { Form::Environment } else { form };
@@ -67,7 +67,7 @@ fn fields(format: &[u8]) -> usize {
     (0..format.len()).filter(|at| FIELDS.iter().any(|field| format[*at..].starts_with(field))).count()
 }
 
-/// Returns an argument behind a format: a word of a shell, or a string between commas.
+/// Returns an argument after a format: a word of a shell, or a string between commas.
 fn nth_argument(text: &str, from: usize, index: usize) -> Option<(Range<usize>, Form)> {
     let bytes = text.as_bytes();
     let end = bytes.len().min(from + MAX_ARGUMENTS_BYTES);

@@ -13,7 +13,7 @@ pub(crate) enum Evidence {
     Pattern,
     /// It has the shape of a provider's secret.
     Shape,
-    /// What stands around it says so.
+    /// The text around it marks it as a secret.
     Context,
 }
 
@@ -21,13 +21,13 @@ pub(crate) enum Evidence {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) span: Range<usize>,
-    /// Where the rest of it stands, in order, if something else stands between.
+    /// Where the rest of it is, in order, if something else is between.
     pub(crate) parts: Vec<Range<usize>>,
     pub(crate) kind: Kind,
     pub(crate) evidence: Evidence,
-    /// What the secret is, if the text spells it in another way than another place may.
+    /// The secret in its normal form, if the text spells it differently.
     pub(crate) identity: Option<String>,
-    /// Parts and spellings that give it away as well.
+    /// Parts and other spellings of the secret, which must be replaced too.
     pub(crate) aliases: Vec<String>,
 }
 

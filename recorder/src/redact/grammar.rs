@@ -6,7 +6,7 @@ use super::kind::Kind;
 /// How much the value of a context has to look like a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Anything but what stands in for a value.
+    /// Any value except a placeholder.
     Any,
     /// Whatever a password assigned in code may be.
     Password,
@@ -14,18 +14,18 @@ pub(crate) enum Look {
     Random,
     /// Random, a key, or a password of words.
     Announced,
-    /// As before, or a password of ordinary words.
+    /// As `Announced`, or a password of ordinary words.
     Spoken,
-    /// What can hardly be anything but a key.
+    /// Only a value that looks like a key.
     Strong,
-    /// What the name in the group `name` asks for.
+    /// What the kind of the name in the group `name` requires.
     Named,
-    /// What can hardly be anything but a key, under a name that may be one.
+    /// Only a value that looks like a key, under a name that may be one of a secret.
     WeaklyNamed,
 }
 
 impl Look {
-    /// Says whether a value has to have letters and digits.
+    /// Returns whether a value has to have letters and digits.
     pub(crate) fn needs_candidate(self) -> bool {
         matches!(self, Self::Random | Self::Announced | Self::Spoken | Self::Strong | Self::WeaklyNamed)
     }

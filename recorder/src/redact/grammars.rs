@@ -90,7 +90,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
             r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]*?(?:\bsudo\b[^\n|]*[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|\bsecret\b|stdin\b|\bsu\b)"#
         ),
     ),
-    // What is piped into anything that has a word for a secret in it, and what is written to a file that has.
+    // Texts that are piped into a command, or written to a file, whose name contains a word for a secret.
     context(
         SECRET,
         &["echo ", "printf "],
@@ -189,7 +189,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Any,
         r#"(?i)\bnet[ ]use[ ][^\n]+?/user:\S+[ ]{1,4}(?:"([^"\n]{3,})"|'([^'\n]{3,})'|([^\s"'`|&;<>/*][^\s"'`|&;<>]{2,}))"#,
     ),
-    // The password may stand before the user, and nothing but a path before it.
+    // The password may be before the user, and nothing but a path before it.
     context(
         PASSWORD,
         &["net u"],
@@ -600,7 +600,7 @@ pub(crate) static CONTEXTS: &[Context] = &[
         Look::Named,
         r"(?m)^[SVsaut(dp0-9]{0,6}[SV]'?(?P<name>[\w.-]{2,})'?\n(?:p[0-9]{1,4}\n)?[SV]'?([^'\n]{3,})'?$",
     ),
-    // What a tag says to be no hash.
+    // Values with a tag that says that they are plain text and no hash.
     context(
         PASSWORD,
         &["{plain", "{clear", "{noop"],

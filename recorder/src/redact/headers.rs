@@ -48,7 +48,7 @@ static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| {
 static PARAMETER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b([A-Za-z_][\w-]*)[ ]?=[ ]?\\*[\x22']?([^\x22',;\s\\]{8,})"));
 
-/// Parameters of `Authorization` that are sent to be known.
+/// Parameters of `Authorization` that are not secret.
 const PUBLIC_PARAMETERS: &[&str] = &[
     "username",
     "realm",
@@ -95,7 +95,7 @@ static COMMAND_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]*?[ \t]-p|redis-cli\b[^\n]*?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,})",
     )
 });
-/// A password that stands right behind its option, since what comes after a gap is something else.
+/// A password that is right after its option, since what comes after a gap is something else.
 static ATTACHED_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]*?[ \t](?-i:-p)|openssl\b[^\n]*?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,})",

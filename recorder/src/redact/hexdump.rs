@@ -65,7 +65,7 @@ fn read(line: &str) -> Option<DumpLine> {
         let Some(pair) = bytes.get(at + gap..at + gap + 2).filter(|pair| pair.iter().all(u8::is_ascii_hexdigit)) else {
             break;
         };
-        // The characters begin behind a wider gap than pairs have.
+        // The characters begin after a wider gap than pairs have.
         if gap > 2 {
             break;
         }
@@ -83,7 +83,7 @@ fn read(line: &str) -> Option<DumpLine> {
 }
 
 impl DumpLine {
-    /// Returns where the characters of all bytes are shown, if they are shown behind a place.
+    /// Returns where the characters of all bytes are shown, if they are shown after a place.
     fn shown_at(&self, line: &[u8], at: usize) -> Option<usize> {
         let gap = line[at..].iter().take_while(|byte| **byte == b' ').count();
         let start = at

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The name of a sort of secrets: lower-case letters, digits and hyphens, as it stands in a placeholder.
+/// The name of a sort of secrets: lower-case letters, digits and hyphens, as it is in a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(Cow<'static, str>);
 
@@ -16,7 +16,7 @@ impl Kind {
         Self(Cow::Borrowed(name))
     }
 
-    /// Takes a name that a user chose, if it can stand in a placeholder.
+    /// Takes a name that a user chose, if it can be in a placeholder.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let fits = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         (fits && !name.is_empty() && name.len() <= MAX_KIND_BYTES).then(|| Self(Cow::Owned(name.to_owned())))

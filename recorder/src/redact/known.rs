@@ -17,7 +17,7 @@ pub const MAX_SECRETS: usize = 1 << 16;
 /// Levels of JSON in JSON whose escapes a secret is searched for in, besides being searched for as it is.
 const ESCAPE_LEVELS: usize = 3;
 
-/// Most bytes of a cut secret that are looked for before and behind the place of a cut.
+/// Most bytes of a cut secret that are looked for before and after the place of a cut.
 const MAX_CUT_BYTES: usize = 512;
 
 /// Most cuts that are looked at in one text.
@@ -84,7 +84,7 @@ impl Gathered {
 pub(crate) struct Known {
     by_identity: HashMap<String, (Evidence, Placeholder)>,
     automaton: Option<AhoCorasick>,
-    /// What each text that is searched for stands for.
+    /// The secret that each searched text belongs to.
     needles: Vec<Needle>,
     /// Needles by their first bytes, and by their last.
     heads: HashMap<[u8; MIN_SPREAD_BYTES], Vec<u32>>,
@@ -148,7 +148,7 @@ impl Known {
     fn search_for(&mut self, texts: BTreeMap<String, (Evidence, Placeholder)>) {
         for (text, (evidence, placeholder)) in texts {
             let index = self.needles.len() as u32;
-            // A marker is the head of every key.
+            // The first bytes of a key are those of its marker, which all keys have in common.
             if let Some(head) = text.as_bytes().first_chunk().filter(|_| !text.starts_with("-----")) {
                 self.heads.entry(*head).or_default().push(index);
             }
@@ -161,12 +161,12 @@ impl Known {
             let built = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(self.needles.iter().map(|needle| &needle.text));
-            // It fails only for more than two thousand million states.
+            // Building fails only if it needs more than 2^31 states.
             self.automaton = built.inspect_err(|error| tracing::error!(%error, "secrets cannot be searched for")).ok();
         }
     }
 
-    /// Has the old names of files searched for, so that what mentions a file has its new name.
+    /// Adds the old names of files to the search, so that texts that refer to a file get its new name.
     pub(crate) fn rename(&mut self, names: BTreeMap<String, NewName>) {
         let spelt =
             names.into_iter().flat_map(|(old, new)| spellings(old).into_iter().map(move |text| (text, new.clone())));
@@ -195,12 +195,12 @@ impl Known {
             .map_or_else(|| rules.placeholder(kind, identity), |(_, placeholder)| placeholder.clone())
     }
 
-    /// Says whether there is nothing to search for.
+    /// Returns whether there is nothing to search for.
     pub(crate) fn is_empty(&self) -> bool {
         self.automaton.is_none()
     }
 
-    /// Says whether any known secret is among the bytes.
+    /// Returns whether any known secret is among the bytes.
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(bytes))
     }

@@ -28,7 +28,7 @@ static USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"^[ \t]*(?:-[ ]{1,3})?['\x22]?[A-Za-z_][\w.@-]{0,40}:([^\s:]\S{2,200}?)['\x22]?[ \t]*\r?$"#)
 });
 
-/// What announces codes for one use each.
+/// Texts that announce one-time codes.
 static CODES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)\b(?:recovery|backup|scratch|2fa|mfa|emergency|one-time|single-use)[ _-](?:\w{1,12}[ _-])?codes?\b")
 });
@@ -75,7 +75,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// Finds the passwords in the lines behind a place, as long as lines have them. Other settings may stand before.
+/// Finds the passwords in the lines after a place, as long as lines have them. Other settings may be before.
 fn find_users(text: &str, from: usize, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut at = from + 1;
@@ -100,7 +100,7 @@ fn find_users(text: &str, from: usize, found: &mut Vec<Found>) {
     }
 }
 
-/// Finds codes for one use behind what announces them: words with digits that are all of one length.
+/// Finds codes for one use after what announces them: words with digits that are all of one length.
 fn find_codes(text: &str, from: usize, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut codes: Vec<Range<usize>> = Vec::new();
@@ -124,7 +124,7 @@ fn find_codes(text: &str, from: usize, found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether a word is spelt as codes for one use are: letters of one case and digits, in one piece or two or more.
+/// Returns whether a word is spelt as codes for one use are: letters of one case and digits, in one piece or two or more.
 fn is_code(word: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| word.iter().any(test);
     let is_plain = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
@@ -135,7 +135,7 @@ fn is_code(word: &[u8]) -> bool {
     (8..=24).contains(&word.len()) && is_plain && !is_mixed && digits >= 2 && parts().all(|part| part.len() >= 3)
 }
 
-/// Says whether what stands behind a user is a password, and neither made up anew nor stored as a hash.
+/// Returns whether what is after a user is a password, and neither made up anew nor stored as a hash.
 fn is_password(value: &str) -> bool {
     !stands_in(value) && !value.starts_with('$') && !matches!(value, "R" | "RANDOM") && !value.contains("[redacted:")
 }
@@ -145,7 +145,7 @@ fn find_parts(text: &str, kind: Range<usize>, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let before = &bytes[kind.start.saturating_sub(MAX_KEY_BYTES)..kind.start];
     let behind = &bytes[kind.end..bytes.len().min(kind.end + MAX_KEY_BYTES)];
-    // An object ends at its bracket, and what has none at an empty line.
+    // An object ends at its bracket. Without brackets it ends at an empty line.
     let start = kind.start - before.len()
         + memchr::memrchr2(b'{', b'}', before).max(memchr::memmem::rfind(before, b"\n\n")).unwrap_or(0);
     let ends = [memchr::memchr2(b'{', b'}', behind), memchr::memmem::find(behind, b"\n\n")];

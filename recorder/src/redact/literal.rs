@@ -1,4 +1,4 @@
-//! Tells the literal value of an assignment from what stands in its place, where the value may be any word.
+//! Tells the literal value of an assignment from what is in its place, where the value may be any word.
 //!
 //! A value that looks like words is a secret only where nothing else can be meant: in an environment file, and as a string
 //! under the name of a password. What plainly is no value is let go: references, placeholders, names, paths, code, prose.
@@ -15,7 +15,7 @@ const MIN_LITERAL_VALUE_BYTES: usize = 6;
 /// Shortest value made of words between quotes or on a line of its own.
 const MIN_SPELT_OUT_BYTES: usize = 8;
 
-/// Words that stand where a value would.
+/// Words that are written in place of a value.
 const NO_VALUES: &str = "\
     undefined unknown default disabled enabled required optional string number boolean object integer secret \
     password passwd passphrase credential credentials apikey hidden masked removed unset notset nothing missing \
@@ -61,7 +61,7 @@ fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// Says whether a value that is assigned to the name of a secret is one.
+/// Returns whether a value that is assigned to the name of a secret is one.
 pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
     if value.len() > MAX_VALUE_BYTES || value.starts_with("-----") || value.ends_with(":::") {
         return false;
@@ -78,7 +78,7 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
     {
         return !is_uuid_of_another(name, value);
     }
-    // Nothing else is written like that under the name of a password.
+    // Under the name of a password, only a password is written like this.
     let is_chosen =
         matches!(kind.as_str(), "password" | "secret" | "credential") || name.to_ascii_lowercase().contains("secret");
     if is_chosen
@@ -99,7 +99,7 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         return false;
     }
     if is_plausible(value, form, kind) {
-        // What code passes on has the name of what it is.
+        // Code that passes on a value uses the name of the value.
         return form != Form::Bare || !names_a_secret(value);
     }
     match form {
@@ -110,9 +110,9 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
     }
 }
 
-/// Says whether a value is a password of ordinary words under a name that can only be one of a password.
+/// Returns whether a value is a password of ordinary words under a name that can only be one of a password.
 fn is_of_words(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
-    // What code writes without quotes, paths of names and differences of variables, has other marks or blanks.
+    // Code without quotes, such as paths of names and subtractions of variables, has other punctuation or spaces.
     let is_capitalized = || value.split('.').all(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
     let is_written_so = form != Form::Bare
         || (value.contains('.') && is_capitalized())
@@ -124,24 +124,24 @@ fn is_of_words(value: &str, name: &str, form: Form, kind: &Kind) -> bool {
         && !stands_in(value)
 }
 
-/// What the secret is of that somebody makes up, as a password, instead of getting it from a service.
+/// Subjects of secrets that people make up, unlike those that a service issues.
 const MADE_UP: &[&str] = &["jwt", "session", "cookie", "hmac", "signing", "nextauth", "auth", "csrf", "encryption"];
 
-/// Says whether a name is one of a secret that somebody makes up.
+/// Returns whether a name is one of a secret that somebody makes up.
 fn is_made_up(name: &str) -> bool {
     let words = words(name);
     words.last().is_some_and(|last| matches!(last.as_str(), "secret" | "salt" | "pepper"))
         && words.iter().any(|word| MADE_UP.contains(&word.as_str()))
 }
 
-/// Says whether a name asks for the identifier of something rather than for a secret.
+/// Returns whether a name asks for the identifier of something rather than for a secret.
 fn is_uuid_of_another(name: &str, value: &str) -> bool {
     let is_identifier = words(name).last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "guid"))
         && sensitive_name(name).is_none();
     is_identifier && value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// Says whether a value is a reference, a placeholder or code that stands where a secret is to be filled in.
+/// Returns whether a value is a reference, a placeholder or code that is where a secret is to be filled in.
 pub(crate) fn stands_in(value: &str) -> bool {
     let value = value.trim_matches(['\\', '"', '\'', ',', ';']);
     let wrapped = [
@@ -165,7 +165,7 @@ pub(crate) fn stands_in(value: &str) -> bool {
         return true;
     }
     if is_generated(value) {
-        // By chance a random value holds what placeholders hold.
+        // A random value can contain the text of a placeholder by chance.
         let lower = value.to_ascii_lowercase();
         return lower.contains("xxxx")
             || lower.contains("example")
@@ -181,7 +181,7 @@ pub(crate) fn stands_in(value: &str) -> bool {
         || is_among(NO_VALUES, &value.to_lowercase())
 }
 
-/// Says whether a value is anything but what plainly is none.
+/// Returns whether a value is none of the texts that are clearly no secrets.
 fn is_literal(value: &str, name: &str) -> bool {
     let lower = value.to_lowercase();
     value.len() >= MIN_LITERAL_VALUE_BYTES
@@ -198,7 +198,7 @@ fn is_literal(value: &str, name: &str) -> bool {
         && !is_prose(&lower)
 }
 
-/// Says whether a value is the name of something that is done to a secret: `password-reset`, `rotate_token`.
+/// Returns whether a value is the name of something that is done to a secret: `password-reset`, `rotate_token`.
 fn is_task(value: &str) -> bool {
     const DONE: &[&str] = &["rotate", "check", "refresh", "renew", "rotation", "policy", "service", "handler"];
     value.contains(['-', '_'])
@@ -207,11 +207,11 @@ fn is_task(value: &str) -> bool {
         && words(value).iter().any(|part| is_among(ACTIONS, part) || DONE.contains(&part.as_str()))
 }
 
-/// Says whether a value of words is one that a password may have, and no label, name or rule.
+/// Returns whether a value of words is one that a password may have, and no label, name or rule.
 fn is_spelt_out(value: &str, name: &str, kind: &Kind) -> bool {
     let parts = words(name);
     let is_password = *kind == PASSWORD;
-    // A secret alone is often the name of one.
+    // A value under the bare name `secret` is often the name of a secret.
     let is_telling = is_password || ((*kind == SECRET || *kind == API_KEY) && parts.len() > 1);
     if !is_telling || value.len() < MIN_SPELT_OUT_BYTES || !is_literal(value, name) {
         return false;
@@ -241,12 +241,12 @@ fn is_spelt_out(value: &str, name: &str, kind: &Kind) -> bool {
     letters > 3 && (is_plain || joined > 3 || !is_wordlike(value))
 }
 
-/// Says whether a name is one of a message or an action.
+/// Returns whether a name is one of a message or an action.
 fn names_an_action(name: &str) -> bool {
     words(name).iter().any(|part| is_among(ACTIONS, part))
 }
 
-/// Says whether a value is written in the words of its own name, or is another name of a secret.
+/// Returns whether a value is written in the words of its own name, or is another name of a secret.
 fn repeats_name(value: &str, name: &str) -> bool {
     let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let (value_plain, name_plain) = (plain(value), plain(name));
@@ -254,7 +254,7 @@ fn repeats_name(value: &str, name: &str) -> bool {
         || (words(value).len() > 1 && is_wordlike(value) && sensitive_name(value).is_some())
 }
 
-/// Says whether a value of several words has one of those for secrets.
+/// Returns whether a value of several words has one of those for secrets.
 fn names_a_secret(value: &str) -> bool {
     const WORDS: &[&str] = &[
         "password",
@@ -273,7 +273,7 @@ fn names_a_secret(value: &str) -> bool {
     words.len() > 1 && words.iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Says whether a value is code or refers to what is elsewhere.
+/// Returns whether a value is code or refers to what is elsewhere.
 fn is_expression(value: &str) -> bool {
     let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
     let is_name = |text: &str| !text.is_empty() && text.as_bytes().iter().all(is_name_byte);
@@ -318,7 +318,7 @@ fn is_expression(value: &str) -> bool {
         })
 }
 
-/// Says whether a value begins with a name and then calls or indexes it, or follows a path of names.
+/// Returns whether a value begins with a name and then calls or indexes it, or follows a path of names.
 pub(crate) fn is_call(value: &str) -> bool {
     let name = value
         .bytes()
@@ -336,24 +336,24 @@ pub(crate) fn is_call(value: &str) -> bool {
         && (rest.starts_with(['(', '[', '{', '<']) || rest.starts_with("->"))
 }
 
-/// Says whether a text has digits and letters of both cases, as arguments of calls seldom have.
+/// Returns whether a text has digits and letters of both cases, as arguments of calls seldom have.
 fn has_all_sorts(text: &str) -> bool {
     let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(test);
     has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && words_percent(text) < 40
 }
 
-/// Says whether a value has classes of characters as regular expressions have.
+/// Returns whether a value has classes of characters as regular expressions have.
 pub(crate) fn is_character_class(value: &str) -> bool {
     let has = |parts: &[&str]| parts.iter().any(|part| value.contains(part));
     has(&["\\w", "\\d", "\\s", "\\S", "[a-z", "[A-Z", "[0-9", "(?:"]) || (has(&["[^"]) && has(&["]+", "]*", "]{"]))
 }
 
-/// Says whether a value in lower case is a list of rules that a value has to follow.
+/// Returns whether a value in lower case is a list of rules that a value has to follow.
 pub(crate) fn is_rule(lower: &str) -> bool {
     lower.contains('|') && lower.split('|').any(|rule| is_among(NO_VALUES, rule))
 }
 
-/// Says whether a value in lower case is a path that begins at a place every system has.
+/// Returns whether a value in lower case is a path that begins at a place every system has.
 pub(crate) fn is_rooted_path(lower: &str) -> bool {
     let drive = lower.as_bytes().get(1..3).is_some_and(|behind| behind == b":\\" || behind == b":/");
     let is_relative = ["./", "../", "~/"].iter().any(|root| lower.starts_with(root));
@@ -363,25 +363,25 @@ pub(crate) fn is_rooted_path(lower: &str) -> bool {
     (is_relative && is_plain()) || (is_rooted && is_words())
 }
 
-/// Says whether a value in lower case is the name of a file.
+/// Returns whether a value in lower case is the name of a file.
 pub(crate) fn is_file(lower: &str) -> bool {
     EXTENSIONS.split(' ').any(|extension| lower.ends_with(extension))
 }
 
-/// Says whether a value in lower case has the words of a sentence.
+/// Returns whether a value in lower case has the words of a sentence.
 fn is_prose(lower: &str) -> bool {
     let mut words = lower.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     lower.contains(char::is_whitespace) && words.any(|word| is_among(PROSE, word))
 }
 
-/// Says whether a value is written like a label: a capital, and then small letters alone.
+/// Returns whether a value is written like a label: a capital, and then lower-case letters alone.
 fn is_label(value: &str) -> bool {
     let mut letters = value.chars();
     let has_capital = letters.next().is_some_and(char::is_uppercase);
     has_capital && letters.all(|c| c.is_lowercase() || c.is_whitespace() || matches!(c, '.' | '…' | '!' | '*'))
 }
 
-/// Says whether a capital comes behind a small letter.
+/// Returns whether a capital comes after a lower-case letter.
 fn has_hump(value: &str) -> bool {
     value.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }

@@ -135,7 +135,7 @@ impl Marks {
         found
     }
 
-    /// Says whether the text has a mark.
+    /// Returns whether the text has a mark.
     pub(crate) fn has(self, mark: Mark) -> bool {
         self.0 & (1 << mark as u8) != 0
     }

@@ -44,7 +44,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new() -> Self {
-        // The seed is nobody's to know, so no bundle can be made in which a secret has the hash of a harmless string.
+        // The seed is random, so that nobody can make a bundle in which a secret has the hash of a harmless string.
         let seed = RandomState::new().hash_one(SHARDS);
         Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), seed }
     }
@@ -105,9 +105,9 @@ fn tag(subject: Subject<'_>) -> u64 {
         Sense::Opaque => 3 << 56,
         Sense::Cookies => 4 << 56,
         Sense::Answer => 8 << 56,
-        // The kind is only told apart by the name of its placeholder.
+        // Two weak kinds differ only in the names of their placeholders.
         Sense::Weak(kind) => xxh3_128_with_seed(kind.as_str().as_bytes(), 7) as u64,
-        // The name decides, and with it the kind.
+        // The name determines the decision, and also the kind.
         Sense::Sensitive(_, name) => xxh3_128_with_seed(name.as_bytes(), 5) as u64,
     }
 }

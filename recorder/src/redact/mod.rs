@@ -4,7 +4,8 @@
 //! second replaces each of them, wherever in the bundle and however it is written, by `[redacted:kind:hash]`. Everything
 //! else stays as it is, to the byte. Equal texts are changed equally, so that the copy reduces to a graph of the same shape.
 //!
-//! Redaction is best effort: a secret that nothing gives away stays. What it cannot do is told in `docs/redaction.md`.
+//! Redaction is best effort: a secret that neither its shape nor its context marks is kept. `docs/redaction.md`
+//! describes what redaction cannot do.
 
 mod addresses;
 mod assignments;

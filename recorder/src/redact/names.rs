@@ -22,7 +22,7 @@ const CREDENTIAL: Kind = Kind::known("credential");
 /// Longest name that is looked at.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
 
-/// What follows the word that counts, as in `API_KEY_PROD`.
+/// Words that may follow the deciding word of a name, as in `API_KEY_PROD`.
 const QUALIFIERS: &[&str] = &[
     "prod",
     "production",
@@ -57,7 +57,7 @@ const QUALIFIERS: &[&str] = &[
     "contents",
 ];
 
-/// What makes a key one that opens something.
+/// Words before `key` that mark a secret key.
 const KEYS: &[&str] = &[
     "api",
     "access",
@@ -187,7 +187,7 @@ const KEYS: &[&str] = &[
     "instrumentation",
 ];
 
-/// What makes a token one of a text or of a list instead.
+/// Words that mark a token of a text or a list instead of a secret.
 const COUNTED_TOKENS: &[&str] = &[
     "page",
     "next",
@@ -271,7 +271,7 @@ fn kind_of_name(name: &str) -> Option<Kind> {
     let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
     match last {
         "pass" | "pw" if previous.is_some() => Some(PASSWORD),
-        // Of a public key it is a digest.
+        // The token of a public key is a digest.
         "token" if before.ends_with(&["public", "key"]) => None,
         "token" => previous.is_none_or(|word| !COUNTED_TOKENS.contains(&word)).then_some(TOKEN),
         "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
@@ -370,13 +370,13 @@ const FOREIGN: &[&str] = &[
     "motdepasse",
 ];
 
-/// What makes a `pat` a pattern instead of a personal access token.
+/// Words that mark `pat` as a pattern instead of a personal access token.
 const PATTERNS: &[&str] = &[
     "file", "glob", "regex", "regexp", "match", "re", "url", "path", "name", "line", "sub", "search", "str", "text",
     "inner", "outer", "let", "expr", "the", "any", "tuple", "struct", "bit",
 ];
 
-/// What makes a key one that opens nothing, however random it looks.
+/// Words that mark a key that is no secret, however random it looks.
 const HARMLESS_KEYS: &[&str] = &[
     "public",
     "pub",
@@ -501,7 +501,7 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
     }
 }
 
-/// What gives out licenses that are keys.
+/// Products whose licenses are keys.
 const LICENSED: &[&str] = &[
     "relic",
     "newrelic",
@@ -517,7 +517,7 @@ const LICENSED: &[&str] = &[
     "consul",
 ];
 
-/// Says whether a name is one of several keys or codes that open something.
+/// Returns whether a name is one of several keys or codes that open something.
 fn is_list(before: &[&str], last: &str) -> bool {
     let has = |words: &[&str]| before.iter().any(|word| words.contains(word));
     match last {
@@ -529,14 +529,14 @@ fn is_list(before: &[&str], last: &str) -> bool {
     }
 }
 
-/// Says whether a name is that of the name of a key, beside which its value stands: `keyName`, `secret_id`.
+/// Returns whether a name is that of the name of a key, beside which its value is: `keyName`, `secret_id`.
 pub(crate) fn names_a_key(name: &str) -> bool {
     let (lower, places) = split(name);
     let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
     matches!(words.as_slice(), ["key" | "secret" | "token" | "credential", "name" | "id"])
 }
 
-/// Says whether a name is one of a cookie that holds a session.
+/// Returns whether a name is one of a cookie that holds a session.
 pub(crate) fn is_session_name(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "session",
@@ -614,7 +614,7 @@ pub(crate) static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a dozen short texts")
 });
 
-/// Tells most names apart without splitting them.
+/// Rejects most names quickly, without splitting them into words.
 fn may_be_sensitive(name: &str) -> bool {
     PARTS.is_match(name)
 }
@@ -625,7 +625,7 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     places.into_iter().map(|place| lower[place].to_owned()).collect()
 }
 
-/// Returns a name in lower case, and where its words stand.
+/// Returns a name in lower case, and where its words are.
 fn split(name: &str) -> (String, Vec<Range<usize>>) {
     let bytes = name.as_bytes();
     let mut places = Vec::with_capacity(4);
@@ -653,7 +653,7 @@ fn split(name: &str) -> (String, Vec<Range<usize>>) {
     (name.to_ascii_lowercase(), places)
 }
 
-/// Tells whether a key is that of the value of something that is an object.
+/// Returns whether a key is that of the value of something that is an object.
 pub(crate) fn is_value_key(key: &[u8]) -> bool {
     matches!(
         key,

@@ -1,4 +1,4 @@
-//! What a command prints that asks for a secret: the line behind `$ gh auth token` is one.
+//! Output of commands that print a secret, such as the line after `$ gh auth token`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -122,7 +122,7 @@ const WORDS: &[&str] = &[
     "yq ",
 ];
 
-/// A command, behind a prompt or not, that prints a secret.
+/// A command, after a prompt or not, that prints a secret.
 static READS: LazyLock<Regex> = LazyLock::new(|| {
     let name = r"\w*(?:pass|pwd|secret|token|cred|api_?key|_key|auth|master\.key)\w*";
     RegexBuilder::new(&[
@@ -144,7 +144,7 @@ static READS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the built-in patterns are tested")
 });
 
-/// What stands before a command that was typed.
+/// What is before a command that was typed.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
     RegexBuilder::new(r"^(?:[\w.@:~/\[\]()> -]{0,80}?)(?:[$#%]|>|❯|➜|λ|\+)[ ]{1,2}(?P<command>[a-zA-Z./~_(].{3,2000})$")
         .unicode(false)
@@ -212,7 +212,7 @@ const ASKS: &[&[u8]] = &[
 const IDENTIFIES: &[&[u8]] =
     &[b"git ", b"sha1", b"sha2", b"sha5", b"md5", b"hash", b"checksum", b"fingerprint", b" create ", b" ls", b"uuid"];
 
-/// Says whether a command has a word for a secret in it and none for what only looks like one.
+/// Returns whether a command has a word for a secret in it and none for what only looks like one.
 fn asks_for_secret(command: &[u8]) -> bool {
     let lower = command.to_ascii_lowercase();
     let has = |words: &[&[u8]]| words.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
@@ -327,7 +327,7 @@ fn values(text: &str, from: usize, asked: Asked, found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether a value is base64 of a text, with its padding.
+/// Returns whether a value is base64 of a text, with its padding.
 fn is_encoded(value: &str) -> bool {
     value.len() >= 12 && value.ends_with('=') && decoded(value).is_some_and(|text| text.len() >= MIN_ONLY_BYTES)
 }

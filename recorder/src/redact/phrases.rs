@@ -2,7 +2,7 @@
 //!
 //! Both are words with marks between them. What tells them apart is the vocabulary: `meadow-copper-engine` has no word that
 //! interfaces, messages or infrastructure are made of, `reset-form-label` has nothing else. It only counts where a name or a
-//! grammar says that a password stands there.
+//! grammar says that a password is there.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -83,7 +83,7 @@ const VOCABULARY: &str = "\
     weak webhook website week welcome were what when where which while white who width will window without wizard word words \
     work worker workers workflow workspace world would wrap wrapped wrapper write writer wrong year yes you zone";
 
-/// Words that passwords have beside one that is all theirs, for where they are used.
+/// Words for the place of use that passwords combine with one other word.
 const PLACES: &[&str] = &[
     "admin",
     "app",
@@ -128,12 +128,12 @@ const PLACES: &[&str] = &[
 static WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| VOCABULARY.split_ascii_whitespace().chain(CODE_WORDS.iter().copied()).collect());
 
-/// Says whether a text is a password of ordinary words.
+/// Returns whether a text is a password of ordinary words.
 pub(crate) fn is_spoken(text: &str) -> bool {
     is_passphrase(text) || is_word_of_place(text)
 }
 
-/// Says whether a text is a passphrase: three ordinary words or more with one mark between them, as `meadow-copper-engine`. Of
+/// Returns whether a text is a passphrase: three ordinary words or more with one mark between them, as `meadow-copper-engine`. Of
 /// four words one may be of the vocabulary.
 fn is_passphrase(text: &str) -> bool {
     let Some(mark) = text.bytes().find(|byte| !byte.is_ascii_alphabetic()) else { return false };
@@ -148,7 +148,7 @@ fn is_passphrase(text: &str) -> bool {
     common <= usize::from(parts.len() >= MIN_WORDS_WITH_ONE_COMMON)
 }
 
-/// Says whether a text is a word with a number and the name of where it is used, in any order: `spruce90-prod`.
+/// Returns whether a text is a word with a number and the name of where it is used, in any order: `spruce90-prod`.
 fn is_word_of_place(text: &str) -> bool {
     if !(8..=64).contains(&text.len()) || !text.as_bytes()[0].is_ascii_alphabetic() {
         return false;
@@ -176,7 +176,7 @@ fn is_word_of_place(text: &str) -> bool {
     own > 0 && digits >= 2
 }
 
-/// Says whether a text is letters that can be said aloud, small ones behind the first.
+/// Returns whether a text is pronounceable letters, all in lower case after the first.
 fn is_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     (MIN_WORD_BYTES..=MAX_WORD_BYTES).contains(&bytes.len())

@@ -1,4 +1,4 @@
-//! What stands in the place of a secret: `[redacted:kind:hash8]`, and `redacted-kind-hash8` in the names of files.
+//! What is in the place of a secret: `[redacted:kind:hash8]`, and `redacted-kind-hash8` in the names of files.
 
 use std::fmt;
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub(crate) fn placeholders(text: &str) -> Vec<Range<usize>> {
         let is_part = |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || **byte == b'-';
         let rest = &bytes[kind_start..];
         let length = rest.iter().take(MAX_KIND_BYTES + HASH_BYTES + 2).take_while(is_part).count();
-        // The first part that is a hash ends it; a number may follow.
+        // The first part that is a hash ends the placeholder; a number may follow.
         (1..length).filter(|at| rest[*at] == b'-').find_map(|kind| {
             let hash = rest.get(kind + 1..kind + 1 + HASH_BYTES)?;
             let is_end = rest.get(kind + 1 + HASH_BYTES).is_none_or(|byte| !byte.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! Tells values that may be secrets from what stands in their place: names, code, placeholders, words.
+//! Tells values that may be secrets from what is in their place: names, code, placeholders, words.
 
 use super::kind::Kind;
 use super::names::PASSWORD;
@@ -10,10 +10,10 @@ pub(crate) const MAX_VALUE_BYTES: usize = 4096;
 /// Shortest value that is replaced wherever it occurs; a shorter one is replaced only where its context betrays it.
 pub const MIN_SPREAD_BYTES: usize = 8;
 
-/// Fewest small letters without a gap that are no single word.
+/// Fewest lower-case letters in a row that cannot be a single word.
 const MIN_JOINED_BYTES: usize = 22;
 
-/// Fewest words of a passphrase that is nothing else by chance.
+/// Fewest words of a passphrase that cannot be an accidental match.
 const MIN_PHRASE_WORDS: usize = 4;
 
 /// How a value is written. The looser the form, the more a value has to look like a secret.
@@ -91,7 +91,7 @@ const TECHNICAL: &[&str] = &[
     "string256",
 ];
 
-/// Says whether a value may be the secret of an assignment.
+/// Returns whether a value may be the secret of an assignment.
 pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
     let is_password = *kind == PASSWORD;
     let min = if is_password || form == Form::Environment { 6 } else { 8 };
@@ -127,7 +127,7 @@ pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
     }
 }
 
-/// Says whether the password of a URL or of a command line is more than the word for one.
+/// Returns whether the password of a URL or of a command line is more than the word for one.
 pub(crate) fn is_plausible_password(value: &str) -> bool {
     const WORDS: &[&str] = &[
         "pass",
@@ -159,7 +159,7 @@ pub(crate) fn is_plausible_password(value: &str) -> bool {
         && value.chars().any(|c| c != 'x' && c != '*' && c != '.' && c != 'X' && c != '-')
 }
 
-/// Says whether a value is so much its own that it can be replaced wherever it occurs.
+/// Returns whether a value is distinctive enough to be replaced wherever it occurs.
 pub(crate) fn is_distinctive(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     // No word is as long as several that are written together, and no sentence without small words is as long as a phrase.
@@ -171,7 +171,7 @@ pub(crate) fn is_distinctive(value: &str) -> bool {
         && (is_joined || is_phrase || !is_wordlike(value))
 }
 
-/// Says whether a text stands where a secret is to be filled in, or names where it comes from.
+/// Returns whether a text is where a secret is to be filled in, or names where it comes from.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let stands_out = |word: &str| {
@@ -179,7 +179,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
             let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
             let begins = is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)));
             let ends = is_edge(lower.as_bytes().get(at + word.len()));
-            // What can be two syllables comes first, and alone.
+            // `todo` may be two syllables of a longer word, so it counts only as a separate word at the beginning.
             if word == "todo" { at == 0 && ends } else { begins || ends }
         })
     };
@@ -192,7 +192,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         return true;
     }
     let crosses = lower.bytes().filter(|byte| *byte == b'x').count();
-    // A random value has four crosses in a row now and then, but not as half of it.
+    // A random value sometimes contains `xxxx`, but the letter x is never half of it.
     let is_crossed_out = lower.contains("xxxx") && crosses * 2 >= lower.len();
     if is_crossed_out
         || PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part))
@@ -224,14 +224,14 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || lower.starts_with("secretref:")
 }
 
-/// Says whether a value is a digest in one of the usual spellings.
+/// Returns whether a value is a digest in one of the usual spellings.
 pub(crate) fn is_digest(value: &str) -> bool {
     ["sha1", "sha256", "sha384", "sha512", "md5"]
         .iter()
         .any(|name| value.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', ':'])))
 }
 
-/// Says whether a text is made of words and small numbers: a name, a path, a version, an expression.
+/// Returns whether a text is made of words and small numbers: a name, a path, a version, an expression.
 pub(crate) fn is_wordlike(value: &str) -> bool {
     if TECHNICAL.contains(&value.to_ascii_lowercase().as_str()) {
         return true;
@@ -254,7 +254,7 @@ pub(crate) fn is_wordlike(value: &str) -> bool {
     })
 }
 
-/// Says whether a value is a name of humps with a small number behind it, as types have.
+/// Returns whether a value is a name of humps with a small number after it, as types have.
 fn is_type_name(value: &str) -> bool {
     let letters = value.trim_end_matches(|c: char| c.is_ascii_digit());
     let humps = letters
@@ -266,7 +266,7 @@ fn is_type_name(value: &str) -> bool {
     is_name && value.len() - letters.len() <= 2 && humps.count() > 0 && !is_scrambled(letters)
 }
 
-/// Says whether a value is written as programs write numbers: `65536u32`, `0x8009030D`, `10_000`, `100L`.
+/// Returns whether a value is written as programs write numbers: `65536u32`, `0x8009030D`, `10_000`, `100L`.
 fn is_number_of_code(value: &str) -> bool {
     const SUFFIXES: &[&str] =
         &["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32", "f64", "ul", "ull", "ll", "l"];
@@ -280,7 +280,7 @@ fn is_number_of_code(value: &str) -> bool {
     (number.len() < lower.len() && is_decimal(number)) || is_hexadecimal(number) || is_hexadecimal(&lower)
 }
 
-/// Says whether a value has what regular expressions have and hardly anything else.
+/// Returns whether a value has what regular expressions have and hardly anything else.
 fn is_regular_expression(value: &str) -> bool {
     const PARTS: &[&str] = &[
         "\\w", "\\d", "\\s", "\\W", "\\D", "\\S", "\\b", "[^", "[a-z", "[A-Z", "[0-9", "(?:", "(?i", "(?P", ".*", ".+",
@@ -289,7 +289,7 @@ fn is_regular_expression(value: &str) -> bool {
     PARTS.iter().any(|part| value.contains(part))
 }
 
-/// Says whether a value is a name of code with a number in it: `Ed25519PrivateKey`, `PULONG64`, `FLAG_64BIT`.
+/// Returns whether a value is a name of code with a number in it: `Ed25519PrivateKey`, `PULONG64`, `FLAG_64BIT`.
 fn is_name_with_number(value: &str) -> bool {
     let bytes = value.as_bytes();
     let is_digit_run = |at: usize| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit());
@@ -305,7 +305,7 @@ fn is_name_with_number(value: &str) -> bool {
     numbers == 1 && ((is_loud && digits <= 3) || (digits <= 5 && is_mostly_words(bytes, 80)))
 }
 
-/// Says whether at least two words of a capital and small letters, three or more each, make up most of all letters behind
+/// Returns whether at least two words of a capital and lower-case letters, three or more each, make up most of all letters after
 /// the first small ones.
 fn is_mostly_words(bytes: &[u8], percent: usize) -> bool {
     let first = bytes.iter().position(u8::is_ascii_uppercase).unwrap_or(bytes.len());
@@ -319,14 +319,14 @@ fn is_mostly_words(bytes: &[u8], percent: usize) -> bool {
     words().count() >= 2 && words().sum::<usize>() * 100 >= letters * percent
 }
 
-/// Says whether letters change their case as no name does.
+/// Returns whether letters change their case as no name does.
 fn is_scrambled(letters: &str) -> bool {
     let bytes = letters.as_bytes();
     if bytes.len() < 12 || !letters.is_ascii() {
         return false;
     }
     let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
-    // In a long one it shows sooner.
+    // A longer text needs a smaller share.
     let least = if bytes.len() < 20 { 30 } else { 20 };
     changes * 100 >= bytes.len() * least && !is_mostly_words(bytes, 65)
 }

@@ -1,6 +1,6 @@
-//! Private keys: between their markers, cut off at either end, and whatever stands around each of their lines.
+//! Private keys: between their markers, cut off at either end, and whatever is around each of their lines.
 //!
-//! A key is lines of base64. What stands before and behind each line (numbers, quotes, marks of a diff, times of a log) is
+//! A key is lines of base64. What is before and after each line (numbers, quotes, marks of a diff, times of a log) is
 //! not enumerated: the runs of base64 are taken and the rest is left as it is.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::random::distinct;
 
 const PRIVATE_KEY: Kind = Kind::known("private-key");
 
-/// Longest private key that is looked for behind its first marker or before its last.
+/// Longest private key that is looked for after its first marker or before its last.
 pub const MAX_PRIVATE_KEY_BYTES: usize = 64 << 10;
 
 /// Fewest characters of base64 that make a key more than an example of one.
@@ -41,7 +41,7 @@ const MAX_BLANK_LINES: usize = 3;
 const PUTTY_HEADERS: &[&str] =
     &["Encryption:", "Comment:", "Public-Lines", "Private-Lines", "Key-Derivation", "Argon2-"];
 
-/// What stands before and behind a private key. The blanks of its label may be written as in URLs.
+/// What is before and after a private key. The spaces of its label may be written as in URLs.
 static MARKER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"-{4,5}[ ]?(BEGIN|END)[ +](?:[A-Z0-9]{2,12}[ +_]){0,4}PRIVATE[ +]KEY(?:[ +]BLOCK)?[ ]?-{4,5}|PuTTY-User-Key-File-[0-9]:|(?:untrusted )?comment: [a-z ]{0,20}encrypted secret key",
@@ -177,7 +177,7 @@ fn runs_of(text: &str, line: Range<usize>) -> (Range<usize>, Range<usize>) {
     while at < line.end {
         let length = bytes[at..line.end].iter().take_while(|byte| is_base64(**byte)).count();
         if length > 0 {
-            // A plus before whole groups of four is the mark of a diff.
+            // A `+` before complete groups of four characters is the mark of a diff.
             let is_marked = bytes[at] == b'+' && length % 4 == 1;
             last = at + usize::from(is_marked)..at + length;
             if last.len() >= longest.len() {
@@ -189,14 +189,14 @@ fn runs_of(text: &str, line: Range<usize>) -> (Range<usize>, Range<usize>) {
         }
         at += length + 1;
     }
-    // The end of a colour is no line of a key.
+    // The end of a terminal colour sequence is not a line of a key.
     if memchr::memchr(0x1b, &bytes[line.clone()]).is_some() {
         last = line.start..line.start;
     }
     (random.unwrap_or(longest), last)
 }
 
-/// Says whether a run may be a line of a key.
+/// Returns whether a run may be a line of a key.
 fn is_random(run: &str) -> bool {
     let has = |test: fn(&u8) -> bool| run.as_bytes().iter().any(test);
     let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
@@ -233,7 +233,7 @@ fn between(text: &str, begin: Range<usize>, end: Range<usize>) -> Option<Found> 
     }
     let mut all = Vec::new();
     if runs.iter().map(ExactSizeIterator::len).sum::<usize>() < MIN_BODY_BYTES {
-        // Blanks stand for line ends, or the lines are short.
+        // Spaces stand for line ends, or the lines are short.
         let bytes = text.as_bytes();
         let mut at = body.start;
         while at < body.end {
@@ -254,7 +254,7 @@ fn is_number(run: &str) -> bool {
     run.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Says whether nothing but white space, escaped or not, and headers stands between the runs of a key.
+/// Returns whether nothing but white space, escaped or not, and headers is between the runs of a key.
 fn is_plain(text: &str, body: &Range<usize>, runs: &[Range<usize>]) -> bool {
     let mut at = body.start;
     let is_blank = |gap: &str| {
@@ -278,7 +278,7 @@ fn is_plain(text: &str, body: &Range<usize>, runs: &[Range<usize>]) -> bool {
     is_blank(&text[at..body.end])
 }
 
-/// Takes the key behind its first marker when the last is missing: lines as long as they look like its lines.
+/// Takes the key after its first marker when the last is missing: lines as long as they look like its lines.
 fn behind_beginning(text: &str, begin: Range<usize>, next: usize) -> Option<Found> {
     let mut limit = next.min(begin.end + MAX_PRIVATE_KEY_BYTES);
     while !text.is_char_boundary(limit) {
@@ -296,7 +296,7 @@ fn behind_beginning(text: &str, begin: Range<usize>, next: usize) -> Option<Foun
             push_blank_runs(text, &line, &mut runs);
             misses = 0;
         } else if !runs.is_empty() && line.last.is_empty() && misses < MAX_BLANK_LINES {
-            // Line ends of two characters, blank lines, and what stands between two strings.
+            // Line ends of two characters, blank lines, and what is between two strings.
             misses += 1;
         } else if runs.is_empty() {
             misses += usize::from(!line.line.is_empty());
@@ -304,7 +304,7 @@ fn behind_beginning(text: &str, begin: Range<usize>, next: usize) -> Option<Foun
                 break;
             }
         } else {
-            // The last line may be short, and is alone on its line but for what stands before all of them.
+            // The last line may be short, and is alone on its line but for what is before all of them.
             let run = &text[line.last.clone()];
             let is_last = !run.is_empty()
                 && (!is_wordlike(run) || run.len() < 8)
@@ -328,7 +328,7 @@ fn behind_beginning(text: &str, begin: Range<usize>, next: usize) -> Option<Foun
     })
 }
 
-/// Adds the run of a line, and those beside it if blanks stand between them alone.
+/// Adds the run of a line, and those beside it if spaces are between them alone.
 fn push_blank_runs(text: &str, line: &KeyLine, runs: &mut Vec<Range<usize>>) {
     let rest = &text[line.line.clone()];
     let mut at = line.line.start;
@@ -358,7 +358,7 @@ fn before_end(text: &str, from: usize, end: Range<usize>) -> Option<Found> {
         limit += 1;
     }
     let mut lines: Vec<KeyLine> = lines(text, limit..end.start).collect();
-    // What stands before the marker on its own line is its prefix.
+    // What is before the marker on its own line is its prefix.
     if lines.last().is_some_and(|line| line.run.len() < MIN_RUN_BYTES && line.line.end == end.start) && lines.len() > 1
     {
         lines.pop();
@@ -401,7 +401,7 @@ fn whole(span: Range<usize>, text: &str, runs: &[Range<usize>], identity: String
     finished(Found::new(span, PRIVATE_KEY, Evidence::Shape), text, runs, identity)
 }
 
-/// Makes a find of the runs alone, so that what stands around them stays.
+/// Limits a match to the runs of base64, so that the text around them is kept.
 fn split(text: &str, mut runs: Vec<Range<usize>>, identity: String) -> Found {
     let lines = runs.clone();
     let first = runs.remove(0);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     fn key(line_end: &str) -> String {
-        // Pieces, so that no scanner of repositories takes the test for a key.
+        // The text is split, so that secret scanners do not take this test for a key.
         format!(
             "-----BEGIN RSA {0}-----{1}{2}{1}-----END RSA {0}-----",
             "PRIVATE KEY",

@@ -1,6 +1,6 @@
 //! Secrets that are known by their shape alone: the documented formats of providers' keys and tokens.
 //!
-//! A rule is a kind, texts of which one stands in every such secret (so that most texts need no further look), and the
+//! A rule is a kind, texts of which one is in every such secret (so that most texts need no further look), and the
 //! shape. A shape that ends in a fixed number of characters must not be followed by one more. Kinds whose shape is nothing
 //! but letters and digits are not here; they are found by the name that they are assigned to.
 
@@ -29,13 +29,13 @@ impl Shape {
         Regex::new(&pattern).expect("the built-in patterns are tested")
     }
 
-    /// Says whether every text of the shape begins with an anchor, and not with what stands before it.
+    /// Returns whether every text of the shape begins with an anchor, and not with what is before it.
     pub(crate) fn begins_with_anchor(&self) -> bool {
         !self.anchors.iter().any(|anchor| INNER_ANCHORS.contains(anchor))
     }
 }
 
-/// Anchors that stand in the middle of their shape.
+/// Anchors that are in the middle of their shape.
 const INNER_ANCHORS: &[&str] = &[
     "T3BlbkFJ",
     "Q~",
@@ -421,10 +421,10 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("password-hash", &["$krb5"], r"\$krb5[a-z]{2,6}\$[0-9]{1,2}\$[^\s]{40,4000}"),
 ];
 
-/// Words that begin the tokens of many services, and random letters and digits behind them.
+/// Words that begin the tokens of many services, and random letters and digits after them.
 const PREFIXED: &str = r"(?:[a-z]{2,12}_)?(?:sk|rk|pat|tok|token|secret|apikey|api_key|access_token|key)[_-](?:(?:live|test|prod|dev|v[0-9])[_-])?[A-Za-z0-9]{20,80}|[a-z]{2,12}_(?:live|test|secret|token|pat|sk)_[A-Za-z0-9_-]{20,80}";
 
-/// Kinds whose shape begins like words that stand in longer names.
+/// Kinds whose shape begins like words that are in longer names.
 pub(crate) const LOOSE: &[&str] = &[
     "prefixed-token",
     "sk-key",

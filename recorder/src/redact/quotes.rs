@@ -1,4 +1,4 @@
-//! Quotes that are open where a name stands.
+//! Quotes that are open where a name is.
 
 /// How far before a place its line is looked at.
 const MAX_DISTANCE_BYTES: usize = 400;

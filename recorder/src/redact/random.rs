@@ -1,9 +1,9 @@
 //! Tells texts that a generator made from texts that a person wrote: code, names, words.
 
-/// Shortest text that is told to be generated.
+/// Shortest text that is taken to be generated.
 const MIN_GENERATED_BYTES: usize = 8;
 
-/// Longest text that is told to be generated.
+/// Longest text that is taken to be generated.
 const MAX_GENERATED_BYTES: usize = 512;
 
 /// Shortest run of letters that counts as a word by its vowels.
@@ -29,7 +29,7 @@ fn classes(text: &str) -> usize {
         + has(|byte| byte.is_ascii_punctuation())
 }
 
-/// Says whether a text looks as if a generator of passwords or keys made it.
+/// Returns whether a text looks as if a generator of passwords or keys made it.
 pub(crate) fn is_generated(text: &str) -> bool {
     if text.len() < MIN_GENERATED_BYTES
         || text.len() > MAX_GENERATED_BYTES
@@ -43,7 +43,7 @@ pub(crate) fn is_generated(text: &str) -> bool {
     words_percent(text) <= if has_digit { MAX_WORDS_PERCENT } else { MAX_WORDS_PERCENT / 2 }
 }
 
-/// Fewest words that are joined to a password, with and without a number behind them.
+/// Fewest words that are joined to a passphrase: without and with a number after them.
 const MIN_JOINED_WORDS: usize = 4;
 const MIN_NUMBERED_WORDS: usize = 3;
 
@@ -184,7 +184,7 @@ pub(crate) const CODE_WORDS: &[&str] = &[
     "lowercase",
 ];
 
-/// Says whether a text is several words with the same mark between them, as generators of passphrases write them:
+/// Returns whether a text is several words with the same mark between them, as generators of passphrases write them:
 /// `amber-canyon-velvet-27`.
 pub(crate) fn is_worded(text: &str) -> bool {
     let Some(mark) = text.bytes().find(|byte| !byte.is_ascii_alphanumeric()) else { return false };
@@ -211,7 +211,7 @@ pub(crate) fn is_worded(text: &str) -> bool {
     parts.len() >= least && parts.len() <= 12 && parts.iter().all(is_word)
 }
 
-/// Says whether a text is a password as people make them: words with a capital, a number and a mark, as
+/// Returns whether a text is a password as people make them: words with a capital, a number and a mark, as
 /// `Garlic!Comet2935+`.
 pub(crate) fn is_human(text: &str) -> bool {
     if !(8..=64).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -244,8 +244,8 @@ pub(crate) fn is_human(text: &str) -> bool {
     (1..=4).contains(&words) && digits >= 2 && marks <= 3 && all_marks > 0 && at + digits + marks == bytes.len()
 }
 
-/// Says whether a text is a password that somebody made to be remembered: words, some with digits for letters, with numbers and
-/// marks between or behind them, as `ember-berlin-9594`, `Hamburg80_Koala` or `b4il3y@rabbit46`. Names of things are written
+/// Returns whether a text is a password that somebody made to be remembered: words, some with digits for letters, with numbers and
+/// marks between or after them, as `ember-berlin-9594`, `Hamburg80_Koala` or `b4il3y@rabbit46`. Names of things are written
 /// so as well, so it only counts where a password is expected.
 pub(crate) fn is_memorable(text: &str) -> bool {
     if !(8..=64).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

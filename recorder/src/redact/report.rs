@@ -18,7 +18,7 @@ pub struct Report {
     pub documents: u64,
     /// Documents that hold a secret.
     pub documents_with_secrets: u64,
-    /// Documents that are not JSON, and were searched as they stand.
+    /// Documents that are not JSON, and were searched as they are.
     pub damaged: Vec<Place>,
     /// Files that cannot be read. They were not searched, and are not in the output.
     pub unreadable: Vec<Unreadable>,
@@ -31,7 +31,7 @@ pub struct Report {
 pub struct SecretReport {
     /// Its kind.
     pub kind: String,
-    /// Its hash, as it stands in the placeholder.
+    /// Its hash, as it is in the placeholder.
     pub hash: String,
     /// How often it occurs.
     pub occurrences: u64,
@@ -74,7 +74,7 @@ pub struct Unreadable {
 }
 
 impl Report {
-    /// Says whether nothing was found, and nothing is left that could not be searched.
+    /// Returns whether nothing was found, and nothing is left that could not be searched.
     pub fn is_clean(&self) -> bool {
         self.secrets.is_empty() && self.unreadable.is_empty()
     }

@@ -88,7 +88,7 @@ static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The string that a plan puts in the place of another, or a member that stands with others on a line.
+/// The string that a plan puts in the place of another, or a member that is with others on a line.
 static MEMBER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"[{,][ ]*\\*"?([\w./-]+)\\*"?[ \t]*[=:][ \t]*\\*"((?:[^"\\\n]|\\.){3,}?)\\*""#));
 

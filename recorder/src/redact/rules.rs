@@ -32,7 +32,7 @@ pub const MIN_LITERAL_BYTES: usize = 4;
 /// Longest value that a user can have removed.
 pub const MAX_LITERAL_BYTES: usize = 1 << 20;
 
-/// Says what the hash of a placeholder is for, so that it is none of the same value for another purpose.
+/// Domain of the hashes in placeholders, so that they differ from hashes of the same value for other purposes.
 const HASH_DOMAIN: &[u8] = b"trace redaction 1";
 
 /// What is looked for.
@@ -50,7 +50,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// Returns an error when the name cannot stand in a placeholder, or the pattern does not compile, is larger than
+    /// Returns an error when the name cannot be in a placeholder, or the pattern does not compile, is larger than
     /// [`MAX_PATTERN_BYTES`] once compiled, or matches the empty text.
     pub fn with_pattern(mut self, name: &str, pattern: &str) -> Result<Self, RuleError> {
         let kind = Kind::parse(name).ok_or_else(|| RuleError::Name { name: name.to_owned() })?;
@@ -91,7 +91,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// Mixes a text into the hashes of placeholders, so that nobody without it can try out what a secret was.
+    /// Adds a salt to the hashes of placeholders, so that nobody without it can guess secrets and compare hashes.
     #[must_use]
     pub fn with_salt(mut self, salt: &str) -> Self {
         salt.clone_into(&mut self.salt);
@@ -103,7 +103,7 @@ impl Rules {
         &self.literals
     }
 
-    /// Returns what stands in the place of a secret.
+    /// Returns what is in the place of a secret.
     pub(crate) fn placeholder(&self, kind: &Kind, identity: &str) -> Placeholder {
         let mut hasher = Sha256::new();
         for part in [HASH_DOMAIN, self.salt.as_bytes()] {
@@ -115,7 +115,7 @@ impl Rules {
         Placeholder { kind: kind.clone(), hash: u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]) }
     }
 
-    /// Finds what is a secret by itself, wherever it stands.
+    /// Finds what is a secret by itself, wherever it is.
     pub(crate) fn find_unmistakable(&self, text: &str, found: &mut Vec<Found>) {
         for (kind, regex) in &self.patterns {
             for captures in regex.captures_iter(text) {
@@ -129,7 +129,7 @@ impl Rules {
         find_shapes(text, found);
     }
 
-    /// Finds what is a secret by what stands around it.
+    /// Finds what is a secret by what is around it.
     pub(crate) fn find_in_context(text: &str, needs: Needs, found: &mut Vec<Found>) {
         let marks = Marks::of(text);
         let names: Vec<Range<usize>> = assignments::names(text).collect();
@@ -163,7 +163,7 @@ impl Rules {
 /// Why something cannot be a rule.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
-    /// The name cannot stand in a placeholder.
+    /// The name cannot be in a placeholder.
     #[error(
         "`{name}` is no name of a kind: lower-case letters, digits and hyphens, {} at most",
         super::kind::MAX_KIND_BYTES
@@ -238,7 +238,7 @@ fn find_shapes(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// Adds the match of a shape, if it stands apart and is more than an example. Returns where it ends.
+/// Adds the match of a shape, if it is apart and is more than an example. Returns where it ends.
 fn push_shape(
     shape: &Shape,
     text: &str,
@@ -260,10 +260,11 @@ fn push_shape(
     Some(from + whole.end())
 }
 
-/// Says whether a word can begin at a place: what stands before is no part of one, or the end of an escape.
+/// Returns whether a word can begin at a place: what is before is no part of one, or the end of an escape.
 fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
     let before = &text[..at];
-    // In names of files a token stands behind a low line. Where a prefix tells it, that is no part of a longer name.
+    // In file names an underscore may precede a token. For tokens with a distinctive prefix, such an underscore does
+    // not mean that the prefix is part of a longer name.
     if before.last() == Some(&b'_') && !LOOSE.contains(&kind.as_str()) {
         return true;
     }
@@ -295,7 +296,7 @@ fn ends_word(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }
 
-/// Says whether a text of the right shape is more than an example of it.
+/// Returns whether a text of the right shape is more than an example of it.
 fn is_real(kind: &Kind, secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     let is_example = ["example", "xxxxx", "your-", "your_", "placeholder"].iter().any(|part| lower.contains(part));

@@ -1,4 +1,5 @@
-//! A search for many texts at once that is built soon for little text, and searches fast through much.
+//! Searches for many texts at once. For short inputs an automaton is used that is fast to build, for long inputs one
+//! that is fast to run.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,7 @@ pub(crate) struct Search {
     searched: AtomicUsize,
 }
 
-/// Whether capitals and small letters are told apart.
+/// Whether capitals and lower-case letters are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
     Any,
@@ -32,7 +33,7 @@ impl Search {
         Self { texts, case, first: OnceLock::new(), fast: OnceLock::new(), searched: AtomicUsize::new(0) }
     }
 
-    /// Returns what is worth its building for a text of this length.
+    /// Returns the automaton that is faster for a text of this length, including the time to build it.
     pub(crate) fn through(&self, text: &str) -> &AhoCorasick {
         let before = self.searched.fetch_add(text.len(), Ordering::Relaxed);
         if before.saturating_add(text.len()) > MAX_FIRST_BYTES {

@@ -55,11 +55,11 @@ const WORDS: &[&str] = &[
 /// How many of [`WORDS`] speak of a login and not of what it takes.
 const LOGIN_WORDS: usize = 4;
 
-/// Words right before what a sentence names.
+/// Words that directly precede a user name or password in a sentence.
 const LEADS: &str = "is was to with enter use using as now currently be es est ist lautet são è é är on jest je e is: 是 为 は password passwd pass pwd \
     passphrase passcode pw token secret key value";
 
-/// How far behind such a word a password may be.
+/// How far after such a word a password may be.
 const MAX_DISTANCE_BYTES: usize = 160;
 
 static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -78,7 +78,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         let is_of_login = hit.pattern().as_usize() < LOGIN_WORDS;
         let rest = &bytes[hit.end()..bytes.len().min(hit.end() + MAX_DISTANCE_BYTES)];
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        // The words behind the one before have been looked at.
+        // The words after the one before have been looked at.
         if hit.end() + line.len() <= looked {
             continue;
         }
@@ -160,7 +160,7 @@ pub(crate) fn find_in_answer(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether one blank stands before a place, and no quote.
+/// Returns whether one space is before a place, and no quote.
 fn hits_blank(bytes: &[u8], at: usize) -> bool {
     at > 1 && bytes[at - 1] == b' ' && bytes[at - 2].is_ascii_alphanumeric()
 }
@@ -168,12 +168,12 @@ fn hits_blank(bytes: &[u8], at: usize) -> bool {
 /// Words right before what a sentence says a password to be.
 const IS: &[&str] = &["is", "ist", "lautet", "es", "est", "é", "è", "är", "on", "jest", "je"];
 
-/// Says whether a word says that a password is what stands behind it.
+/// Returns whether a word says that a password is what is after it.
 fn leads_to_value(word: &[u8]) -> bool {
     std::str::from_utf8(word).is_ok_and(|word| IS.contains(&word)) || word.ends_with(b":")
 }
 
-/// Says whether a text is a long word with a year or a number behind it: `helmethazel2019`.
+/// Returns whether a text is a long word with a year or a number after it: `helmethazel2019`.
 fn is_numbered(text: &str) -> bool {
     let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
     (2..=6).contains(&(text.len() - letters.len()))
@@ -181,7 +181,7 @@ fn is_numbered(text: &str) -> bool {
         && letters.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Says whether a word announces what stands behind it.
+/// Returns whether a word announces what is after it.
 fn leads(word: &[u8], is_of_login: bool) -> bool {
     if matches!(word.last(), Some(b':' | b'=' | b'/')) || word.ends_with("→".as_bytes()) || word.ends_with(b"->") {
         return true;
@@ -194,13 +194,13 @@ fn leads(word: &[u8], is_of_login: bool) -> bool {
     })
 }
 
-/// Says whether a text is spelt as names of users are.
+/// Returns whether a text is spelt as names of users are.
 pub(crate) fn is_user(text: &str) -> bool {
     (2..=32).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@'))
 }
 
-/// Says whether a word alone announces what stands behind it, and that is no digest.
+/// Returns whether a word alone announces what is after it, and that is no digest.
 fn announces(word: &[u8]) -> bool {
     const DIGESTS: &[&[u8]] = &[b"sha", b"md5", b"hash", b"digest", b"commit", b"print", b"id", b"sum", b"accessor"];
     let Some(word) = word.strip_suffix(b":").map(<[u8]>::to_ascii_lowercase) else { return false };
@@ -211,7 +211,7 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// Says whether a word is one that a generator made, and neither the id nor the digest of something.
+/// Returns whether a word is one that a generator made, and neither the id nor the digest of something.
 fn is_random_word(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let is_scrambled = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);

@@ -27,7 +27,7 @@ pub(crate) enum Quoting {
 }
 
 impl Word {
-    /// Takes a word that is a string of its own.
+    /// Makes a word from a string that is a complete argument.
     pub(crate) fn whole(value: &str) -> Self {
         Self { value: value.to_owned(), places: (0..value.len()).collect(), quoting: Quoting::Quoted }
     }
@@ -50,7 +50,7 @@ pub(crate) fn words(text: &str, start: usize, outer: Option<u8>) -> Vec<Word> {
         while matches!(bytes.get(at), Some(b' ' | b'\t')) {
             at += 1;
         }
-        // A command goes on behind a backslash at the end of a line.
+        // A command goes on after a backslash at the end of a line.
         if bytes[at.min(bytes.len())..].starts_with(b"\\\n") {
             at += 2;
             continue;
@@ -118,7 +118,7 @@ fn word(bytes: &[u8], at: &mut usize, outer: Option<u8>) -> Option<Word> {
     Some(Word { value, places, quoting })
 }
 
-/// Says whether an ampersand ends a command: in the arguments of most programs it is a part of a bare password.
+/// Returns whether an ampersand ends a command: in the arguments of most programs it is a part of a bare password.
 fn ends_command(bytes: &[u8], at: usize, outer: Option<u8>) -> bool {
     let next = bytes.get(at + 1).copied();
     next == Some(b'&')

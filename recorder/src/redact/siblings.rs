@@ -50,14 +50,14 @@ static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// An element with a name and its text, and a key of a property list with the string behind it.
+/// An element with a name and its text, and a key of a property list with the string after it.
 static ELEMENTS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?i)<[\w:.-]+[^<>]*?\b(?:name|key|id|label)=[\x22'](?P<name>[^\x22'<>]{2,})[\x22'][^<>]*>\s*(?:<(?:value|string)[^<>]*>)?([^<>]{3,}?)</|<(?:key|name|member)>(?P<key>[^<>]{2,})</(?:key|name|member)>\s*<(?:string|value|val|data)(?:\s[^<>]*)?>\s*([^<>]{3,}?)\s*</"#,
     )
 });
 
-/// A cell, a heading or a term of HTML with a name, and the text of the element behind it; or an element with the name of a
+/// A cell, a heading or a term of HTML with a name, and the text of the element after it; or an element with the name of a
 /// secret around one that holds its value.
 static CELLS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -65,7 +65,7 @@ static CELLS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Finds the values whose names stand beside them.
+/// Finds the values whose names are beside them.
 pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     if marks.has(Mark::Closing) {
@@ -115,12 +115,12 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether what stands between a name and a value leaves them in one object or element.
+/// Returns whether what is between a name and a value leaves them in one object or element.
 fn is_together(gap: &[u8]) -> bool {
     !gap.iter().any(|byte| matches!(byte, b'{' | b'}' | b']' | b'<' | b'>'))
 }
 
-/// Takes the first value behind a name.
+/// Takes the first value after a name.
 fn push_behind(text: &str, name: Range<usize>, found: &mut Vec<Found>) -> bool {
     let bytes = text.as_bytes();
     let region = item_behind(bytes, name.end);
@@ -176,7 +176,7 @@ fn item_behind(bytes: &[u8], from: usize) -> Range<usize> {
     from..from + memchr::memchr_iter(b'\n', rest).find(is_end).unwrap_or(rest.len())
 }
 
-/// Returns what stands before a name down to where its item of a list begins, or an empty line.
+/// Returns what is before a name down to where its item of a list begins, or an empty line.
 fn item_before(bytes: &[u8], to: usize) -> Range<usize> {
     let first = to.saturating_sub(MAX_DISTANCE_BYTES);
     let rest = &bytes[first..to];
@@ -188,7 +188,7 @@ fn item_before(bytes: &[u8], to: usize) -> Range<usize> {
             break;
         }
         if line(at + 1).starts_with(b"- ") || line(at + 1) == b"-" {
-            // The name's own line may begin the item, and then nothing of it stands before.
+            // If the line of the name begins the item, nothing of the item precedes it.
             start = at + 1;
             break;
         }

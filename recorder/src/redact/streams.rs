@@ -2,7 +2,7 @@
 //! a message, lines in an array.
 //!
 //! The pieces of each stream are joined in the order of the documents and looked at as one text. What is found in one piece
-//! alone is left to the look at that piece; what spans several is replaced in each of them, where it stands.
+//! alone is left to the look at that piece; what spans several is replaced in each of them, where it is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,13 +24,13 @@ use super::structure::{self, Joint, List, ListSort, Structure};
 use super::surroundings;
 use super::triggers;
 
-/// Longest text that the pieces of one stream are joined to. What comes behind begins a new one.
+/// Longest text that the pieces of one stream are joined to. What comes after begins a new one.
 pub const MAX_STREAM_BYTES: usize = 16 << 20;
 
 /// Longest piece. A longer one is a text of its own.
 pub(crate) const MAX_PIECE_BYTES: usize = 1 << 20;
 
-/// How far before and behind the place where two pieces meet a secret that spans them is looked for.
+/// How far before and after the place where two pieces meet a secret that spans them is looked for.
 const MAX_REACH_BYTES: usize = 8 << 10;
 
 /// Streams of a terminal are told apart by the number of its session, mixed with this.
@@ -79,7 +79,7 @@ struct Chunk {
 enum Finds {
     /// Those that span several pieces. What is in one of them is found there.
     Spanning,
-    /// All: what stands in other pieces may give away what is in one.
+    /// All: what is in other pieces may give away what is in one.
     All,
 }
 
@@ -414,7 +414,7 @@ fn terminal_output(document: u64, text: &[u8], inner: &Range<usize>) -> Option<(
     Some((session, output_behind(document, inner.start, source, captures[0].len())?))
 }
 
-/// Returns what stands behind the header of an output.
+/// Returns what is after the header of an output.
 fn output_behind(document: u64, start: usize, source: &[u8], header: usize) -> Option<Chunk> {
     let (_, header) = decode(&source[..header])?;
     let (source, decoded) = decode(source)?;

@@ -1,6 +1,6 @@
-//! The strings of a JSON text, where they stand, without building the document.
+//! The strings of a JSON text, where they are, without building the document.
 //!
-//! The text need not be valid: every string that is closed is found, and what is behind an unclosed quote is left out.
+//! The text need not be valid: every string that is closed is found, and what is after an unclosed quote is left out.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2};
 /// A string of a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonString {
-    /// What stands between the quotes.
+    /// What is between the quotes.
     pub(crate) inner: Range<usize>,
     pub(crate) place: StringPlace,
 }
@@ -42,7 +42,7 @@ impl StringPlace {
     }
 }
 
-/// Goes through the strings of a text in order. Returns where the text behind the last closed string begins.
+/// Goes through the strings of a text in order. Returns where the text after the last closed string begins.
 pub(crate) fn for_each_string(text: &[u8], mut visit: impl FnMut(JsonString)) -> usize {
     let mut at = 0;
     let mut key: Option<Range<usize>> = None;

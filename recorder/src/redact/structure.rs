@@ -28,13 +28,13 @@ mod role {
     pub(super) const ID: u16 = 1 << 4;
     /// It may say that its object is a piece of a stream.
     pub(super) const TELLS: u16 = 1 << 5;
-    /// It is a secret number of a key in JSON, if `KEY_TYPE` stands beside it.
+    /// It is a secret number of a key in JSON, if `KEY_TYPE` is beside it.
     pub(super) const KEY_PART: u16 = 1 << 6;
     /// It says what sort of key its object is.
     pub(super) const KEY_TYPE: u16 = 1 << 7;
     /// It says what an object of Kubernetes is.
     pub(super) const KIND: u16 = 1 << 8;
-    /// It names a key, beside which its value stands.
+    /// It names a key, beside which its value is.
     pub(super) const NAME_OF_KEY: u16 = 1 << 9;
 }
 
@@ -81,7 +81,7 @@ const LISTS: &[&[u8]] = &[
     b"writes",
 ];
 
-/// Ends of the names of arrays, in small letters, whose strings are lines.
+/// Ends of the names of arrays, in lower-case letters, whose strings are lines.
 const LINES: &[&[u8]] =
     &[b"lines", b"output", b"stdout", b"stderr", b"source", b"content", b"text", b"body", b"log", b"logs", b"script"];
 
@@ -164,7 +164,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Returns the part of the text that the strings stand in.
+    /// Returns the part of the text that the strings are in.
     pub(crate) fn region(&self) -> Option<Range<usize>> {
         Some(self.items.first()?.start..self.items.last()?.end)
     }
@@ -224,7 +224,7 @@ struct Open {
     headings: Vec<Cell>,
 }
 
-/// A string of a row, and in which column it stands.
+/// A string of a row, and in which column it is.
 type Cell = (usize, Range<usize>);
 
 /// A string in an object or array, with its key.
@@ -315,7 +315,7 @@ fn answers(text: &[u8], structure: &mut Structure) {
     }
 }
 
-/// Says whether a message asks for a secret.
+/// Returns whether a message asks for a secret.
 fn asks_for_secret(message: &[u8]) -> bool {
     const WORDS: &[&[u8]] = &[
         b"password",
@@ -374,7 +374,7 @@ fn asks_for_secret(message: &[u8]) -> bool {
 /// Most values that are held against the types around them.
 const MAX_RESULTS: usize = 4096;
 
-/// Says whether a key is that of what a resource was made with, or of what came out.
+/// Returns whether a key is that of what a resource was made with, or of what came out.
 fn is_result(key: &[u8]) -> bool {
     matches!(
         key,
@@ -402,7 +402,7 @@ struct Reader<'a> {
     members: Vec<Member>,
     /// Values below `data` of an object that is still open, by the depth of that object.
     data: Vec<(usize, Member)>,
-    /// Where values stand that the type of an object around them may tell to be secrets, by the depth of the object that they
+    /// Where values are that the type of an object around them may tell to be secrets, by the depth of the object that they
     /// are in.
     results: Vec<(usize, usize)>,
     arrays: u64,
@@ -447,7 +447,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns where the number stands that a gap behind a key begins with.
+    /// Returns where the number is that a gap after a key begins with.
     fn number(&self, gap: Range<usize>) -> Option<Range<usize>> {
         let bytes = &self.text[gap.clone()];
         let blanks = bytes.iter().take_while(|byte| matches!(byte, b':' | b' ' | b'"')).count();
@@ -545,7 +545,7 @@ impl Reader<'_> {
         {
             self.structure.relations.insert(typed.value.start, Relation::Password);
         }
-        // `"keyName": "key1", "value": ...`: what it is stands in the key.
+        // `"keyName": "key1", "value": ...`: what it is is in the key.
         if members.iter().any(|member| member.roles & role::NAME_OF_KEY != 0)
             && let Some(value) = members.iter().find(|member| member.roles & role::VALUE != 0)
         {
@@ -713,11 +713,11 @@ impl Reader<'_> {
     }
 }
 
-/// Says whether a name is one of a secret, or of several.
+/// Returns whether a name is one of a secret, or of several.
 /// Longest description of a field of a form.
 const MAX_FIELD_BYTES: usize = 120;
 
-/// Says whether the description of a field of a form says that it takes a password.
+/// Returns whether the description of a field of a form says that it takes a password.
 fn names_a_password(field: &[u8]) -> bool {
     let lower = field[..field.len().min(MAX_FIELD_BYTES)].to_ascii_lowercase();
     [b"password".as_slice(), b"passwd", b"passphrase", b"passcode"]

@@ -12,7 +12,7 @@ use regex::bytes::{Regex as BytesRegex, RegexBuilder};
 use super::hexdump;
 use super::view::{Layers, View};
 
-/// Most prefixes of one line that are taken off, one behind the other.
+/// Most prefixes of one line that are taken off, one after the other.
 const MAX_PREFIXES: usize = 6;
 
 /// Longest prefix of a line, all of them together.
@@ -151,7 +151,7 @@ fn sequence_body(rest: &[u8], at: usize) -> usize {
     }
 }
 
-/// Decodes an escape behind any number of backslashes.
+/// Decodes an escape after any number of backslashes.
 fn escape(rest: &[u8]) -> (usize, Option<char>) {
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
     let behind = &rest[slashes..];
@@ -209,12 +209,12 @@ fn hex(digits: &[u8]) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// What may stand before the text of a line, anchored at its beginning. Group 1, if there is one, is kept.
+/// What may be before the text of a line, anchored at its beginning. Group 1, if there is one, is kept.
 static PREFIX: LazyLock<BytesRegex> = LazyLock::new(|| {
     RegexBuilder::new(concat!(
         r"^(?:",
         // Marks of diffs, quotes, comments, lists, tables, traces of shells and transcripts. A mark that may be a part of
-        // what follows needs a gap behind it.
+        // what follows needs a gap after it.
         r"[ \t]*(?:\+{1,4}|-|>{1,4}|<|\||\*{1,2}|#{1,6}|//[/!]?|/\*+|--|;{1,3}|%|\$|~|!|REM|rem|::|dnl|<!--|•|·|»|❯|➜|λ|(?:└|├)(?:─)+|=>|\.\.\.)[ \t]",
         r"|[ \t]*(?:>|│|┃|║|▏|▎|▌|┆|╎|┊|\||//|#)+[ \t]?",
         r"|\+{1,3}|-",
@@ -246,7 +246,7 @@ static OPENING: LazyLock<BytesRegex> = LazyLock::new(|| {
         .expect("the built-in patterns are tested")
 });
 
-/// Says whether the first byte behind a line's indentation may begin a prefix. It is one of marks, digits, brackets or
+/// Returns whether the first byte after a line's indentation may begin a prefix. It is one of marks, digits, brackets or
 /// letters of tags; the latter are followed by a bar, a bracket or a colon with a number.
 fn may_have_prefix(line: &[u8]) -> bool {
     let trimmed = line.trim_ascii_start();
@@ -314,7 +314,7 @@ fn prefix_length(line: &str) -> usize {
                 .strip_prefix("$ ")
                 .is_some_and(|typed| typed.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'));
             let dashes = trimmed.bytes().take_while(|byte| *byte == b'-').count();
-            // Behind another prefix a gap is the indentation of what follows, and a dash an item of a list.
+            // After another prefix a gap is the indentation of what follows, and a dash an item of a list.
             let is_indented = at > 0 && at != opened && rest.starts_with([' ', '\t']);
             let is_item = trimmed.starts_with("- ") && (at > opened || trimmed.len() < rest.len());
             is_indented
@@ -338,7 +338,7 @@ fn prefix_length(line: &str) -> usize {
     at
 }
 
-/// Says whether a line is one of a table with bars at both of its ends, or draws a border of it.
+/// Returns whether a line is one of a table with bars at both of its ends, or draws a border of it.
 fn is_row(line: &str) -> bool {
     let line = line.trim_end().as_bytes();
     let has_bars = || memchr::memchr_iter(b'|', line).count() >= 3;
@@ -350,7 +350,7 @@ fn is_row(line: &str) -> bool {
     }
 }
 
-/// Returns the length of a right-aligned number with a tab behind it.
+/// Returns the length of a right-aligned number with a tab after it.
 fn number_and_tab(line: &[u8]) -> Option<usize> {
     let blanks = line.iter().take(8).take_while(|byte| **byte == b' ').count();
     let digits = line[blanks..].iter().take(8).take_while(|byte| byte.is_ascii_digit()).count();
@@ -433,7 +433,7 @@ fn joint(bytes: &[u8], quote: usize) -> Option<usize> {
     adds(behind, ADDITIONS).or_else(|| adds(name, METHODS)).and_then(|at| opening(skip(at, is_blank)))
 }
 
-/// Says whether there may be something to join.
+/// Returns whether there may be something to join.
 fn joins(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr3_iter(b'"', b'\'', b'`', bytes).any(|quote| joint(bytes, quote).is_some())
@@ -444,7 +444,7 @@ fn joins(text: &str) -> bool {
         })
 }
 
-/// Words of calls that put strings together which stand in a list.
+/// Words of calls that put strings together which are in a list.
 static JOINERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -456,7 +456,7 @@ static JOINERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// How many of [`JOINERS`] put strings together whatever their first argument is.
 const SURE_JOINERS: usize = 6;
 
-/// Returns where the first piece begins of strings that a call puts together, if a separator or a format stands before them
+/// Returns where the first piece begins of strings that a call puts together, if a separator or a format is before them
 /// that adds nothing: `join("", ["ab", "cd"])`, `format("%s%s", "ab", "cd")`. `at` is the end of the word for the call.
 fn behind_format(bytes: &[u8], at: usize) -> Option<usize> {
     let skip = |from: usize, test: fn(&u8) -> bool| {
@@ -481,7 +481,7 @@ fn behind_format(bytes: &[u8], at: usize) -> Option<usize> {
 /// Longest list of strings that are put together.
 const MAX_LIST_BYTES: usize = 600;
 
-/// Returns where the lists stand whose strings a call puts together: its arguments, or what it is called on, in order and
+/// Returns where the lists are whose strings a call puts together: its arguments, or what it is called on, in order and
 /// apart.
 fn lists(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut lists: Vec<Range<usize>> = Vec::new();
@@ -516,7 +516,7 @@ fn lists(bytes: &[u8]) -> Vec<Range<usize>> {
     lists
 }
 
-/// Returns where the string begins that is the next of a list behind what a quote ends.
+/// Returns where the string begins that is the next of a list after what a quote ends.
 fn next_in_list(bytes: &[u8], quote: usize) -> Option<usize> {
     let skip = |from: usize| {
         from + bytes[from..].iter().take(MAX_JOINT_GAP_BYTES).take_while(|byte| byte.is_ascii_whitespace()).count()
@@ -533,7 +533,7 @@ fn join(text: &str) -> Option<View> {
     let mut copied = 0;
     let mut is_changed = memchr::memmem::find(bytes, b"\\\n").is_some();
     let lists = lists(bytes);
-    // What stands before the first piece is left out, so that the name before it has a value.
+    // What is before the first piece is left out, so that the name before it has a value.
     let mut heads = JOINERS
         .find_iter(bytes)
         .filter_map(|joiner| {
@@ -581,7 +581,7 @@ fn copy_joined_lines(text: &str, range: Range<usize>, view: &mut View) {
         view.copy(text, start..start + at);
         let line = &bytes[memchr::memrchr(b'\n', &bytes[..start + at]).map_or(0, |end| end + 1)..start + at];
         start += at + 2;
-        // In a string of YAML the indentation of the next line is no part of it, and no password has blanks in it.
+        // In a string of YAML the indentation of the next line is no part of it, and no password has spaces in it.
         let is_open = line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
         if is_open && line.last().is_some_and(u8::is_ascii_graphic) {
             let blanks = bytes[start..range.end].iter().take(MAX_JOINT_GAP_BYTES);

@@ -51,7 +51,7 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], marks: Marks, found: &mut
     }
 }
 
-/// Says whether a name of a secret stands beside a delimiter, as a heading or the name of a row does.
+/// Returns whether a name of a secret is beside a delimiter, as a heading or the name of a row does.
 fn has_heading(text: &str, names: &[Range<usize>]) -> bool {
     let bytes = text.as_bytes();
     let is_mark = |byte: &u8| matches!(byte, b' ' | b'"' | b'`' | b'*');
@@ -71,14 +71,14 @@ fn has_heading(text: &str, names: &[Range<usize>]) -> bool {
     })
 }
 
-/// Says whether a name of several words with blanks between ends in another, as `Secret Access Key`.
+/// Returns whether a name of several words with spaces between ends in another, as `Secret Access Key`.
 fn is_spaced_name(text: &str, name: &Range<usize>) -> bool {
     let before = &text.as_bytes()[name.start.saturating_sub(MAX_PADDING_BYTES)..name.start];
     let words = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
     text.get(name.start - words..name.end).is_some_and(|whole| sensitive_name(whole.trim()).is_some())
 }
 
-/// Says whether a text ends in the gap between two aligned columns, or begins with one.
+/// Returns whether a text ends in the gap between two aligned columns, or begins with one.
 fn has_gap(before: &[u8]) -> bool {
     before.ends_with(b"  ") && before.trim_ascii_end().last().is_some_and(u8::is_ascii_graphic)
 }
@@ -88,7 +88,7 @@ fn has_gap_behind(behind: &[u8]) -> bool {
     blanks >= 2 && behind.get(blanks).is_some_and(u8::is_ascii_graphic)
 }
 
-/// Most blanks between a heading and its delimiter.
+/// Most spaces between a heading and its delimiter.
 const MAX_PADDING_BYTES: usize = 40;
 
 /// Returns what each column holds.
@@ -102,7 +102,7 @@ fn kinds<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<Option<(Kind, Strin
     headings.take(MAX_COLUMNS).map(named).collect()
 }
 
-/// Says whether a cell may be a heading.
+/// Returns whether a cell may be a heading.
 fn is_heading(cell: &str) -> bool {
     let cell = cell.trim().trim_matches(['"', '`', '\'', '*']);
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'-' | b'.');
@@ -192,7 +192,7 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether a line only draws the border of a table.
+/// Returns whether a line only draws the border of a table.
 fn is_ruler(line: &str) -> bool {
     let trimmed = line.trim();
     trimmed.chars().all(|c| {
@@ -276,7 +276,7 @@ fn rejoined(cells: &[Range<usize>], kinds: &[Option<(Kind, String)>]) -> Option<
     Some(vec![(cells[at].start..cells[at + surplus].end, name.clone(), kind.clone())])
 }
 
-/// Says whether the headings of two columns are those of names and values.
+/// Returns whether the headings of two columns are those of names and values.
 fn is_of_names(first: &str, second: &str) -> bool {
     let lower = |text: &str| bare(text).to_ascii_lowercase();
     let (first, second) = (lower(first), lower(second));
@@ -303,12 +303,12 @@ fn bare(cell: &str) -> &str {
     cell.trim().trim_matches(['"', '`', '\'', '*'])
 }
 
-/// Spells a name so that whatever stands beside it is its value.
+/// Spells a name so that whatever is beside it is its value.
 fn variable(name: &str) -> String {
     format!("{}_", name.to_ascii_uppercase())
 }
 
-/// Finds the columns of tables without delimiters: what stands below a heading, and the values beside their names.
+/// Finds the columns of tables without delimiters: what is below a heading, and the values beside their names.
 fn find_aligned(text: &str, found: &mut Vec<Found>) {
     let mut columns: Vec<(usize, Option<(Kind, String)>)> = Vec::new();
     let mut is_named = false;
@@ -338,7 +338,7 @@ fn find_aligned(text: &str, found: &mut Vec<Found>) {
         if !columns.is_empty() && rows < MAX_ROWS {
             let mut is_row = false;
             for cell in &cells {
-                // The last column that begins at or before the cell, if the one behind it does not.
+                // The last column that begins at or before the cell, if the one after it does not.
                 let column = columns.iter().rposition(|(from, _)| *from <= cell.start).map(|at| &columns[at]);
                 if let Some((from, Some((kind, name)))) = column.filter(|(from, _)| *from == cell.start) {
                     let _ = from;
@@ -368,7 +368,7 @@ fn find_aligned(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// Splits a line where two blanks or more stand.
+/// Splits a line where two spaces or more are.
 fn aligned_cells(line: &str) -> Vec<Range<usize>> {
     let bytes = line.as_bytes();
     let mut cells: Vec<Range<usize>> = Vec::new();
@@ -386,7 +386,7 @@ fn aligned_cells(line: &str) -> Vec<Range<usize>> {
     cells
 }
 
-/// Says whether a delimiter is a bar, which may also be a border.
+/// Returns whether a delimiter is a bar, which may also be a border.
 fn is_bar(delimiter: char) -> bool {
     matches!(delimiter, '|' | '│' | '┃' | '║')
 }
@@ -427,7 +427,7 @@ fn push(text: &str, cell: Range<usize>, name: &str, kind: &Kind, found: &mut Vec
     }
 }
 
-/// Looks at the rows in parentheses behind `VALUES`.
+/// Looks at the rows in parentheses after `VALUES`.
 fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], found: &mut Vec<Found>) {
     if columns.iter().all(Option::is_none) {
         return;

@@ -1,4 +1,4 @@
-//! Where in a text a secret may be given away by what stands around it, so that only those places are looked at closely.
+//! Where in a text a secret may be given away by what is around it, so that only those places are looked at closely.
 
 use std::ops::{BitOrAssign, Range};
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::providers::{LOOSE, SHAPES};
 use super::search::{Case, Search};
 use super::{calls, commands, contexts, outputs, resources};
 
-/// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
+/// How far before what gives a secret away its context may begin, and how far after it may end. Both go on to the end of
 /// their line.
 const BEFORE_BYTES: usize = 640;
 const BEHIND_BYTES: usize = 1024;
@@ -25,7 +25,7 @@ const WIDE_BYTES: usize = 16 << 10;
 /// Longest text that is looked at as a whole.
 const SMALL_BYTES: usize = 1536;
 
-/// Words that give a secret away wherever they stand, beside those of [`contexts`].
+/// Words that give a secret away wherever they are, beside those of [`contexts`].
 const WORDS: &[&str] = &[
     "bearer",
     "basic ",
@@ -102,7 +102,7 @@ static HINTS: LazyLock<(Search, Vec<Hint>)> = LazyLock::new(|| {
     texts.extend(calls::trigger_words().map(|word| (word.to_owned(), Hint::Call)));
     texts.extend(outputs::trigger_words().map(|word| (word.to_owned(), Hint::Output)));
     texts.extend(commands::trigger_words().map(|word| (format!("{word} "), Hint::Program)));
-    // Anchors that words do not have, so that a token is found that something stands in the middle of.
+    // Anchors that words do not have, so that a token is found that something is in the middle of.
     let anchors = SHAPES.iter().filter(|shape| !LOOSE.contains(&shape.kind.as_str())).flat_map(|shape| shape.anchors);
     texts.extend(
         anchors
@@ -121,7 +121,7 @@ fn is_telling(anchor: &str) -> bool {
 /// Longest text with colours that is looked at as a whole.
 const MAX_COLOURED_BYTES: usize = 16 << 10;
 
-/// Says whether a text has control sequences of a terminal, real or escaped.
+/// Returns whether a text has control sequences of a terminal, real or escaped.
 fn has_colours(bytes: &[u8]) -> bool {
     memchr::memchr(0x1b, bytes).is_some() || memchr::memmem::find(bytes, b"1b[").is_some()
 }
@@ -130,7 +130,7 @@ fn has_colours(bytes: &[u8]) -> bool {
 pub(crate) fn windows(text: &str) -> Vec<Window> {
     let (search, hints) = &*HINTS;
     let bytes = text.as_bytes();
-    // Colours stand between a name and what tells that it is one, so all of a coloured text is looked at.
+    // Colours are between a name and what tells that it is one, so all of a coloured text is looked at.
     if text.len() <= MAX_COLOURED_BYTES && has_colours(bytes) {
         return vec![Window { span: 0..text.len(), needs: Needs::ALL }];
     }
@@ -254,7 +254,7 @@ impl BitOrAssign for Needs {
     }
 }
 
-/// Returns the name that a part stands in, and whether it is one of a secret.
+/// Returns the name that a part is in, and whether it is one of a secret.
 fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     let bytes = text.as_bytes();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
@@ -284,21 +284,21 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     (name, is_secret)
 }
 
-/// Says whether what assigns a value follows, so that a short name is one.
+/// Returns whether what assigns a value follows, so that a short name is one.
 fn has_operator(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 8)];
     let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t' | b']')).count();
     matches!(rest.get(skipped), Some(b'=' | b':' | b',' | b'{'))
 }
 
-/// Says whether a text near a place may be a secret by its letters and digits.
+/// Returns whether a text near a place may be a secret by its letters and digits.
 fn has_candidate(candidates: &mut Option<Vec<usize>>, bytes: &[u8], place: &Range<usize>) -> bool {
     let candidates = candidates.get_or_insert_with(|| contexts::candidates_of(bytes));
     let first = candidates.partition_point(|at| *at + CANDIDATE_BYTES < place.start);
     candidates.get(first).is_some_and(|at| *at <= place.end + CANDIDATE_BYTES)
 }
 
-/// Says whether a name is a word among others: of a sentence, a path or the tag of a log. What stands behind it is neither a
+/// Returns whether a name is a word among others: of a sentence, a path or the tag of a log. What is after it is neither a
 /// value nor the next column of a table.
 fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
     let written = &bytes[name.clone()];
@@ -315,7 +315,7 @@ fn is_of_sentence(bytes: &[u8], name: &Range<usize>) -> bool {
     is_word && begins && ends
 }
 
-/// Says whether what is assigned to a name can be no secret: a number, or less than the shortest secret has. Variables of an
+/// Returns whether what is assigned to a name can be no secret: a number, or less than the shortest secret has. Variables of an
 /// environment may be numbers.
 fn assigns_nothing(bytes: &[u8], name: &Range<usize>) -> bool {
     let rest = &bytes[name.end..bytes.len().min(name.end + 25)];
@@ -336,7 +336,7 @@ fn assigns_nothing(bytes: &[u8], name: &Range<usize>) -> bool {
 /// How far around a word what may be its secret is looked for.
 const CANDIDATE_BYTES: usize = 300;
 
-/// Says whether the name of a program stands apart, with an option or a member behind it on its line.
+/// Returns whether the name of a program is apart, with an option or a member after it on its line.
 fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
     let before = name.start.checked_sub(1).map(|at| bytes[at]);
     let rest = &bytes[name.end..bytes.len().min(name.end + 2000)];
@@ -351,7 +351,7 @@ fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
         || line.starts_with(b"/")
         || memchr::memmem::find(line, b" -").is_some()
         || memchr::memmem::find(line, b" /").is_some();
-    // A program is also a word of sentences and logs, where members and numbers stand behind it as well.
+    // A program is also a word of sentences and logs, where members and numbers are after it as well.
     let may_have_member = || {
         memchr::memchr(b'=', line).is_some()
             || (memchr::memchr(b' ', line).is_some() && line.iter().any(u8::is_ascii_digit))
@@ -359,7 +359,7 @@ fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
     is_apart && (has_option || (may_have_member() && commands::is_command(bytes, name.start)))
 }
 
-/// Says whether what stands at a place is a part of a command behind a prompt.
+/// Returns whether what is at a place is a part of a command after a prompt.
 fn is_typed(bytes: &[u8], at: usize) -> bool {
     let line = &bytes[at.saturating_sub(300)..at];
     let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
@@ -367,7 +367,7 @@ fn is_typed(bytes: &[u8], at: usize) -> bool {
         .any(|pair| matches!(pair[0], b'$' | b'#' | b'%' | b'>' | 0xaf | 0x9c | 0xbb | b'+') && pair[1] == b' ')
 }
 
-/// Says whether a URL has a part before its host.
+/// Returns whether a URL has a part before its host.
 fn has_user(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 400)];
     let end = rest

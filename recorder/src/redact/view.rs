@@ -1,4 +1,4 @@
-//! A text without what surrounds it, and where each piece of it stands in the text as it was written.
+//! A text without what surrounds it, and where each piece of it is in the text as it was written.
 
 use std::borrow::Cow;
 use std::ops::Range;

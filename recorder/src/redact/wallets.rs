@@ -35,7 +35,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let mut at = 0;
     let mut phrase: Vec<Range<usize>> = Vec::new();
     while at < bytes.len() {
-        // The parameters of a colour are no part of the word behind them.
+        // The parameters of a colour are no part of the word after them.
         if bytes[at..].starts_with(b"\x1b[") {
             at += 2 + bytes[at + 2..].iter().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
             at = (at + 1).min(bytes.len());
@@ -52,7 +52,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             found.push(Found::new(word.clone(), WALLET_KEY, Evidence::Shape));
         }
         let is_word = WORD_BYTES.contains(&word.len()) && bytes[word.clone()].iter().all(u8::is_ascii_lowercase);
-        // A word ends what it does not belong to; one blank is all that stands between two words.
+        // A word ends what it does not belong to; one space is all that is between two words.
         let goes_on = phrase.last().is_none_or(|last| last.end + 1 == word.start && bytes[last.end] == b' ');
         if !(is_word && goes_on) {
             push_phrase(text, &phrase, found);
@@ -66,7 +66,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     push_phrase(text, &phrase, found);
 }
 
-/// Adds the words of a phrase if they stand apart and are no sentence.
+/// Adds the words of a phrase if they are apart and are no sentence.
 fn push_phrase(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
     if !PHRASE_WORDS.contains(&words.len()) {
@@ -75,7 +75,7 @@ fn push_phrase(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b';' | b'?' | b'!');
     let before = &bytes[..first.start];
-    // In a sentence a word of small letters stands before it; a number, a name or a mark is one of a layout.
+    // In a sentence a word of lower-case letters is before it; a number, a name or a mark is one of a layout.
     let is_begun = match before.last() {
         Some(b' ') => {
             let trimmed = before.trim_ascii_end();
@@ -87,7 +87,7 @@ fn push_phrase(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
     };
     let behind = &bytes[last.end..];
     let line = &behind[..memchr::memchr2(b'\n', b'\r', behind).unwrap_or(behind.len())];
-    // The border of a box may stand behind it.
+    // The border of a box may be after it.
     let is_ended = match line.first() {
         None => true,
         Some(b' ') => {
@@ -105,7 +105,7 @@ fn push_phrase(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
     }
 }
 
-/// Says whether the checksum of a private key in the wallet import format is right.
+/// Returns whether the checksum of a private key in the wallet import format is right.
 fn is_key(encoded: &[u8]) -> bool {
     const ALPHABET: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     let mut decoded = [0_u8; 40];
