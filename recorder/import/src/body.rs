@@ -5,7 +5,7 @@ use trace_recorder::payloads::Slice;
 /// Index of the buffer that holds whole files and the texts between items.
 const WHOLE: u32 = 0;
 
-/// The comma at the start of [`WHOLE`], for items that do not lie behind one another.
+/// The comma at the start of [`WHOLE`], for items that are not adjacent in a buffer.
 const COMMA: Slice = Slice { buffer: WHOLE, bytes: 0..1 };
 
 /// The JSON text of one item in a buffer of a [`Draft`](crate::Draft).
@@ -52,7 +52,7 @@ impl History {
         if run.bytes.start >= item.start {
             self.runs.pop();
         } else {
-            // The comma in front of the item stays behind.
+            // The comma before the item stays in the buffer.
             run.bytes.end = item.start - 1;
         }
     }
@@ -110,7 +110,7 @@ impl Buffers {
         Ok(ItemText { buffer, start, end: bytes.len() })
     }
 
-    /// Appends a text that is a file of its own, or a part of one.
+    /// Appends a text that is a whole file, or a part of one.
     pub(crate) fn whole(&mut self, text: &[u8]) -> Slice {
         let bytes = &mut self.0[WHOLE as usize];
         let start = bytes.len();

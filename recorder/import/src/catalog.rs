@@ -38,7 +38,7 @@ pub struct Listed {
     pub summary: Result<Summary, String>,
 }
 
-/// What a file was recognized as.
+/// The format of a file, and the sessions in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KnownFile {
     stamp: u64,
@@ -139,7 +139,7 @@ impl Catalog {
         if let Some(known) = known.filter(|known| known.names.is_none_or(|known| known == names)) {
             return (known.clone(), false);
         }
-        // Other files came or went: what this one is stays, but not what its sessions are.
+        // Other files were added or removed. That does not change the format of this file, but may change its sessions.
         let found = match known {
             Some(known) => Ok(known.format.as_deref().and_then(format)),
             None => recognize(&file.path),

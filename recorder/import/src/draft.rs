@@ -1,4 +1,4 @@
-//! What a format tells of a session, thread by thread, until it is a bundle.
+//! The events that a format reports about a session, thread by thread, until they become a bundle.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -104,7 +104,7 @@ impl Draft {
 
     /// Returns what the session was read from.
     pub fn reads(&self) -> Reads {
-        // What is missing may lie anywhere when it comes.
+        // A missing file may appear in any place.
         let is_missing = |code| matches!(code, Code::ChildMissing | Code::HistoryMissing);
         let is_incomplete = self.noted().any(|(code, _)| is_missing(code));
         Reads { looks_around: self.reads.looks_around || is_incomplete, ..self.reads.clone() }
@@ -392,7 +392,7 @@ impl Draft {
         }
     }
 
-    /// Makes a bundle of what was told. `path` names the session in messages.
+    /// Makes a bundle of the events. `path` names the session in messages.
     ///
     /// # Errors
     ///

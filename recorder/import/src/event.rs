@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trace_recorder::format::EventPayload;
 use trace_recorder::format::import::Place;
 
-/// When an event happened, as far as a file says it.
+/// When an event happened, if the file says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
     /// At this time, in milliseconds since the Unix epoch.

@@ -45,7 +45,7 @@ impl Following {
         }
         self.seen = None;
         for reading in 1.. {
-            // What is written while the session is read shows as a change at the next call.
+            // A file that is written while the session is read counts as changed at the next call.
             let seen = Seen::of(&self.session, &self.sources);
             let bundle = sessions::open(&self.session)?;
             let sources = bundle.import().map(|record| record.sources.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What an importer of one format has to offer.
+//! The interface of an importer for one format.
 
 use std::path::{Path, PathBuf};
 

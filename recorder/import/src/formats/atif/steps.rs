@@ -160,7 +160,7 @@ impl<'s> Teller<'s> {
         self.last = Stamp { time: Time::Unknown, place };
         let named = facts.turn_id.as_deref();
         let is_next = match named {
-            // What is late of an earlier turn does not begin it again.
+            // A late step of an earlier turn does not begin that turn again.
             Some(named) => self.turn.as_deref() != Some(named) && !self.is_told(named),
             None => !self.thread.is_in_turn() || &*step.source == "user" && self.has_agent,
         };

@@ -86,7 +86,8 @@ impl<'a> Teller<'_, 'a> {
         let line = &last.line;
         let message = line.message.as_ref();
         let usage = message.and_then(|message| message.usage.as_ref()).map(tokens);
-        // The output of programs has the figures of the start of an answer unless it says how the answer ended.
+        // In the output for programs, a line has the token counts from the start of the answer, unless the line says
+        // how the answer ended.
         let is_final = !self.material.is_linear || message.is_some_and(|message| message.stop_reason.is_some());
         if usage.is_none() || !is_final {
             self.draft.note(Code::NoUsage, Some(entry.place));

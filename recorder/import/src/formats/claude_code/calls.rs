@@ -179,7 +179,7 @@ impl<'a> Teller<'_, 'a> {
             return ExecutionStatus::Cancelled;
         }
         let child = open.spawned.map(|spawned| &self.material.kin.children[self.told.spawned[spawned].child]);
-        // Version 2.1.197 says that a child completed whose last request failed. The error is its answer then.
+        // Version 2.1.197 reports a child as completed even if its last request failed. The error is its answer then.
         let answers_error = *open.tool.kind() == ToolKind::SpawnAgent && text.starts_with("API Error:");
         let has_failed = child.is_some_and(|child| child.has_failed) || answers_error;
         let has_failed = has_failed && !is_background(self.entry(index));

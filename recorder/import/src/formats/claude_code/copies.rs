@@ -1,4 +1,4 @@
-//! Lines that a session took over from another one, such as the one that it was forked from.
+//! Lines that a session copied from another one, such as the session that it was forked from.
 
 use std::fs;
 use std::path::{Path, PathBuf};

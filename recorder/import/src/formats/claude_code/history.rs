@@ -1,12 +1,13 @@
-//! The history of a thread as far as a line of the file tells it: a tree, of which one branch lives.
+//! The history of a thread up to a line of its file. The lines form a tree, and one branch of it is the current
+//! conversation.
 
 use super::tables::Map;
 use crate::body::{History, ItemText};
 
-/// How many lines may be brought back from branches that were left, for each line of the file.
+/// Most lines that may be restored from abandoned branches, per line of the file.
 const MAX_RESTORED_PER_LINE: usize = 16;
 
-/// The message of all lines that a replaced history begins with: they do not leave one another.
+/// The message number of all lines that begin a replaced history, so that none of them starts another branch.
 const KEPT: u32 = u32::MAX;
 
 /// A block of a line, as a part of the history.
@@ -27,7 +28,7 @@ pub(crate) struct Piece {
 /// A line with its place in the tree.
 #[derive(Debug)]
 struct Node {
-    /// Its place in the branch that lives, if it lives.
+    /// Its position in the current branch. `None` if it is not part of that branch.
     at: Option<u32>,
     before: Option<u32>,
     group: Option<u32>,
@@ -117,7 +118,7 @@ impl<'a> Tree<'a> {
         self.live.push(number);
     }
 
-    /// Makes the branch of `parent` the one that lives.
+    /// Makes the branch of `parent` the current one.
     fn go_to(&mut self, parent: u32, group: Option<u32>) -> Vec<Piece> {
         if self.nodes[parent as usize].epoch != self.epoch {
             return Vec::new();
@@ -152,7 +153,7 @@ impl<'a> Tree<'a> {
         let found = &self.nodes[node as usize];
         let mut end = found.at.map_or(0, |at| at as usize + 1);
         let last = self.live.last().and_then(|last| self.nodes[*last as usize].group);
-        // The blocks of a message and the results of its calls hang on one another in any order.
+        // The blocks of a message and the results of its calls follow one another in any order.
         if last.is_some() && (last == found.group || last == group) {
             return self.live.len();
         }
@@ -164,7 +165,7 @@ impl<'a> Tree<'a> {
         end
     }
 
-    /// Leaves the lines of the branch behind the first `end` ones.
+    /// Removes the lines of the branch after the first `end` ones.
     fn cut(&mut self, end: usize) -> Vec<Piece> {
         let mut left = Vec::new();
         for number in self.live.drain(end.min(self.live.len())..) {
@@ -218,7 +219,7 @@ impl<'a> Tree<'a> {
         self.filled = 0;
     }
 
-    /// Brings lines back after the history was replaced, behind those that replace it.
+    /// Restores lines after the history was replaced. They come after the lines that replace it.
     pub(crate) fn keep<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) {
         for id in ids {
             let Some(number) = self.by_id.get(id).copied() else { continue };

@@ -1,4 +1,4 @@
-//! A session: its root, its children, and what leads from one to the other.
+//! A session: its root, its children, and the calls that lead from one to the other.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -148,7 +148,7 @@ fn split<'a>(lines: &'a [Entry<'a>]) -> (Vec<&'a Entry<'a>>, Vec<ChildLines<'a>>
         }
         let parent = entry.line.parent.as_deref();
         let known = parent.and_then(|parent| side_of.get(parent)).copied();
-        // A line whose parent was lost goes on with the last child. One that hangs on the root begins another.
+        // A line whose parent was lost belongs to the last child. A line that follows the root begins another child.
         let is_lost = parent.is_some_and(|parent| !of_main.contains(parent));
         let last = sides.len().checked_sub(1).filter(|_| is_lost);
         let side = known.or(last).unwrap_or_else(|| {

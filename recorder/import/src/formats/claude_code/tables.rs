@@ -1,4 +1,5 @@
-//! Tables of ids. Their hashes need not withstand anybody: a transcript slows down only its own import.
+//! Hash tables of ids. Their hash function does not resist attacks: a hostile transcript slows down only its own
+//! import.
 
 use std::hash::BuildHasher;
 

@@ -1,4 +1,4 @@
-//! What is known of a thread while its lines are told, and the tree of its lines.
+//! The state of a thread while its lines are turned into events, and the tree of its lines.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ use crate::thread::{InferenceId, ThreadWriter, ToolId};
 pub(super) struct Turn {
     /// The id that its lines repeat.
     pub(super) prompt: Option<String>,
-    /// Whether the model said its last word.
+    /// Whether the model has given its final answer.
     pub(super) is_answered: bool,
     /// Whether results of tools are the last thing that was said.
     pub(super) has_results: bool,

@@ -96,7 +96,7 @@ impl<'a> Entry<'a> {
         Stamp { time: self.at.map_or(Time::Unknown, Time::At), place: self.place }
     }
 
-    /// Returns the place of the line for an event whose time it does not tell.
+    /// Returns the place of the line, without a time, for an event whose time the line does not say.
     pub(crate) fn untimed(&self) -> Stamp {
         Stamp { time: Time::Unknown, place: self.place }
     }

@@ -95,7 +95,7 @@ impl<'a> Teller<'_, 'a> {
                 self.keep(index);
                 self.touch(index);
                 if self.turn.is_none() {
-                    // A command may be a prompt in disguise; what follows it belongs to it.
+                    // A command may stand for a prompt. The lines after it belong to it.
                     let is_command = entry.first_text().is_some_and(is_command);
                     self.pending = self.pending.filter(|_| !is_command).or(Some(index));
                 }

@@ -25,7 +25,7 @@ const ERRORS: [&str; 6] = [
     "exec_command failed",
 ];
 
-/// What stands in the output of a call that was stopped together with its turn.
+/// The output of a call that was stopped together with its turn contains this text.
 const ABORTED: &str = "aborted by user";
 
 /// The beginning of the output of a command that goes on in the background; the number of its terminal follows.

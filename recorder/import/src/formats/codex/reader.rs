@@ -35,7 +35,7 @@ const CUT_ANSWER: &str = "The answer ended before it was complete.";
 /// Error of a model call that left nothing in the file.
 const NO_ANSWER: &str = "The file has no answer to this request.";
 
-/// How many files a history may go back through.
+/// Most files that a history may be spread over.
 const MAX_BASES: usize = 64;
 
 /// A turn that has ended.

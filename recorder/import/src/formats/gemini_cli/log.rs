@@ -1,4 +1,4 @@
-//! Chat files: a log of patches, folded into messages and what happened to the history.
+//! Reads a chat file, which is a log of patches, into messages and changes of the history.
 
 use std::collections::HashMap;
 use std::path::Path;

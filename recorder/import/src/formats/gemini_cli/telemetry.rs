@@ -18,7 +18,7 @@ use crate::time::millis;
 /// Name of the file.
 const FILE: &str = "telemetry.log";
 
-/// Milliseconds by which the record of a response and its message differ at most.
+/// Most milliseconds between the record of a response and its message.
 const MAX_DISTANCE_MS: u64 = 2_000;
 
 /// Roles of requests that belong to a thread. The program also asks models for itself, such as for a summary.

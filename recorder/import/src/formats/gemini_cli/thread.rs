@@ -51,7 +51,7 @@ pub(crate) struct Spawned {
     pub(crate) answer: Option<(Awaited, String, Option<i64>)>,
 }
 
-/// What leads from a parent to a child.
+/// How a parent refers to a child.
 #[derive(Debug)]
 pub(crate) struct Link {
     /// The thread of the parent.
@@ -222,7 +222,7 @@ impl Teller<'_, '_> {
         }
         let text = text(&parts);
         let is_context = text.starts_with(CONTEXT);
-        // A child has one task. What comes later reminds it of that.
+        // A child has one task. Later prompts are reminders of it.
         let is_reminder = self.is_child && self.turns > 0;
         let is_prompt = !is_context && !is_reminder;
         if is_prompt {

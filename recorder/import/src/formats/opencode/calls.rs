@@ -29,7 +29,7 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) exit: Option<i32>,
     /// The session of the child that it started.
     pub(crate) child: Option<String>,
-    /// What it is about, the task and the kind of agent, for a child.
+    /// The task and the kind of agent, if the call started a child.
     pub(crate) task: Task,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct TaskCall {
     pub(crate) answer: Option<(Awaited, String)>,
 }
 
-/// What leads from a parent to a child.
+/// How a parent refers to a child.
 #[derive(Debug)]
 pub(crate) struct Link {
     /// The thread of the parent.
@@ -61,7 +61,7 @@ pub(crate) fn tell(loaded: &Loaded, mut info: ThreadInfo, link: Option<&Link>, d
     info.model = entries.iter().find_map(|entry| entry.message.model.as_deref()).map(str::to_owned);
     let spawned = link.and_then(|link| link.spawned.as_ref());
     let mut clock = Clock::default();
-    // A fork in which nothing happened yet would be empty without what it took over.
+    // A fork without prompts of its own would be empty without the copied messages.
     let shows_copies = entries.iter().all(|entry| entry.is_copy);
     let first = entries.first().and_then(|entry| entry.message.time.created());
     let created = first.filter(|_| shows_copies).or(loaded.info.created);

@@ -1,4 +1,4 @@
-//! Which dialect a span is of, and what it tells in it.
+//! The dialects of spans: which one a span belongs to, and what the span says.
 
 use super::facts::{Agent, Model, Part, Tool, Turn};
 use super::message::Said;

@@ -27,11 +27,11 @@ pub(super) enum Part {
 pub(super) struct Agent<'s> {
     /// The name for people. Empty if it has none.
     pub(super) name: &'s str,
-    /// What tells the agent from others.
+    /// Identifies the agent among the agents of the session.
     pub(super) key: Option<&'s str>,
     /// The conversation that the agent takes part in.
     pub(super) conversation: Option<&'s str>,
-    /// Who the thread was that the span is an export of.
+    /// The thread that the span is an export of.
     pub(super) thread: Option<Thread<'s>>,
 }
 

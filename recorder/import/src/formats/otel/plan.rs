@@ -149,7 +149,7 @@ fn drop_doubles(spans: &[Span], nodes: &mut [Node], order: &[usize]) {
 
 /// Finds the agent, the tool and the turn that each span is part of.
 fn place(spans: &[Span], nodes: &mut [Node], order: &[usize]) {
-    // Spans of agents that only hold other agents are none.
+    // A span of an agent that only contains other agents is no thread.
     let mut nearest: Vec<Option<usize>> = vec![None; nodes.len()];
     let mut has_work = vec![false; nodes.len()];
     let mut has_agents = vec![false; nodes.len()];
@@ -191,7 +191,7 @@ struct Threads<'p, 's> {
     threads: &'p mut Vec<ThreadPlan>,
     /// The thread of each span of an agent.
     of_agent: HashMap<usize, usize>,
-    /// The last thread of each agent above which is no other.
+    /// The last thread of each agent that has no parent agent.
     by_key: HashMap<String, usize>,
     /// The last thread of each conversation that a child has apart from its parent.
     by_conversation: HashMap<(usize, String), usize>,
@@ -307,7 +307,7 @@ impl<'p, 's> Threads<'p, 's> {
             if let Some(thread) = self.by_key.get(key) {
                 return *thread;
             }
-            // The name of a tool may stand where that of an agent does.
+            // Some programs put the name of a tool where the name of the agent belongs.
             if self.nodes[index].part != Part::Tool || facts.thread.is_some() {
                 let key = key.to_owned();
                 let thread = self.push(ThreadPlan { span: Some(index), ..ThreadPlan::default() });
@@ -335,7 +335,7 @@ impl ThreadPlan {
             self.turns.push(TurnPlan { from: TurnSource::Span(index), run, steps: Vec::new() });
         }
         for (run, held) in self.runs.iter().zip(held) {
-            // The span of an exported thread is no turn.
+            // The span of an exported thread does not count as a turn.
             if !held && nodes[*run].dialect != Dialect::Own {
                 self.turns.push(TurnPlan { from: TurnSource::Span(*run), run: Some(*run), steps: Vec::new() });
             }
