@@ -13,7 +13,7 @@ const MAX_NODES: usize = 6;
 
 fuzz_target!(|data: &[u8]| {
     let session = bundle::session(data);
-    for view in [View::Agents, View::Turns, View::Calls, View::Causal] {
+    for &view in View::ALL {
         for max_nodes in [MAX_NODES, usize::MAX] {
             let options = Options { max_nodes, ..Options::new(view) };
             let Ok(diagram) = Diagram::new(&session, &options) else { continue };

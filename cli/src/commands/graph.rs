@@ -5,7 +5,8 @@ mod target;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use trace_viz::diagram::{DEFAULT_MAX_NODES, Diagram, DiagramError, Options, Rule, View};
 
 use self::format::{Format, Layout};
@@ -50,8 +51,9 @@ pub(crate) struct GraphArgs {
     /// The bundle
     bundle: PathBuf,
     /// The view: agents, turns, calls or causal
-    #[arg(long, value_name = "VIEW", default_value = "agents", hide_possible_values = true)]
-    view: ViewName,
+    #[arg(long, value_name = "VIEW", default_value = View::Agents.as_str(), hide_possible_values = true)]
+    #[arg(value_parser = views())]
+    view: View,
     /// The output format: dot, svg, png, mermaid or json [default: by the extension of -o, or dot]
     #[arg(short, long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
@@ -75,24 +77,11 @@ pub(crate) struct GraphArgs {
     collapse: Vec<Collapse>,
 }
 
-/// The view that is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ViewName {
-    Agents,
-    Turns,
-    Calls,
-    Causal,
-}
-
-impl From<ViewName> for View {
-    fn from(name: ViewName) -> Self {
-        match name {
-            ViewName::Agents => Self::Agents,
-            ViewName::Turns => Self::Turns,
-            ViewName::Calls => Self::Calls,
-            ViewName::Causal => Self::Causal,
-        }
-    }
+/// Returns the parser of `--view`, which knows the names of all views.
+fn views() -> impl TypedValueParser<Value = View> {
+    let names = View::ALL.iter().map(|view| view.as_str());
+    PossibleValuesParser::new(names)
+        .try_map(|name| View::ALL.iter().copied().find(|view| view.as_str() == name).ok_or("there is no such view"))
 }
 
 /// A value of `--collapse`.
@@ -139,7 +128,7 @@ pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failu
 }
 
 fn options(args: &GraphArgs) -> Result<Options, Failure> {
-    let mut options = Options::new(args.view.into());
+    let mut options = Options::new(args.view);
     options.thread.clone_from(&args.thread);
     options.turn.clone_from(&args.turn);
     options.max_nodes = args.max_nodes;
@@ -170,5 +159,20 @@ fn failure(error: DiagramError) -> Failure {
     match error {
         DiagramError::NothingWrong { .. } | DiagramError::TurnIsFine { .. } => Failure::data(error).with_hint(hint),
         error => Failure::usage(clean(&error.to_string())).with_hint(hint),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_and_the_documentation_describe_every_view() {
+        let document = include_str!("../../../docs/graph.md");
+        for view in View::ALL {
+            let name = view.as_str();
+            assert!(AFTER_HELP.contains(&format!("{name} (")), "the help describes {name}");
+            assert!(document.contains(&format!("\n| `{name}` |")), "docs/graph.md has a row for {name}");
+        }
     }
 }

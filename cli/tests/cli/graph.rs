@@ -4,6 +4,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use serde_json::Value;
+use trace_viz::diagram::View;
 
 use crate::schema::assert_valid;
 use crate::support::{Place, START, troubled, well};
@@ -30,7 +31,7 @@ fn a_recording_is_not_overwritten() {
 #[test]
 fn every_view_is_an_object_of_the_schema() {
     let place = place();
-    for view in ["agents", "turns", "calls", "causal"] {
+    for view in View::ALL.iter().map(|view| view.as_str()) {
         let ran = place.run(&["graph", "bundle", "--view", view, "--format", "json"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{view}");
         assert_valid("graph", &ran.stdout);

@@ -3,18 +3,38 @@
 use serde::{Deserialize, Serialize};
 use trace_explain::ObjectRef;
 
-/// Which part of a session a diagram shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum View {
+/// Declares the views with their names.
+macro_rules! views {
+    ($($(#[$doc:meta])* $view:ident = $name:literal,)*) => {
+        /// Which part of a session a diagram shows.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum View {
+            $($(#[$doc])* #[serde(rename = $name)] $view,)*
+        }
+
+        impl View {
+            /// All views.
+            pub const ALL: &'static [Self] = &[$(Self::$view),*];
+
+            /// Returns the name of the view.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$view => $name,)*
+                }
+            }
+        }
+    };
+}
+
+views! {
     /// Agents, and what they handed to each other.
-    Agents,
+    Agents = "agents",
     /// The turns of each agent, and the tools that they called.
-    Turns,
+    Turns = "turns",
     /// Inference calls, the tool calls that they asked for, and the inference calls that read the outputs.
-    Calls,
+    Calls = "calls",
     /// The chain from the symptom of one turn back to its root cause.
-    Causal,
+    Causal = "causal",
 }
 
 /// A picture of a session. All texts are plain text: shortened, without control characters (except line feeds in

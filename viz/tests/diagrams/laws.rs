@@ -12,8 +12,6 @@ use trace_viz::diagram::{
 
 use crate::sessions::{fleet, for_each_recording, recorded, tree};
 
-const VIEWS: [View; 4] = [View::Agents, View::Turns, View::Calls, View::Causal];
-
 fn options(view: View, max_nodes: usize, collapse: &[Rule]) -> Options {
     Options { max_nodes, collapse: collapse.to_vec(), ..Options::new(view) }
 }
@@ -78,7 +76,7 @@ fn total(diagram: &Diagram) -> u64 {
 fn check(session: &Session) {
     let trace = session.trace();
     let mut ids: HashMap<(View, ObjectRef, Shape), String> = HashMap::new();
-    for view in VIEWS {
+    for &view in View::ALL {
         let whole = drawn(session, &options(view, 1_000_000, &[]));
         for max_nodes in [1, 2, 5, 17, 60] {
             let collapse = if max_nodes == 17 { vec![Rule::Depth(1)] } else { Options::new(view).collapse };
@@ -211,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn of_any_options(which in 0..5usize, view in 0..4usize, max_nodes in 0..80usize, siblings: bool, tools: bool, depth in prop::option::of(0..5usize)) {
+    fn of_any_options(which in 0..5usize, view in 0..View::ALL.len(), max_nodes in 0..80usize, siblings: bool, tools: bool, depth in prop::option::of(0..5usize)) {
         let session = match which {
             0 => recorded(trace_samples::scenes::three_children),
             1 => recorded(trace_samples::scenes::one_agent),
@@ -223,8 +221,8 @@ proptest! {
         collapse.extend(siblings.then_some(Rule::Siblings));
         collapse.extend(tools.then_some(Rule::Tools));
         collapse.extend(depth.map(Rule::Depth));
-        let diagram = drawn(&session, &options(VIEWS[view], max_nodes, &collapse));
-        let again = drawn(&session, &options(VIEWS[view], max_nodes, &collapse));
+        let diagram = drawn(&session, &options(View::ALL[view], max_nodes, &collapse));
+        let again = drawn(&session, &options(View::ALL[view], max_nodes, &collapse));
         prop_assert_eq!(diagram, again);
     }
 }

@@ -8,10 +8,6 @@ use trace_viz::diagram::{Diagram, DiagramError, Options, View};
 
 use super::{dot, mermaid as parser, svg};
 
-/// All views, with names for messages.
-const VIEWS: [(View, &str); 4] =
-    [(View::Agents, "agents"), (View::Turns, "turns"), (View::Calls, "calls"), (View::Causal, "causal")];
-
 /// Returns the test cases of the reducer, the samples, and real recordings.
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -37,7 +33,8 @@ fn every_view_of_every_session_is_a_picture() {
     for (number, path) in bundles().iter().enumerate() {
         // Some folders are no bundles, and some test cases are bundles that cannot be opened.
         let Ok(session) = Session::open(path) else { continue };
-        for (view, name) in VIEWS {
+        for &view in View::ALL {
+            let name = view.as_str();
             let diagram = match Diagram::new(&session, &Options::new(view)) {
                 Ok(diagram) => diagram,
                 Err(DiagramError::NothingWrong { .. }) if view == View::Causal => continue,
