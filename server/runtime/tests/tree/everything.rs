@@ -3,7 +3,7 @@
 //!
 //! Commands take real time, so these tests do not simulate time, and nothing depends on timing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use trace_runtime::item::Activity;
@@ -121,6 +121,13 @@ async fn every_tool_is_in_the_graph() {
     assert!(
         bench.root.history().iter().any(|item| item["output"].as_str().is_some_and(|text| text.contains("got a line")))
     );
+    let history = bench.root.history();
+    let called: BTreeSet<&str> = history.iter().filter_map(|item| item["name"].as_str()).collect();
+    for tool in standard(ToolOptions::default()) {
+        let offered = tool.specification(&bench.root.settings()).expect("plan mode offers every tool");
+        let name = offered["name"].as_str().expect("a name");
+        assert!(called.contains(name), "this session does not call the tool {name}");
+    }
     let calls = bench.reduced().await.calls();
     assert_eq!(
         calls,
