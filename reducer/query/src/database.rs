@@ -169,7 +169,7 @@ impl Builder {
     }
 
     fn finished(self) -> rusqlite::Result<Database> {
-        for table in tables::ALL {
+        for &table in tables::ALL {
             let filled = self.needs.columns.get(table.name());
             schema::index(&self.connection, table as &dyn Table, filled.map_or(&[], Vec::as_slice))?;
         }
@@ -188,7 +188,7 @@ impl Builder {
 
 fn fill(connection: &mut Connection, needs: &Needs, source: &Source<'_>) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    for table in tables::ALL {
+    for &table in tables::ALL {
         let Some(wanted) = needs.columns.get(table.name()) else { continue };
         let columns = table.columns();
         let names: Vec<&str> = wanted.iter().map(|column| columns[*column].name).collect();

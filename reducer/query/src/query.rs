@@ -49,7 +49,7 @@ impl Needs {
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let is_natural = words.contains("natural");
         let mut columns = BTreeMap::new();
-        for table in tables::ALL {
+        for &table in tables::ALL {
             let read = read.get(table.name());
             if read.is_none() && !words.contains(table.name()) {
                 continue;

@@ -39,7 +39,7 @@ pub(crate) fn statement(table: &dyn Table) -> String {
 /// Creates the tables and views, without rows.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     let mut statements = String::from("BEGIN;\n");
-    for table in tables::ALL {
+    for &table in tables::ALL {
         statements.push_str(&statement(table));
         statements.push_str(";\n");
     }

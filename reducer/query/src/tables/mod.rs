@@ -15,7 +15,7 @@ mod tools;
 use crate::table::Filled;
 
 /// All tables, in the order of the documentation.
-pub(crate) static ALL: [&dyn Filled; 19] = [
+pub(crate) static ALL: &[&dyn Filled] = &[
     &bundles::BUNDLES,
     &threads::THREADS,
     &threads::TURNS,
