@@ -10,7 +10,9 @@ const AFTER_HELP: &str = "\
 Examples:
   trace completions bash > ~/.local/share/bash-completion/completions/trace
   trace completions zsh > ~/.zfunc/_trace
-  trace completions fish > ~/.config/fish/completions/trace.fish";
+  trace completions fish > ~/.config/fish/completions/trace.fish
+
+Exit codes: 0 written; 2 wrong usage; 3 an internal error.";
 
 /// Writes a completion script for a shell to stdout
 #[derive(Debug, Args)]

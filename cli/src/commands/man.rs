@@ -8,7 +8,9 @@ use crate::ui::output::Terminal;
 const AFTER_HELP: &str = "\
 Examples:
   trace man | man -l -
-  trace man reduce > ~/.local/share/man/man1/trace-reduce.1";
+  trace man reduce > ~/.local/share/man/man1/trace-reduce.1
+
+Exit codes: 0 written; 2 wrong usage; 3 an internal error.";
 
 /// Writes a manual page to stdout
 #[derive(Debug, Args)]

@@ -427,8 +427,9 @@ fn commands() -> Vec<String> {
 }
 
 #[test]
-fn every_command_has_a_manual_page_examples_and_exit_codes() {
+fn every_command_has_a_manual_page_examples_exit_codes_and_a_place_in_the_readme() {
     let place = Place::new();
+    let readme = include_str!("../../../README.md");
     let commands = commands();
     assert!(commands.len() > 20 && commands.iter().any(|name| name == "reduce"), "{commands:?}");
     for command in &commands {
@@ -436,6 +437,8 @@ fn every_command_has_a_manual_page_examples_and_exit_codes() {
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
         let help = place.run(&[command, "--help"]).stdout;
         assert!(help.contains("\nExamples:\n"), "{command}: its help has no examples");
+        assert!(help.contains("\nExit codes"), "{command}: its help has no exit codes");
+        assert!(readme.contains(&format!("`trace {command}")), "{command}: README.md does not mention it");
     }
     assert!(place.run(&["man"]).stdout.contains("trace\\-reduce(1)"));
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
