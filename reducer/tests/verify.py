@@ -6,8 +6,9 @@
 The verdicts lie beside the bundles of `cases` and `recordings`: `expected.json` is what `codex debug trace-reduce` writes,
 to the byte, `error.txt` what it says of a bundle that it refuses, with `<bundle>` in the place of the bundle's path. Release
 0.169.0 (npm @openai/codex@0.169.0) judges bundles of schema 2, release 0.163.0 those of schema 1; verdicts whose release is
-not given are counted as not asked for. `--trace` has our own program reduce the same bundles, and refuse them with
-`--strict`. Differences give exit status 1; `--write` writes what the peer says now.
+not given are counted as not asked for. A new bundle without a verdict counts as a difference. `--trace` has our own program
+reduce the same bundles, and refuse them with `--strict`. Differences give exit status 1; `--write` writes what the peer says
+now, also for new bundles.
 """
 import argparse
 import concurrent.futures
@@ -46,11 +47,11 @@ def verdict(peer, bundle):
 
 
 def bundles():
-    """Returns the folder of every verdict, its bundle, and the schema of the release that judges it."""
+    """Returns the folder of every bundle, the bundle, and the schema of the release that judges it."""
     for root in ("cases", "recordings"):
         for name in sorted(os.listdir(os.path.join(HERE, root))):
             folder = os.path.join(HERE, root, name)
-            if stored(folder) is None:
+            if not os.path.isdir(folder):
                 continue
             bundle = os.path.join(folder, "bundle")
             is_schema_1 = name.startswith(("v1-", "schema1-"))
@@ -77,7 +78,10 @@ def write(folder, kind, text):
 
 def ours_differs(trace, folder, bundle):
     """Says whether our program makes something else of a bundle than the peer did."""
-    kind, expected = stored(folder)
+    verdict_of_peer = stored(folder)
+    if verdict_of_peer is None:
+        return False
+    kind, expected = verdict_of_peer
     strict, _ = reduce([trace, "reduce", "--strict"], bundle)
     if kind == "error.txt":
         return strict is not None and os.path.basename(folder) != REFUSED_SCHEMA_1
@@ -104,6 +108,8 @@ def main():
                 problems.append("%s: the peer's verdict is another one" % name)
                 if options.write:
                     write(folder, *said)
+        elif stored(folder) is None:
+            problems.append("%s: has no verdict, and its peer is not given" % name)
         if options.trace and ours_differs(options.trace, folder, bundle):
             problems.append("%s: our program makes something else of it" % name)
         return problems
