@@ -2,7 +2,8 @@
 //! thread for each history mode. Each one contains a command, a patch, an interrupted and a failed turn, a name, a fork
 //! whose history begins in the thread, dropped turns, and a compaction.
 //!
-//! The files beside them contain what the app-server of the Codex CLI returned for these threads.
+//! The files beside them contain what the app-server of the Codex CLI returned for these threads; `fixtures/verify.py` asks
+//! it again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
