@@ -2,6 +2,8 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 
+use trace_needs::{Need, skip};
+
 use super::*;
 use crate::settings::Network;
 
@@ -233,7 +235,10 @@ fn what_cannot_be_put_aside_is_told_until_it_can() {
         output.is_ok_and(|output| output.status.success())
     };
     if !chattr("+i") {
-        return;
+        return skip(
+            Need::Programs,
+            "repositories that cannot be put aside: `chattr +i` takes root and a file system with attributes",
+        );
     }
     for _ in 0..2 {
         let words = watch.check().in_words();
