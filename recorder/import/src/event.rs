@@ -58,7 +58,7 @@ pub struct EventRef {
 pub(crate) struct Pending {
     pub(crate) stamp: Stamp,
     pub(crate) turn: Option<Arc<str>>,
-    /// What happened. `None` for a place that is kept for an event which is told later, or never.
+    /// The event. `None` for a reserved place whose event is added later, or never.
     pub(crate) payload: Option<EventPayload<'static>>,
     /// Events of other threads that come before this one whatever the times say.
     pub(crate) causes: Vec<EventRef>,

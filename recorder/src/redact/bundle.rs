@@ -587,7 +587,7 @@ fn name_edits(examiner: &Examiner<'_>, path: &str) -> Vec<Edit> {
     edits
 }
 
-/// Numbers the payloads in the order in which they were written, which is that of their numbers and not of their letters.
+/// Numbers the payloads in the order in which they were written: by the numbers in their names, not alphabetically.
 fn order(payloads: &[PayloadEntry]) -> HashMap<String, u64> {
     let mut paths: Vec<&String> = payloads.iter().map(|payload| &payload.path).collect();
     paths.sort_by_key(|path| (path.len(), *path));

@@ -202,7 +202,7 @@ impl Run {
             return false;
         }
         let [digits, joints, marks] = [Class::Digit, Class::Joint, Class::Mark].map(|class| self.count(class));
-        // Words with dots between are paths of names unless each has a capital.
+        // Words that are joined by dots are paths of names unless each has a capital.
         let is_capitalized = || joints >= 2 && self.count(Class::Capital) == joints + 1;
         digits == 0 && marks <= 1 && (hyphens >= 2 && joints <= 1 || hyphens == 0 && is_capitalized())
     }
@@ -330,7 +330,7 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
 /// Returns whether a value on its own, after what announces a secret, is one: random, a key, or a password of words.
 pub(crate) fn is_announced(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';']);
-    // Letters alone are a word.
+    // A value of letters alone is a word.
     value.len() >= 8
         && !value.bytes().all(|byte| byte.is_ascii_alphabetic())
         && !stands_in(value)

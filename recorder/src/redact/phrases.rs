@@ -22,7 +22,7 @@ const MAX_WORDS: usize = 12;
 const MIN_WORD_BYTES: usize = 3;
 const MAX_WORD_BYTES: usize = 12;
 
-/// Words that interfaces, messages and the names of infrastructure are made of, beside [`CODE_WORDS`].
+/// Words that are common in interfaces, messages and names of infrastructure, in addition to [`CODE_WORDS`].
 const VOCABULARY: &str = "\
     accent access account accounts action actions activate active adapter add address after again agent alert align \
     all already alternate always any apache argocd arrow assets attempt attempts attribute attributes authenticate \

@@ -216,7 +216,7 @@ fn steps(items: Vec<Item>) -> Vec<Vec<Item>> {
     steps
 }
 
-/// Says whether two steps made the same calls and all of them went well.
+/// Returns whether two steps made the same calls and all of them went well.
 fn are_equal(a: &[Item], b: &[Item]) -> bool {
     let is_equal = |(a, b): (&Item, &Item)| {
         a.name == b.name && a.objects.len() == b.objects.len() && a.mark == Mark::Fine && b.mark == Mark::Fine

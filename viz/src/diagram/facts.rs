@@ -316,7 +316,7 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// Says whether something with a mark counts as trouble. A view folds trouble only after everything that went well.
+/// Returns whether something with a mark counts as trouble. A view folds trouble only after everything that went well.
 pub(super) fn is_trouble(mark: Mark) -> bool {
     mark > Mark::Recovered
 }

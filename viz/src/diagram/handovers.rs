@@ -205,7 +205,7 @@ fn word(facts: &Facts<'_>, kind: EdgeKind, tool: Option<ToolIdx>) -> &'static st
     }
 }
 
-/// Says whether a call interrupts an agent without closing it. Both are calls of one kind, so the name of the tool
+/// Returns whether a call interrupts an agent without closing it. Both are calls of one kind, so the name of the tool
 /// decides.
 fn interrupts(facts: &Facts<'_>, tool: ToolIdx) -> bool {
     match &facts.trace.tools[tool].summary {

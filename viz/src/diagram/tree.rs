@@ -230,7 +230,7 @@ fn stem(facts: &Facts<'_>, thread: ThreadIdx) -> String {
     name.chars().filter(|c| !c.is_numeric()).collect()
 }
 
-/// Says whether a folded node may describe its agents as alike: they have the same parent and the same outcome, and
+/// Returns whether a folded node may describe its agents as alike: they have the same parent and the same outcome, and
 /// their names differ only by digits.
 pub(super) fn are_alike(facts: &Facts<'_>, members: &[ThreadIdx]) -> bool {
     let looks = |thread: &ThreadIdx| (facts.family.parent(*thread), facts.thread_mark(*thread), stem(facts, *thread));

@@ -244,7 +244,7 @@ fn is_json(text: &str) -> bool {
     looks_like_it && serde_json::from_str::<Value>(text).is_ok()
 }
 
-/// Says whether a text that the provider calls encrypted really looks like ciphertext.
+/// Returns whether a text that the provider calls encrypted really looks like ciphertext.
 fn is_ciphertext(text: &str) -> bool {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     text.len() >= MIN_CIPHERTEXT_BYTES && text.chars().all(is_base64)

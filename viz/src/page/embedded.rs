@@ -17,7 +17,7 @@ use super::structure::Number;
 /// How much the file form may contain, in bytes of text before escaping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmbedLimits {
-    /// Most bytes of all bodies.
+    /// Most bytes of all bodies together.
     pub bodies: usize,
     /// Most bytes of one body. Longer ones are truncated.
     pub body: usize,

@@ -33,12 +33,12 @@ fn stroke(c: char) -> char {
     }
 }
 
-/// Says whether a character is a part of a Korean letter, which stands alone only where no word is written.
+/// Returns whether a character is a part of a Korean letter, which stands alone only where no word is written.
 pub(crate) fn is_jamo(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}' | '\u{d7b0}'..='\u{d7fb}')
 }
 
-/// Says whether a character belongs to a script with letters that look like Latin ones and with words that contain no
+/// Returns whether a character belongs to a script with letters that look like Latin ones and with words that contain no
 /// Latin letters. Right-to-left and East Asian scripts are excluded, since their words do not look like ASCII words.
 pub(crate) fn is_of_other_alphabet(c: char) -> bool {
     let script = c.script();
@@ -46,14 +46,14 @@ pub(crate) fn is_of_other_alphabet(c: char) -> bool {
     !is_common && !is_east_asian(c) && !is_right_to_left(c)
 }
 
-/// Says whether a character is part of Chinese, Japanese or Korean text.
+/// Returns whether a character is part of Chinese, Japanese or Korean text.
 pub(crate) fn is_east_asian(c: char) -> bool {
     let is_letter =
         matches!(c.script(), Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo);
     is_letter || matches!(c, '\u{3001}'..='\u{303f}' | '\u{30fb}'..='\u{30fc}')
 }
 
-/// Says whether a character is written from right to left.
+/// Returns whether a character is written from right to left.
 pub(crate) fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }

@@ -39,7 +39,7 @@ pub(crate) const CARRIAGE_RETURN: char = '\u{240d}';
 /// Sign for a space that would be invisible.
 pub(crate) const SPACE: char = '\u{2420}';
 
-/// Says whether a character could affect more than its own place: control characters, and characters that reorder or
+/// Returns whether a character could affect more than its own place: control characters, and characters that reorder or
 /// hide the text around them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control() || is_direction(c) || is_separator(c) || is_tag_or_format(c)
@@ -57,22 +57,22 @@ pub(crate) fn always(c: char) -> Option<Oddity> {
     }
 }
 
-/// Says whether a character is one of the signs that stand for other characters.
+/// Returns whether a character is one of the signs that stand for other characters.
 pub(crate) fn is_sign(c: char) -> bool {
     matches!(c, LINE_FEED | TAB | CARRIAGE_RETURN | SPACE)
 }
 
-/// Says whether a character changes the order of the text around it.
+/// Returns whether a character changes the order of the text around it.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Says whether some programs take a character for the end of a line or paragraph.
+/// Returns whether some programs take a character for the end of a line or paragraph.
 fn is_separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Says whether a character is a format character without a glyph that no modern script needs.
+/// Returns whether a character is a format character without a glyph that no modern script needs.
 fn is_tag_or_format(c: char) -> bool {
     matches!(c, '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -81,7 +81,7 @@ fn is_no_character(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Says whether a character is invisible: the default ignorable code points of Unicode, and two with a blank glyph.
+/// Returns whether a character is invisible: the default ignorable code points of Unicode, and two with a blank glyph.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -107,12 +107,12 @@ pub(crate) fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Says whether a character selects one of several glyphs of the character before it.
+/// Returns whether a character selects one of several glyphs of the character before it.
 pub(crate) fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Says whether a mark crosses or encloses its letter, which makes it look like another letter.
+/// Returns whether a mark crosses or encloses its letter, which makes it look like another letter.
 pub(crate) fn is_overlay(c: char) -> bool {
     matches!(c, '\u{334}'..='\u{338}' | '\u{20d2}'..='\u{20d3}' | '\u{20d8}'..='\u{20da}' | '\u{20dd}'..='\u{20e0}' | '\u{20e2}'..='\u{20e8}' | '\u{20ea}'..='\u{20eb}')
 }
@@ -126,13 +126,13 @@ pub(crate) fn is_space(c: char) -> bool {
     get_general_category(c) == GeneralCategory::SpaceSeparator
 }
 
-/// Says whether the glyph of a character depends on the font, because it is unassigned or for private use.
+/// Returns whether the glyph of a character depends on the font, because it is unassigned or for private use.
 pub(crate) fn is_unassigned(c: char) -> bool {
     use GeneralCategory::{PrivateUse, Unassigned};
     matches!(get_general_category(c), PrivateUse | Unassigned)
 }
 
-/// Says whether a character is an emoji or another symbol.
+/// Returns whether a character is an emoji or another symbol.
 pub(crate) fn is_picture(c: char) -> bool {
     use GeneralCategory::{ModifierSymbol, OtherSymbol};
     let is_symbol = || matches!(get_general_category(c), OtherSymbol | ModifierSymbol);

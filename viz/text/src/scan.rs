@@ -149,7 +149,7 @@ impl Scan<'_> {
         self.deceives(c).then_some(Oddity::LookAlike)
     }
 
-    /// Says whether an invisible character has a legitimate use at its place: it selects the glyph of an emoji or an
+    /// Returns whether an invisible character has a legitimate use at its place: it selects the glyph of an emoji or an
     /// ideograph, joins emoji, or joins or separates letters of a script whose letters join.
     fn belongs(&self, c: char) -> bool {
         let Some(before) = self.before else { return false };
@@ -176,7 +176,7 @@ impl Scan<'_> {
         !is_keycap && (self.marks > MAX_MARKS || !has_letter || is_command && is_overlay(c))
     }
 
-    /// Says whether the neighbours of a sign make clear what it is: a part of a drawing next to another part, or a
+    /// Returns whether the neighbours of a sign make clear what it is: a part of a drawing next to another part, or a
     /// multiplication sign that is not within a word.
     fn is_drawn(&self, c: char) -> bool {
         let after = self.rest[c.len_utf8()..].chars().next();
@@ -187,7 +187,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Says whether a character passes for an ASCII character at its place.
+    /// Returns whether a character passes for an ASCII character at its place.
     fn deceives(&self, c: char) -> bool {
         let is_command = self.usage == Usage::Command;
         if c.is_alphanumeric() && is_of_other_alphabet(c) {
@@ -231,13 +231,13 @@ impl Scan<'_> {
     }
 }
 
-/// Says whether a character is a picture that is larger than a sign. Bars, quotes and brackets among the ornaments are not.
+/// Returns whether a character is a picture that is larger than a sign. Bars, quotes and brackets among the ornaments are not.
 fn is_large_picture(c: char) -> bool {
     let is_ornament = matches!(c, '\u{2758}'..='\u{275e}');
     matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1ffff}') && is_picture(c) && !is_ornament
 }
 
-/// Says whether a character is a part of a drawn box.
+/// Returns whether a character is a part of a drawn box.
 fn is_box(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}')
 }
@@ -246,7 +246,7 @@ fn is_east_asian_or_wide(c: char) -> bool {
     is_east_asian(c) || matches!(c, '\u{ff01}'..='\u{ff5e}')
 }
 
-/// Says whether a character belongs to a script of South or South East Asia or to Mongolian. Their letters are joined
+/// Returns whether a character belongs to a script of South or South East Asia or to Mongolian. Their letters are joined
 /// and separated by invisible characters.
 fn is_indic(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{a8e0}'..='\u{a8ff}')

@@ -70,7 +70,7 @@ pub(crate) fn found(session: &Session) -> Vec<Mark> {
     marks
 }
 
-/// Says whether an event of the client protocol is of interest in a timeline.
+/// Returns whether an event of the client protocol is of interest in a timeline.
 pub(crate) fn is_told(event_type: &str) -> bool {
     matches!(event_type, "error" | "stream_error" | "warning" | "guardian_warning" | "turn_aborted")
 }

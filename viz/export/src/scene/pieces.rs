@@ -46,7 +46,7 @@ impl Piece {
         (self.start, Reverse(self.end), rank)
     }
 
-    /// Says whether the piece is a moment.
+    /// Returns whether the piece is a moment.
     pub(crate) fn is_mark(&self) -> bool {
         matches!(self.what, What::Mark(_))
     }

@@ -153,7 +153,7 @@ fn node_stmt(node: &Node) -> DotNode {
     DotNode { id: NodeId(quoted(&node.id), None), attributes }
 }
 
-/// Says whether an arrow points back at a parent. Graphviz ignores such arrows when it ranks nodes, so that a child is
+/// Returns whether an arrow points back at a parent. Graphviz ignores such arrows when it ranks nodes, so that a child is
 /// always to the right of its parent.
 fn goes_back(edge: &Edge) -> bool {
     matches!(edge.style, EdgeStyle::Result | EdgeStyle::Close)

@@ -1,4 +1,4 @@
-//! Tells the steps of one thread.
+//! Turns the steps of one thread into events of a draft.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Tells a trajectory, those that continue it and its children to a draft.
+//! Turns a trajectory, its continuations and its children into events of a draft.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};

@@ -108,7 +108,7 @@ fn is_settled(folders: &[(PathBuf, SystemTime)]) -> bool {
     folders.iter().all(|(_, written)| written.elapsed().is_ok_and(|passed| passed > MAX_CLOCK_STEP))
 }
 
-/// Reads what the sessions of some folders are. Tells also whether all files could be read.
+/// Reads the descriptions of the sessions in some folders. Also returns whether all files could be read.
 fn members(folders: &[(PathBuf, SystemTime)]) -> (Vec<Member>, bool) {
     let mut members = Vec::new();
     let mut is_whole = true;

@@ -372,7 +372,8 @@ impl ThreadPlan {
             while let Some(parent) = nodes[top].parent {
                 top = parent;
             }
-            // A span whose parent is missing is not the top of its trace, and the only request of a trace is no turn around it.
+            // The span is a turn only if it is the top of its trace: its parent is not missing, and it is not itself
+            // the only request of the trace.
             let is_top = spans[top].parent.is_none() && top != *step;
             let from = TurnSource::Trace { step: *step, top: is_top.then_some(top) };
             self.turns.push(TurnPlan { from, run: None, steps: Vec::new() });

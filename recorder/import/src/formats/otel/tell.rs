@@ -1,4 +1,4 @@
-//! Tells the threads of a plan to a draft.
+//! Turns the threads of a plan into events of a draft.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
