@@ -637,7 +637,7 @@ fn colon_behind(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
 }
 
-/// Returns whether a text has an end of a line in it, escaped or not.
+/// Returns whether a text contains a line end, escaped or not.
 fn is_several_lines(text: &[u8]) -> bool {
     memchr::memchr2(b'\n', b'\r', text).is_some() || memchr::memmem::find(text, b"\\n").is_some()
 }
@@ -662,7 +662,7 @@ const COMMANDS: &[&[u8]] = &[b"ENV", b"ARG", b"setx", b"SETX"];
 const DECLARATIONS: &[&[u8]] =
     &[b"export", b"set", b"SET", b"ENV", b"ARG", b"env", b"-e", b"--env", b"declare -x", b"setenv"];
 
-/// Says what is before the place where a name begins.
+/// Returns what precedes a name on its line.
 fn before(bytes: &[u8], start: usize) -> Before {
     let first = start.saturating_sub(MAX_GAP_BYTES);
     let line = &bytes[first..start];

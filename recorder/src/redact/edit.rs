@@ -34,7 +34,7 @@ pub(crate) fn merge(mut edits: Vec<Edit>) -> Vec<Edit> {
     merged
 }
 
-/// Returns whether a span shares anything with one of many that are in order and apart.
+/// Returns whether a span overlaps one of many that are sorted and do not overlap.
 pub(crate) fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
     let first = many.partition_point(|one| span_of(one).end <= span.start);
     many.get(first).is_some_and(|one| span_of(one).start < span.end)

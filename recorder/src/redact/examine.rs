@@ -506,7 +506,8 @@ impl Examiner<'_> {
 /// Bytes around a replacement in a long text that are searched again.
 const REACH_BYTES: usize = 16 << 10;
 
-/// Returns the parts of an edited text around what was replaced in it, in order and apart: all of it if it is short.
+/// Returns the parts of an edited text around its replacements, sorted and without overlaps: the whole text if it is
+/// short.
 fn parts_around(edited: &str, edits: &[Edit]) -> Vec<Range<usize>> {
     if edited.len() <= 4 * REACH_BYTES {
         return std::iter::once(0..edited.len()).collect();

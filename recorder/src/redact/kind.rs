@@ -16,7 +16,7 @@ impl Kind {
         Self(Cow::Borrowed(name))
     }
 
-    /// Takes a name that a user chose, if it can be in a placeholder.
+    /// Parses a name that a user chose. Returns `None` if a placeholder cannot contain it.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let fits = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         (fits && !name.is_empty() && name.len() <= MAX_KIND_BYTES).then(|| Self(Cow::Owned(name.to_owned())))

@@ -135,7 +135,7 @@ fn is_code(word: &[u8]) -> bool {
     (8..=24).contains(&word.len()) && is_plain && !is_mixed && digits >= 2 && parts().all(|part| part.len() >= 3)
 }
 
-/// Returns whether what is after a user is a password, and neither made up anew nor stored as a hash.
+/// Returns whether the text after a user name is a password, and neither a placeholder for a generated one nor a hash.
 fn is_password(value: &str) -> bool {
     !stands_in(value) && !value.starts_with('$') && !matches!(value, "R" | "RANDOM") && !value.contains("[redacted:")
 }

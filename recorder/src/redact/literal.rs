@@ -1,4 +1,4 @@
-//! Tells the literal value of an assignment from what is in its place, where the value may be any word.
+//! Distinguishes the literal value of an assignment from other texts in its place, where the value may be any word.
 //!
 //! A value that looks like words is a secret only where nothing else can be meant: in an environment file, and as a string
 //! under the name of a password. What plainly is no value is let go: references, placeholders, names, paths, code, prose.

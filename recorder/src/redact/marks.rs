@@ -1,4 +1,4 @@
-//! Which of the texts that detectors ask for are in a text, found in one search: most texts have hardly any of them.
+//! Finds out in one search which of the texts that detectors need are in a text: most texts have hardly any of them.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Tells from the name that a value is assigned to whether it is a secret.
+//! Decides by the name that a value is assigned to whether the value is a secret.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -529,7 +529,8 @@ fn is_list(before: &[&str], last: &str) -> bool {
     }
 }
 
-/// Returns whether a name is that of the name of a key, beside which its value is: `keyName`, `secret_id`.
+/// Returns whether a member with this name holds the name of a key, whose value is in another member: `keyName`,
+/// `secret_id`.
 pub(crate) fn names_a_key(name: &str) -> bool {
     let (lower, places) = split(name);
     let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();

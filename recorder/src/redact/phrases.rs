@@ -1,4 +1,4 @@
-//! Tells passwords that are ordinary words from labels, messages, identifiers and names of things.
+//! Distinguishes passwords of ordinary words from labels, messages, identifiers and names of things.
 //!
 //! Both are words with marks between them. What tells them apart is the vocabulary: `meadow-copper-engine` has no word that
 //! interfaces, messages or infrastructure are made of, `reset-form-label` has nothing else. It only counts where a name or a

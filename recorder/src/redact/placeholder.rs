@@ -1,4 +1,4 @@
-//! What is in the place of a secret: `[redacted:kind:hash8]`, and `redacted-kind-hash8` in the names of files.
+//! Placeholders, which replace secrets: `[redacted:kind:hash8]`, and `redacted-kind-hash8` in the names of files.
 
 use std::fmt;
 use std::ops::Range;

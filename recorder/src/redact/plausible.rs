@@ -1,4 +1,4 @@
-//! Tells values that may be secrets from what is in their place: names, code, placeholders, words.
+//! Distinguishes values that may be secrets from other texts in their place: names, code, placeholders, words.
 
 use super::kind::Kind;
 use super::names::PASSWORD;

@@ -254,7 +254,7 @@ fn is_number(run: &str) -> bool {
     run.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether nothing but white space, escaped or not, and headers is between the runs of a key.
+/// Returns whether the runs of a key are separated only by headers and white space, escaped or not.
 fn is_plain(text: &str, body: &Range<usize>, runs: &[Range<usize>]) -> bool {
     let mut at = body.start;
     let is_blank = |gap: &str| {

@@ -1,4 +1,4 @@
-//! Tells texts that a generator made from texts that a person wrote: code, names, words.
+//! Distinguishes texts that a generator made from texts that a person wrote: code, names, words.
 
 /// Shortest text that is taken to be generated.
 const MIN_GENERATED_BYTES: usize = 8;

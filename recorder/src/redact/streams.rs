@@ -535,7 +535,7 @@ impl<'a> Joined<'a> {
         Self { chunks, text, starts, finds }
     }
 
-    /// Returns the parts of the text around the places where pieces meet, in order and apart.
+    /// Returns the parts of the text around the places where pieces meet, sorted and without overlaps.
     fn windows(&self) -> Vec<Range<usize>> {
         if self.chunks.iter().any(|chunk| chunk.form == Form::Base64) {
             return std::iter::once(0..self.text.len()).collect();

@@ -126,7 +126,7 @@ fn has_colours(bytes: &[u8]) -> bool {
     memchr::memchr(0x1b, bytes).is_some() || memchr::memmem::find(bytes, b"1b[").is_some()
 }
 
-/// Returns the places of a text where something may give a secret away, in order and apart.
+/// Returns the parts of a text where something may give a secret away, sorted and without overlaps.
 pub(crate) fn windows(text: &str) -> Vec<Window> {
     let (search, hints) = &*HINTS;
     let bytes = text.as_bytes();
