@@ -40,7 +40,7 @@ fn commands_see_no_keys_of_providers() {
     std::fs::create_dir(place.path("home")).expect("a folder");
     let config = "[model_providers.mine]\nbase_url = \"http://127.0.0.1:9\"\nenv_key = \"A_KEY\"\nenv_http_headers = { x-key = \"ANOTHER_KEY\" }\n";
     std::fs::write(place.path("home/config.toml"), config).expect("writes");
-    let script = r#"RUN [[{"call":"exec_command","args":{"cmd":"echo seen: $A_KEY $ANOTHER_KEY $OPENAI_API_KEY $A_WORD"}}],[{"say":"done"}]]"#;
+    let script = r#"RUN [[{"call":"exec_command","args":{"cmd":"echo seen: $A_KEY $ANOTHER_KEY $OPENAI_API_KEY $A_WORD","yield_time_ms":30000}}],[{"say":"done"}]]"#;
     let output = place
         .command(&[
             "run",
