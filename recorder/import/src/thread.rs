@@ -14,7 +14,7 @@ use trace_recorder::format::{
 
 use crate::body::{History, ItemText};
 use crate::draft::{Draft, Lane};
-use crate::event::{EventRef, Stamp};
+use crate::event::{EventRef, Stamp, Time};
 use crate::item::Item;
 use crate::note::Code;
 use crate::summary::Usage;
@@ -118,6 +118,8 @@ pub struct ToolId {
     call_id: String,
     kind: ToolKind<'static>,
     began: EventRef,
+    /// For a command: a place behind the beginning of the call, with its time. Files tell of the start of a command when it has ended.
+    runtime: Option<(EventRef, Time)>,
 }
 
 /// A place in the thread of a parent for the answer of a child.
@@ -436,7 +438,7 @@ impl ThreadWriter {
             invocation_payload: None,
         };
         let began = self.push(draft, stamp, EventPayload::ToolCallStarted(started));
-        Some(ToolId { id: id.to_owned(), call_id: id.to_owned(), kind, began })
+        Some(ToolId { id: id.to_owned(), call_id: id.to_owned(), kind, began, runtime: None })
     }
 
     /// Begins a tool call. If the session has a call with this id already, the call gets another id, and its items are not
@@ -482,7 +484,10 @@ impl ThreadWriter {
             invocation_payload: invocation,
         };
         let began = self.push(draft, stamp, EventPayload::ToolCallStarted(started));
-        ToolId { id, call_id: call.call_id.to_owned(), kind: call.kind.clone(), began }
+        let is_command = matches!(call.kind, ToolKind::ExecCommand);
+        let place = is_command.then(|| draft.reserve(self.lane, self.turn.as_deref(), stamp));
+        let runtime = place.map(|place| (place, stamp.time));
+        ToolId { id, call_id: call.call_id.to_owned(), kind: call.kind.clone(), began, runtime }
     }
 
     /// Records that the runtime of a tool began, with what it reported.
@@ -494,10 +499,8 @@ impl ThreadWriter {
         report: &(impl Serialize + ?Sized),
         stamp: Stamp,
     ) -> EventRef {
-        let runtime_payload = draft.value(PayloadKind::ToolRuntimeEvent, report);
-        let id = tool.id.clone().into();
-        let started = ToolCallRuntimeStarted { tool_call_id: id, kind: Some(LooseKind(kind)), runtime_payload };
-        self.push(draft, stamp, EventPayload::ToolCallRuntimeStarted(started))
+        let started = runtime_started(draft, tool, kind, report);
+        self.push(draft, stamp, started)
     }
 
     /// Records that the runtime of a tool ended, with what it reported.
@@ -525,7 +528,17 @@ impl ThreadWriter {
         (began, ended): (Stamp, Stamp),
     ) {
         let begin = json!({"command": command, "cwd": self.cwd});
-        self.begin_runtime(draft, tool, ToolKind::ExecCommand, &begin, began);
+        // What happened between the call and its end is told already, so the start goes back to the call. Behind it, the
+        // clock of the thread would be set back.
+        match tool.runtime.filter(|(_, time)| matches!(time, Time::At(_)) && *time == began.time) {
+            Some((place, _)) => {
+                let started = runtime_started(draft, tool, ToolKind::ExecCommand, &begin);
+                draft.fill(place, started);
+            }
+            None => {
+                self.begin_runtime(draft, tool, ToolKind::ExecCommand, &begin, began);
+            }
+        }
         let end = json!({"command": command, "cwd": self.cwd, "exit_code": exit_code, "aggregated_output": output});
         let status = if exit_code == 0 { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
         self.end_runtime(draft, tool, status, &end, ended);
@@ -653,6 +666,21 @@ impl ThreadWriter {
     pub fn other(&mut self, draft: &mut Draft, payload: EventPayload<'static>, stamp: Stamp) -> EventRef {
         self.push(draft, stamp, payload)
     }
+}
+
+fn runtime_started(
+    draft: &mut Draft,
+    tool: &ToolId,
+    kind: ToolKind<'static>,
+    report: &(impl Serialize + ?Sized),
+) -> EventPayload<'static> {
+    let runtime_payload = draft.value(PayloadKind::ToolRuntimeEvent, report);
+    let id = tool.id.clone().into();
+    EventPayload::ToolCallRuntimeStarted(ToolCallRuntimeStarted {
+        tool_call_id: id,
+        kind: Some(LooseKind(kind)),
+        runtime_payload,
+    })
 }
 
 impl ToolId {
