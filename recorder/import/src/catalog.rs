@@ -8,6 +8,7 @@
 mod packed;
 mod tree;
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -63,22 +64,8 @@ impl Catalog {
     /// Returns the sessions of a file, of a store, or of all files below a folder, with their summaries, in the order of their
     /// paths. What cannot be read is skipped with a warning.
     pub fn look(&mut self, root: &Path) -> Vec<Listed> {
-        let tree = Tree::walk(root);
+        let (tree, sessions) = self.search(root, usize::MAX);
         let names = tree.names();
-        let candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
-        let found: Vec<_> = candidates.par_iter().map(|file| self.recognized(file, names)).collect();
-        let mut sessions = Vec::new();
-        for (file, (known, is_new)) in candidates.into_iter().zip(found) {
-            if let Some(format) = known.format.as_deref().and_then(format) {
-                let reference =
-                    |id: &Option<String>| SessionRef { id: id.clone(), ..SessionRef::file(format.name(), &file.path) };
-                sessions.extend(known.ids.iter().map(reference).map(|session| (session, file.stamp)));
-            }
-            if let Some(path) = file.path.to_str().filter(|_| is_new) {
-                self.is_changed = true;
-                self.files.insert(path.to_owned(), known);
-            }
-        }
         let paths: HashSet<&Path> = sessions.iter().map(|(session, _)| session.path.as_path()).collect();
         let formats: HashSet<&'static str> = sessions.iter().map(|(session, _)| session.format).collect();
         let parts: HashMap<_, _> = formats.iter().map(|name| (*name, Parts::new(&tree, &paths, name))).collect();
@@ -102,6 +89,56 @@ impl Catalog {
         listed.sort_by(|one, other| one.session.cmp(&other.session));
         listed.dedup_by(|one, other| one.session == other.session);
         listed
+    }
+
+    /// Returns the sessions of a file, of a store, or of all files below a folder, in the order of their paths. None is read,
+    /// and a file whose size and time are known is not opened.
+    pub fn find(&mut self, root: &Path) -> Vec<SessionRef> {
+        self.find_quickly(root, usize::MAX)
+    }
+
+    /// Returns the sessions like [`Catalog::find`], but opens at most `limit` new files, those that were written last. The
+    /// sessions of the others are left out.
+    pub fn find_quickly(&mut self, root: &Path, limit: usize) -> Vec<SessionRef> {
+        let (_, sessions) = self.search(root, limit);
+        let mut sessions: Vec<_> = sessions.into_iter().map(|(session, _)| session).collect();
+        sessions.sort();
+        sessions.dedup();
+        sessions
+    }
+
+    /// Returns the summary of an earlier search, even if the session was written to since.
+    pub fn remembered(&self, session: &SessionRef) -> Option<Summary> {
+        self.sessions.get(&key(session)?).map(|known| known.summary.unpack())
+    }
+
+    /// Returns the files below a folder, and the sessions in them with the stamps of their files. At most `limit` new files
+    /// are opened.
+    fn search(&mut self, root: &Path, limit: usize) -> (Tree, Vec<(SessionRef, u64)>) {
+        let tree = Tree::walk(root);
+        let names = tree.names();
+        let mut candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
+        let is_new = |file: &&File| file.path.to_str().is_none_or(|path| !self.files.contains_key(path));
+        let mut new: Vec<&File> = candidates.iter().copied().filter(is_new).collect();
+        if new.len() > limit {
+            new.sort_by_key(|file| Reverse(file.written));
+            let left_out: HashSet<&Path> = new[limit..].iter().map(|file| file.path.as_path()).collect();
+            candidates.retain(|file| !left_out.contains(file.path.as_path()));
+        }
+        let found: Vec<_> = candidates.par_iter().map(|file| self.recognized(file, names)).collect();
+        let mut sessions = Vec::new();
+        for (file, (known, is_new)) in candidates.into_iter().zip(found) {
+            if let Some(format) = known.format.as_deref().and_then(format) {
+                let reference =
+                    |id: &Option<String>| SessionRef { id: id.clone(), ..SessionRef::file(format.name(), &file.path) };
+                sessions.extend(known.ids.iter().map(reference).map(|session| (session, file.stamp)));
+            }
+            if let Some(path) = file.path.to_str().filter(|_| is_new) {
+                self.is_changed = true;
+                self.files.insert(path.to_owned(), known);
+            }
+        }
+        (tree, sessions)
     }
 
     /// Returns a summary that [`Catalog::keep`] kept, if the fingerprint is the same.

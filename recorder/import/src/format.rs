@@ -106,20 +106,44 @@ impl SessionRef {
     /// Returns whether `name` is the id of the session, or the beginning of it. The id of a session that is a file is in the
     /// name of the file.
     pub fn is_named(&self, name: &str) -> bool {
-        if name.len() < MIN_NAME_CHARS {
-            return false;
-        }
         if let Some(id) = &self.id {
-            return id.starts_with(name);
+            return name.len() >= MIN_NAME_CHARS && id.starts_with(name);
         }
-        let file = self.path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
-        let is_id = |(at, _): (usize, &str)| at == 0 || file.as_bytes()[at - 1] == b'-';
-        file.match_indices(name).any(is_id)
+        is_id_in(self.path.file_name().and_then(|file| file.to_str()).unwrap_or_default(), name)
     }
 }
 
 /// Shortest beginning of an id that names a session.
-const MIN_NAME_CHARS: usize = 4;
+pub const MIN_NAME_CHARS: usize = 4;
+
+/// Returns whether `name` is the beginning of a file's name, or of an id in it. An id is a UUID, or, in a name without one, what
+/// is behind any hyphen.
+pub fn is_id_in(file: &str, name: &str) -> bool {
+    if name.len() < MIN_NAME_CHARS {
+        return false;
+    }
+    let uuids: Vec<usize> = (0..file.len()).filter(|at| is_uuid_at(file.as_bytes(), *at)).collect();
+    let begins_id = |at: usize| {
+        let is_behind_hyphen = at > 0 && file.as_bytes()[at - 1] == b'-';
+        at == 0 || if uuids.is_empty() { is_behind_hyphen } else { uuids.contains(&at) }
+    };
+    file.match_indices(name).any(|(at, _)| begins_id(at))
+}
+
+/// Returns whether a UUID begins at a place of a text.
+fn is_uuid_at(text: &[u8], at: usize) -> bool {
+    let Some(uuid) = text.get(at..at + UUID_CHARS) else { return false };
+    let is_hyphen = |index: usize| matches!(index, 8 | 13 | 18 | 23);
+    let is_alone = at == 0 || !text[at - 1].is_ascii_hexdigit();
+    is_alone
+        && uuid.iter().enumerate().all(|(index, byte)| match is_hyphen(index) {
+            true => *byte == b'-',
+            false => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Characters of a UUID.
+const UUID_CHARS: usize = 36;
 
 /// Where agents keep their files for a user.
 #[derive(Debug, Clone, Default)]
@@ -209,6 +233,12 @@ mod tests {
         let file = SessionRef::file("x", Path::new("a/rollout-2026-11-22T21-13-37-01a2051b-7f72.jsonl"));
         assert!(file.is_named("01a2051b-7f72") && file.is_named("01a2"));
         assert!(!file.is_named("1a2051b") && !file.is_named("01a") && !file.is_named("7f73"));
+        let file = SessionRef::file(
+            "x",
+            Path::new("a/rollout-2026-11-22T21-13-37-01a2051b-0d54-7e41-a528-ca5c72628276.jsonl"),
+        );
+        assert!(file.is_named("01a2051b-0d54") && file.is_named("rollout-2026-11"));
+        assert!(!file.is_named("7e41") && !file.is_named("2026"), "no beginning of the id");
         let stored = SessionRef { id: Some("ses_1".to_owned()), ..file };
         assert!(stored.is_named("ses_") && !stored.is_named("01a2051b"));
     }

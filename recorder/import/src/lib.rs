@@ -34,12 +34,12 @@ pub use draft::{Draft, Lane};
 pub use error::ImportError;
 pub use event::{EventRef, Stamp, Time};
 pub use following::Following;
-pub use format::{Format, HEAD_BYTES, Homes, Knowledge, Known, SessionRef, Source};
+pub use format::{Format, HEAD_BYTES, Homes, Knowledge, Known, MIN_NAME_CHARS, SessionRef, Source, is_id_in};
 pub use formats::FORMATS;
 pub use item::{Content, Item, Output, Role};
 pub use note::Code;
 pub use records::{MAX_RECORD_BYTES, Record, Records};
-pub use sessions::{MAX_DEPTH, format, installed, open, recognize, sessions, summarize};
+pub use sessions::{MAX_DEPTH, format, open, recognize, sessions, summarize};
 pub use summary::{Reads, Spent, Summary, Usage};
 pub use thread::{
     Answer, Awaited, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path,

@@ -1,13 +1,13 @@
 //! The sessions of files and folders: which format they are of, and the way from there to a bundle.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use trace_recorder::Bundle;
 
 use crate::draft::Draft;
 use crate::error::ImportError;
-use crate::format::{Format, HEAD_BYTES, Homes, SessionRef, Source};
+use crate::format::{Format, HEAD_BYTES, SessionRef, Source};
 use crate::formats::FORMATS;
 use crate::records;
 use crate::summary::{Reads, Summary};
@@ -93,22 +93,6 @@ fn may_hold_sessions(entry: &std::fs::DirEntry) -> bool {
     let path = entry.path();
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     kind.is_file() && EXTENSIONS.contains(&extension)
-}
-
-/// Returns the sessions that the agents of a user keep, in the order of their paths. Stores that do not exist are left out.
-pub fn installed(homes: &Homes) -> Vec<SessionRef> {
-    let stores = FORMATS.iter().flat_map(|format| format.stores(homes));
-    let mut found = Vec::new();
-    for store in stores.collect::<std::collections::BTreeSet<PathBuf>>() {
-        if let Err(error) = search(&store, 0, &mut found)
-            && store.exists()
-        {
-            tracing::warn!(path = %store.display(), %error, "skipped");
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
 }
 
 /// Reads a session into a bundle in memory.

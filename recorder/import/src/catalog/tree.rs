@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::format::{Format, Source};
 use crate::formats::FORMATS;
@@ -21,6 +21,8 @@ pub(super) struct File {
     pub(super) path: PathBuf,
     /// A number for its size and time.
     pub(super) stamp: u64,
+    /// When it was last written to.
+    pub(super) written: Option<SystemTime>,
     /// Whether it may hold sessions.
     pub(super) is_candidate: bool,
 }
@@ -60,16 +62,16 @@ impl Tree {
         let mut tree = Self::default();
         match fs::metadata(root) {
             Ok(data) if data.is_dir() => tree.folder(root, 0),
-            Ok(data) if data.is_file() => tree.add(root.to_owned(), stamp_of(&data), true),
+            Ok(data) if data.is_file() => tree.add(root.to_owned(), &data, true),
             _ => {}
         }
         tree.files.sort_by(|one, other| one.path.cmp(&other.path));
         tree
     }
 
-    fn add(&mut self, path: PathBuf, stamp: u64, is_candidate: bool) {
-        let stamp = with_companions(path_format(&path), &path, stamp);
-        self.files.push(File { path, stamp, is_candidate });
+    fn add(&mut self, path: PathBuf, data: &fs::Metadata, is_candidate: bool) {
+        let stamp = with_companions(path_format(&path), &path, stamp_of(data));
+        self.files.push(File { path, stamp, written: data.modified().ok(), is_candidate });
     }
 
     fn folder(&mut self, folder: &Path, depth: usize) {
@@ -78,7 +80,7 @@ impl Tree {
             all_below(folder, 0, &mut store);
             store.sort();
             let stamp = with_companions(Some(format), folder, hash(&store));
-            self.files.push(File { path: folder.to_owned(), stamp, is_candidate: true });
+            self.files.push(File { path: folder.to_owned(), stamp, written: None, is_candidate: true });
             return;
         }
         let entries = match fs::read_dir(folder) {
@@ -95,7 +97,7 @@ impl Tree {
                 let Ok(data) = entry.metadata() else { continue };
                 let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
                 let is_candidate = depth < MAX_DEPTH && EXTENSIONS.contains(&extension);
-                self.add(path, stamp_of(&data), is_candidate);
+                self.add(path, &data, is_candidate);
             } else if kind.is_dir() && depth < MAX_DEPTH && !entry.file_name().to_string_lossy().starts_with('.') {
                 self.folder(&path, depth + 1);
             }
