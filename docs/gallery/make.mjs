@@ -94,6 +94,10 @@ try {
   const team = await open("team", { height: 1000 });
   await shoot(team, "team.png", "#timeline-panel");
 
+  const imported = await open("claude-code", { height: 900 });
+  await select(imported, "tool_call", "cargo test");
+  await shoot(imported, "imported.png");
+
   const transcript = await open("one-agent", { width: 1500, height: 1500 });
   await select(transcript, "tool_call", "cargo test");
   await transcript.locator("#transcript details.tool.is-selected summary").click();
