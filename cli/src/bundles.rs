@@ -4,17 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use tempfile::TempDir;
 use trace_import::SessionRef;
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
 use trace_recorder::{Bundle, BundleError};
 
-use crate::foreign;
-use crate::serving::recorded_at_home;
+use crate::named::{self, Named};
 use crate::ui::failure::Failure;
-
-/// Variables that name the root folder if the command line does not. The first one that is set is used.
-const ROOT_VARIABLES: [&str; 2] = ["TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"];
+use crate::{foreign, replace};
 
 /// The result of resolving the bundle arguments.
 pub(crate) struct Found {
@@ -31,12 +29,32 @@ pub(crate) struct Found {
 ///
 /// Returns an error if there is no such bundle or session, or if it cannot be read.
 pub(crate) fn open(path: &Path) -> Result<Bundle, Failure> {
-    if !is_bundle(path)
-        && let Some(session) = foreign::session(path)?
-    {
-        return trace_import::open(&session).map_err(foreign::import_failure);
+    match named::find(path)? {
+        Some(Named::Bundle(path)) => Ok(Bundle::open(&path)?),
+        Some(Named::Imported(session)) => trace_import::open(&session).map_err(foreign::import_failure),
+        None => Bundle::open(path).map_err(|error| named::nothing(path).unwrap_or_else(|| error.into())),
     }
-    Ok(Bundle::open(path)?)
+}
+
+/// Writes the session of another agent as a bundle into a private directory beside `output`, for commands that work on the
+/// files of a bundle.
+///
+/// # Errors
+///
+/// Returns an error if the session cannot be read, or the bundle cannot be written.
+pub(crate) fn write_beside(session: &SessionRef, output: &Path) -> Result<Written, Failure> {
+    let bundle = trace_import::open(session).map_err(foreign::import_failure)?;
+    let directory = replace::directory_beside(output)
+        .map_err(|error| Failure::data(error).context(format!("cannot write beside {}", output.display())))?;
+    let path = directory.path().join("bundle");
+    trace_import::write(&bundle, &path).map_err(foreign::import_failure)?;
+    Ok(Written { path, _directory: directory })
+}
+
+/// A bundle that is deleted when this is dropped.
+pub(crate) struct Written {
+    pub(crate) path: PathBuf,
+    _directory: TempDir,
 }
 
 /// Resolves arguments, each of which is a bundle, a session of another agent, or a folder with bundles or such sessions below it. Each
@@ -51,48 +69,53 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
             }
             continue;
         }
-        match find_bundles(argument) {
-            Ok(below) if below.is_empty() => {
-                let sessions = trace_import::sessions(argument).unwrap_or_default();
-                let is_itself = |sessions: &[SessionRef]| matches!(sessions, [one] if one.path == *argument);
-                if !sessions.is_empty() {
-                    found.is_one &= is_itself(&sessions);
-                    let files = sessions.iter().map(foreign::argument_of);
-                    found.bundles.extend(files.filter(|file| seen.insert(file.clone())));
-                    continue;
+        if !argument.is_dir() {
+            match named::find(argument) {
+                Ok(Some(named)) => {
+                    found.bundles.extend(Some(named.argument()).filter(|path| seen.insert(path.clone())));
                 }
-                let error = BundleError::NotABundle { path: argument.clone() };
-                found.failures.push(Failure::data(error).with_hint("there is no bundle below it either"));
+                // A store with several sessions is like a folder with several files.
+                Err(_) if argument.is_file() => found.add_below(argument, &mut seen),
+                Ok(None) => found.failures.push(not_found(argument)),
+                Err(failure) => found.failures.push(failure),
             }
+            continue;
+        }
+        match find_bundles(argument) {
+            Ok(below) if below.is_empty() => found.add_below(argument, &mut seen),
             Ok(below) => {
                 found.is_one = false;
                 found.bundles.extend(below.into_iter().filter(|bundle| seen.insert(bundle.clone())));
             }
-            Err(error) => match foreign::session(argument) {
-                Ok(Some(session)) => {
-                    found.bundles.extend(Some(foreign::argument_of(&session)).filter(|file| seen.insert(file.clone())));
-                }
-                Ok(None) => found.failures.push(error.into()),
-                Err(failure) => found.failures.push(failure),
-            },
+            Err(error) => found.failures.push(error.into()),
         }
     }
     found
 }
 
-/// Returns the root folder of bundles for `command`, which was given none: the one that the environment names, or else
-/// the one in which servers record.
-///
-/// # Errors
-///
-/// Returns an error if the environment names no folder and no server has recorded anything.
-pub(crate) fn root_from_environment(command: &str) -> Result<PathBuf, Failure> {
-    let set = ROOT_VARIABLES.iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
-    set.map(PathBuf::from).or_else(recorded_at_home).ok_or_else(|| {
-        Failure::usage(
-            "no folder is given, TRACE_ROOT and CODEX_ROLLOUT_TRACE_ROOT are not set, and nothing was recorded in the server home",
-        )
-        .with_hint(format!("`trace {command} FOLDER`, or set TRACE_ROOT to the folder that holds your bundles"))
+impl Found {
+    /// Adds the sessions of other agents in a store or below a folder.
+    fn add_below(&mut self, argument: &Path, seen: &mut HashSet<PathBuf>) {
+        match foreign::sessions(argument) {
+            Ok(sessions) if sessions.is_empty() => {
+                let error = BundleError::NotABundle { path: argument.to_owned() };
+                self.failures.push(Failure::data(error).with_hint("there is no bundle below it either"));
+            }
+            Ok(sessions) => {
+                self.is_one &= matches!(&*sessions, [one] if one.path == *argument);
+                let files = sessions.iter().map(foreign::argument_of);
+                self.bundles.extend(files.filter(|file| seen.insert(file.clone())));
+            }
+            Err(failure) => self.failures.push(failure),
+        }
+    }
+}
+
+/// Returns why an argument that is no folder is no bundle either.
+fn not_found(argument: &Path) -> Failure {
+    named::nothing(argument).unwrap_or_else(|| match find_bundles(argument) {
+        Ok(_) => BundleError::NotADirectory { path: argument.to_owned() }.into(),
+        Err(error) => error.into(),
     })
 }
 

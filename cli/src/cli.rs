@@ -47,11 +47,11 @@ Examples:
   trace demo                       record and show a small session; needs no API key
   trace run PROMPT                 run one turn of an agent, and record it
   trace serve --listen URL         serve agents to Codex clients, and record every session
-  trace ls traces                  list bundles, newest first
+  trace ls                         list your sessions, those of other agents included
   trace costs --by month,model     add up the tokens of all sessions of all agents
   trace show traces/trace-1        show what happened in a session
   trace tail traces                follow the newest session while it runs
-  trace postmortem traces/trace-1  find out why turns failed, across agents
+  trace postmortem @last           find out why turns failed, across agents
   trace why B --text TEXT          find where a text came from, and what followed from it
   trace grep PATTERN traces        search what models saw and tools printed
   trace context B --last           show what the model saw in its last request
@@ -72,6 +72,9 @@ Exit codes:
   3  an internal error: a bug in trace";
 
 /// Runs coding agents, records their sessions, and explains them.
+///
+/// It works on the sessions that you already have, as Claude Code, the Codex CLI, Gemini CLI and opencode stored them:
+/// `trace ls` lists them, and every command takes one by its file, the beginning of its id, or @last.
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
 /// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,

@@ -1,76 +1,54 @@
-//! Finds the sessions of other agents that the command line names.
+//! Sessions of other agents: where they are, and how the command line names them.
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use trace_import::{Homes, ImportError, SessionRef};
+use trace_import::{Catalog, FORMATS, Homes, ImportError, SessionRef};
 
 use crate::ui::failure::Failure;
 
-/// Names the session that was written last.
-const LAST: &str = "@last";
-
 /// Stands between a store and the id of a session in it.
-const OF_STORE: char = '#';
-
-/// Sessions that a message lists.
-const LISTED: usize = 5;
+pub(crate) const OF_STORE: char = '#';
 
 /// Returns the failure for a session that cannot be imported.
 pub(crate) fn import_failure(error: ImportError) -> Failure {
     Failure::data(error)
 }
 
-/// Returns the session of another agent that an argument names: by its file, by a folder that has one session, by `STORE#ID`, by its id or the
-/// beginning of it, or by `@last`. Returns `None` if it names none.
+/// Returns the sessions that a path has: that of a file, those of a store or of all files below a folder, or the ones that
+/// `STORE#ID` names. A path of anything else has none.
 ///
 /// # Errors
 ///
-/// Returns an error if it names several sessions, or if a file cannot be read.
-pub(crate) fn session(argument: &Path) -> Result<Option<SessionRef>, Failure> {
-    let found = if argument.exists() {
-        let format = trace_import::recognize(argument).map_err(import_failure)?;
-        // The file of a child is no session by itself, but it is read when somebody names it.
-        match format.filter(|_| argument.is_file()) {
-            Some(format) => match trace_import::sessions(argument).map_err(import_failure)? {
-                several if several.len() > 1 => several,
-                _ => vec![SessionRef::file(format.name(), argument)],
-            },
-            None if argument.is_dir() => trace_import::sessions(argument).map_err(import_failure)?,
-            None => Vec::new(),
-        }
-    } else {
-        match stored(argument)? {
-            none if none.is_empty() => named(argument),
-            found => found,
-        }
-    };
-    match &*found {
-        [] | [_] => Ok(found.into_iter().next()),
-        several => Err(Failure::usage(format!("{} names {} sessions", argument.display(), several.len()))
-            .with_hint(format!("name one of them: {}", listed(several)))),
+/// Returns an error if a file cannot be read.
+pub(crate) fn sessions(path: &Path) -> Result<Vec<SessionRef>, Failure> {
+    if !path.exists() {
+        return stored(path);
     }
-}
-
-fn listed(sessions: &[SessionRef]) -> String {
-    let mut names: Vec<String> =
-        sessions.iter().take(LISTED).map(|session| argument_of(session).display().to_string()).collect();
-    if sessions.len() > LISTED {
-        names.push("...".to_owned());
+    if path.is_dir() {
+        return trace_import::sessions(path).map_err(import_failure);
     }
-    names.join(", ")
+    let Some(format) = trace_import::recognize(path).map_err(import_failure)? else { return Ok(Vec::new()) };
+    // The file of a child is no session by itself, but it is read when somebody names it.
+    Ok(match trace_import::sessions(path).map_err(import_failure)? {
+        some if some.len() > 1 => some,
+        _ => vec![SessionRef::file(format.name(), path)],
+    })
 }
 
 /// Returns the argument that names a session: its file, or the store that it is in with the id behind it.
 pub(crate) fn argument_of(session: &SessionRef) -> PathBuf {
     match &session.id {
         None => session.path.clone(),
-        Some(id) => {
-            let mut argument = session.path.clone().into_os_string();
-            argument.push(format!("{OF_STORE}{id}"));
-            argument.into()
-        }
+        Some(id) => in_store(&session.path, id),
     }
+}
+
+/// Returns the argument that names a session of a store.
+pub(crate) fn in_store(store: &Path, id: &str) -> PathBuf {
+    let mut argument = store.as_os_str().to_owned();
+    argument.push(format!("{OF_STORE}{id}"));
+    argument.into()
 }
 
 /// Returns the sessions of a store whose id is behind its path.
@@ -89,24 +67,15 @@ fn stored(argument: &Path) -> Result<Vec<SessionRef>, Failure> {
     Ok(if exact.is_empty() { begun } else { exact })
 }
 
-/// Returns the sessions of this user whose id begins with the argument, or the newest one for `@last`.
-fn named(argument: &Path) -> Vec<SessionRef> {
-    let Some(name) = argument.to_str().filter(|name| !name.contains(std::path::is_separator)) else {
-        return Vec::new();
-    };
-    let installed = || trace_import::installed(&homes());
-    if name == LAST {
-        return written_last(installed()).into_iter().collect();
-    }
-    installed().into_iter().filter(|session| session.is_named(name)).collect()
+/// Returns where the agents of this user keep their sessions.
+pub(crate) fn stores() -> BTreeSet<PathBuf> {
+    let homes = homes();
+    FORMATS.iter().flat_map(|format| format.stores(&homes)).collect()
 }
 
-/// Returns the session whose file was written last.
-pub(crate) fn written_last(sessions: Vec<SessionRef>) -> Option<SessionRef> {
-    let written = |session: &SessionRef| {
-        std::fs::metadata(&session.path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-    };
-    sessions.into_iter().max_by_key(written)
+/// Returns the sessions of the agents of this user.
+pub(crate) fn installed(catalog: &mut Catalog) -> Vec<SessionRef> {
+    stores().iter().flat_map(|store| catalog.find(store)).collect()
 }
 
 /// Returns where agents keep the sessions of this user.
@@ -117,5 +86,39 @@ pub(crate) fn homes() -> Homes {
         codex: variable("CODEX_HOME"),
         claude: variable("CLAUDE_CONFIG_DIR"),
         xdg_data: variable("XDG_DATA_HOME"),
+    }
+}
+
+/// Returns a file name for each session, without an extension. No two are equal.
+pub(crate) fn file_names(sessions: &[SessionRef]) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let name = |session: &SessionRef| {
+        let file = session.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = file.split(".jsonl").next().unwrap_or_default();
+        let name = session.id.as_deref().unwrap_or(stem);
+        // The id of a session is data of its file, and must not lead to another folder.
+        let name = name.replace(std::path::is_separator, "_");
+        let base = format!("{}-{name}", session.format);
+        let mut name = base.clone();
+        let mut number = 2;
+        while !taken.insert(name.clone()) {
+            name = format!("{base}-{number}");
+            number += 1;
+        }
+        name
+    };
+    sessions.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_sessions_have_names_of_their_own() {
+        let file = |path: &str| SessionRef::file("codex", Path::new(path));
+        let stored = SessionRef { id: Some("../ses".to_owned()), ..file("store.db") };
+        let sessions = [file("a/one.jsonl.zst"), file("b/one.jsonl"), file("a/one-2.jsonl"), stored];
+        assert_eq!(file_names(&sessions), ["codex-one", "codex-one-2", "codex-one-2-2", "codex-.._ses"]);
     }
 }

@@ -1,12 +1,16 @@
 //! The command line of `trace`: parses the arguments, runs the command, and maps its result to an exit code.
 
+mod argument;
 mod bundles;
 mod cache;
 mod cli;
 mod commands;
+mod completion;
 mod foreign;
+mod named;
 mod period;
 mod prices;
+mod recorded;
 mod replace;
 mod serving;
 mod session;
@@ -25,6 +29,11 @@ use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
 
 fn main() -> ExitCode {
+    match completion::answer(Cli::command) {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(_) => return ExitCode::FAILURE,
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => return ui::exit::answer(&answer),

@@ -1,15 +1,16 @@
 //! Opens the session of a bundle for commands that read its graph.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use trace_explain::Session;
-use trace_import::Following;
+use trace_import::{Following, SessionRef};
 use trace_recorder::Bundle;
-use trace_recorder::bundle::{is_bundle, is_bundle_directory};
+use trace_recorder::bundle::is_bundle_directory;
 use trace_recorder::format::EVENT_LOG_FILE;
 use trace_reducer::{Options, ReduceError, reduce};
 
+use crate::named::{self, Named};
 use crate::ui::failure::Failure;
 use crate::{bundles, foreign};
 
@@ -36,25 +37,13 @@ pub(crate) struct Followed {
 /// Returns an error if the bundle cannot be opened. A newer state that cannot be read is logged, and tried again when it
 /// has changed.
 pub(crate) fn open_to_follow(path: &Path) -> Result<Followed, Failure> {
-    if !is_bundle(path)
-        && let Some(session) = foreign::session(path)?
-    {
-        let mut following = Following::new(session);
-        // The first call always returns the session.
-        if let Some(bundle) = following.newer().map_err(foreign::import_failure)? {
-            let newer = move || {
-                let bundle = following.newer().map_err(|error| tracing::warn!(%error, "not read again")).ok()??;
-                reduced(bundle).ok()
-            };
-            return Ok(Followed { session: reduced(bundle)?, newer: Some(Box::new(newer)) });
-        }
-    }
-    if !is_bundle_directory(path) {
-        return Ok(Followed { session: open(path)?, newer: None });
-    }
-    let mut seen = log_state(path);
-    let session = open(path)?;
-    let path = PathBuf::from(path);
+    let path = match named::find(path)? {
+        Some(Named::Imported(session)) => return follow(session),
+        Some(Named::Bundle(path)) if is_bundle_directory(&path) => path,
+        _ => return Ok(Followed { session: open(path)?, newer: None }),
+    };
+    let mut seen = log_state(&path);
+    let session = open(&path)?;
     let newer = move || {
         let state = log_state(&path);
         if state == seen {
@@ -64,6 +53,18 @@ pub(crate) fn open_to_follow(path: &Path) -> Result<Followed, Failure> {
         open(&path).map_err(|failure| tracing::warn!(failure = %failure.message(), "not read again")).ok()
     };
     Ok(Followed { session, newer: Some(Box::new(newer)) })
+}
+
+fn follow(session: SessionRef) -> Result<Followed, Failure> {
+    let mut following = Following::new(session);
+    // The first call always returns the session.
+    let first = following.newer().map_err(foreign::import_failure)?;
+    let Some(bundle) = first else { return Err(Failure::internal(anyhow::anyhow!("a session was not read"))) };
+    let newer = move || {
+        let bundle = following.newer().map_err(|error| tracing::warn!(%error, "not read again")).ok()??;
+        reduced(bundle).ok()
+    };
+    Ok(Followed { session: reduced(bundle)?, newer: Some(Box::new(newer)) })
 }
 
 /// Returns the size and time of a bundle's log.

@@ -13,9 +13,10 @@ use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE};
 use trace_recorder::pack::is_packed;
 use trace_reducer::{Options, reduce};
 
+use crate::named::{self, Named};
 use crate::period::{self, Bound};
 use crate::ui::failure::Failure;
-use crate::{bundles, cache, foreign};
+use crate::{cache, foreign, recorded};
 
 /// Name of the format of recorded bundles.
 pub(crate) const OWN: &str = "trace";
@@ -111,10 +112,8 @@ pub(crate) fn find(arguments: &[PathBuf], wanted: &Wanted) -> Result<Vec<Stored>
         for store in stores(wanted) {
             found.extend(catalog.look(&store));
         }
-        if wanted.has_source(OWN, OWN)
-            && let Ok(root) = bundles::root_from_environment("costs")
-        {
-            recorded = find_bundles(&root).unwrap_or_default();
+        if wanted.has_source(OWN, OWN) {
+            recorded = recorded::recordings();
         }
     }
     for argument in arguments {
@@ -129,10 +128,17 @@ pub(crate) fn find(arguments: &[PathBuf], wanted: &Wanted) -> Result<Vec<Stored>
             recorded.extend(below);
             found.extend(sessions);
         } else {
-            let session = foreign::session(argument)?
-                .ok_or_else(|| Failure::data(anyhow::anyhow!("{} is no session", argument.display())))?;
-            let summary = trace_import::summarize(&session).map_err(|error| error.to_string());
-            found.push(Listed { session, summary });
+            match named::find(argument)? {
+                Some(Named::Imported(session)) => {
+                    let summary = trace_import::summarize(&session).map_err(|error| error.to_string());
+                    found.push(Listed { session, summary });
+                }
+                Some(Named::Bundle(bundle)) => recorded.push(bundle),
+                None => {
+                    let is_missing = || Failure::data(anyhow::anyhow!("{} is no session", argument.display()));
+                    return Err(named::nothing(argument).unwrap_or_else(is_missing));
+                }
+            }
         }
     }
     let mut sessions: Vec<Stored> = found.into_iter().map(of_agent).collect();

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 use trace_recorder::Bundle;
+use trace_recorder::bundle::is_bundle;
 use trace_recorder::check::{Changes, RepairError, Report, check, preview_repair, repair};
 
 use self::view::{Detail, Entry, RepairEntry};
+use crate::argument::{self, StoredArg};
 use crate::bundles::{self, Found};
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
@@ -49,9 +51,11 @@ usage; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
-    /// Bundles, or folders with bundles below them
-    #[arg(required = true, value_name = "BUNDLE")]
+    /// Bundles or sessions of other agents: paths, ids, @last; or folders with such below them
+    #[arg(required = true, value_name = "BUNDLE", add = argument::sessions())]
     bundles: Vec<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// Repair what can be repaired
     #[arg(long)]
     repair: bool,
@@ -75,7 +79,7 @@ enum Mode {
 }
 
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let Arguments { bundles, failures, is_one } = Arguments::find(&args.bundles);
+    let Arguments { bundles, failures, is_one } = Arguments::find(&args.stored.of(&args.bundles)?);
     let mode = match (args.repair, args.dry_run) {
         (false, _) => Mode::Check,
         (true, true) => Mode::Preview,
@@ -141,6 +145,7 @@ fn say_failure(failure: &Failure, terminal: &Terminal) {
     use std::io::Write;
 
     let mut lines = terminal.error_line(&failure.message());
+    lines.push_str(failure.excerpt().unwrap_or_default());
     if let Some(hint) = failure.hint() {
         lines.push_str(&terminal.hint_line(hint));
     }
@@ -179,6 +184,12 @@ fn schema_of(bundle: &Bundle) -> Option<u32> {
 
 fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failure> {
     let is_preview = mode != Mode::Repair;
+    if !is_bundle(path) {
+        let message = "the session of another agent is not repaired: its files belong to that agent";
+        return Err(Failure::data(anyhow::anyhow!(message)).with_hint(
+            "damaged lines are left out when it is read, and `trace show` counts them; `trace import` makes a bundle without them",
+        ));
+    }
     // A sound packed bundle is left as it is. For a damaged one, the repair returns an error that asks to unpack it.
     if path.is_file() && report.is_sound() {
         return Ok(RepairEntry::new(is_preview, &Changes::default(), None));

@@ -2,13 +2,12 @@
 
 mod view;
 
-use std::path::PathBuf;
-
 use clap::Args;
 use trace_explain::context::{self, Against, Context, ContextError, Texts};
 use trace_explain::{Session, context::FoundCompaction};
 use trace_reducer::model::InferenceIdx;
 
+use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -42,8 +41,8 @@ const SHORT_CHARS: usize = 400;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ContextArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     #[command(flatten)]
     which: Which,
     /// Compare the request with the one before it
@@ -80,7 +79,7 @@ enum Wanted {
 }
 
 pub(crate) fn run(args: &ContextArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let texts = if args.full { Texts::Whole } else { Texts::Beginnings { chars: SHORT_CHARS } };
     let against = if args.diff { Against::RequestBefore } else { Against::Nothing };
     let answer = match args.which.find(&session).map_err(not_found)? {

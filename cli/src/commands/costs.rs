@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use self::sums::{By, Period, Row, Sums};
+use crate::argument;
 use crate::period::{self, Bound};
 use crate::prices;
 use crate::stored::{self, Wanted};
@@ -42,7 +43,8 @@ internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CostsArgs {
-    /// Files, folders, stores or bundles [default: all sessions of this user]
+    /// Files, folders, stores, ids, @last or bundles [default: all sessions of this user]
+    #[arg(add = argument::sessions())]
     paths: Vec<PathBuf>,
     /// What the rows are: day, week, month, agent, model, project, session; several are combined [default: day]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', hide_possible_values = true)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use trace_explain::activity::Work;
 use trace_explain::critical_path::{CriticalPath, Segment};
 
+use crate::argument::BundleArg;
 use crate::commands::timeline::{color_of, money, percent};
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{INDENT, Terminal, push_table, row};
@@ -43,8 +44,8 @@ Exit codes: 0 shown, damaged or not; 1 not a bundle, not a price table, or unrea
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CriticalPathArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// Write a JSON object, described below
     #[arg(long)]
     json: bool,
@@ -73,10 +74,10 @@ const BAR_COLUMNS: u64 = 30;
 
 pub(crate) fn run(args: &CriticalPathArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let prices = prices::read(args.prices.as_deref())?;
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let path = CriticalPath::new(&session, prices.as_ref());
     if args.json {
-        let bundle = args.bundle.to_string_lossy().into_owned();
+        let bundle = args.bundle.path().to_string_lossy().into_owned();
         terminal.print_json(&Answer { format: 1, bundle, critical_path: &path })?;
     } else {
         let name = session.trace().text(session.trace().rollout_id);

@@ -8,6 +8,7 @@ use serde::Serialize;
 use trace_explain::costs::Sums;
 use trace_explain::diff::{Diff, Difference, Kind, Side};
 
+use crate::argument;
 use crate::commands::timeline::money;
 use crate::ui::failure::{Ending, Failure, Kind as FailureKind};
 use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
@@ -38,11 +39,11 @@ differ; 2 wrong usage; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DiffArgs {
-    /// The first bundle
-    #[arg(value_name = "A")]
+    /// The first bundle, or the session of another agent: its file or folder, STORE#ID, its id or the beginning of it, or @last
+    #[arg(value_name = "A", add = argument::sessions())]
     bundle_a: PathBuf,
-    /// The second bundle
-    #[arg(value_name = "B")]
+    /// The second one
+    #[arg(value_name = "B", add = argument::sessions())]
     bundle_b: PathBuf,
     /// Write a JSON object, described below
     #[arg(long)]

@@ -10,7 +10,10 @@ use trace_export::otlp::{Collector, CollectorError, Content, SendError};
 use trace_export::{atif, chrome, otlp, perfetto};
 use trace_runtime::tls::Certificates;
 
+use crate::argument::BundleArg;
 use crate::commands::reduce::{Target, file_target};
+use crate::foreign;
+use crate::named::{self, Named};
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
 use crate::ui::text::{clean, count, number};
@@ -50,8 +53,8 @@ not take it; 2 wrong usage; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// The output format: perfetto, chrome, otlp or atif
     #[arg(short, long, value_name = "FORMAT", default_value = "perfetto", hide_possible_values = true)]
     format: Format,
@@ -99,7 +102,7 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<Ending, Fail
         }
     }
     let collector = args.endpoint.as_deref().map(|endpoint| collector(endpoint, &args.headers)).transpose()?;
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     match collector {
         Some(collector) => send(&collector, &session, content, terminal)?,
         None => write(args, &session, content, terminal)?,
@@ -197,7 +200,7 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
     }
     let path = match &args.output {
         Some(path) => path.clone(),
-        None => beside(&args.bundle, args.format)?,
+        None => beside(&args.bundle.path(), args.format)?,
     };
     file_target(&path)?.write(write)?;
     let mut message = format!("wrote {}\n", clean(&path.to_string_lossy()));
@@ -209,7 +212,12 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
 
 /// Returns the default output path of a bundle: beside it, with its name and the extension of the format.
 fn beside(bundle: &Path, format: Format) -> Result<PathBuf, Failure> {
-    let bundle = bundles::unpacked_path(bundle);
+    let bundle = match named::find(bundle)? {
+        // Nothing is written into the folders of other agents.
+        Some(Named::Imported(session)) => foreign::file_names(&[session]).concat().into(),
+        Some(Named::Bundle(path)) => bundles::unpacked_path(&path),
+        None => bundles::unpacked_path(bundle),
+    };
     // A path such as `.` or `..` has no file name, so it is resolved first.
     let bundle = match bundle.file_name() {
         Some(_) => bundle,

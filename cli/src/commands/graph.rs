@@ -11,6 +11,7 @@ use trace_viz::diagram::{DEFAULT_MAX_NODES, Diagram, DiagramError, Options, Rule
 
 use self::format::{Format, Layout};
 use self::target::Target;
+use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -48,8 +49,8 @@ written; 2 wrong usage, or no such thread or turn; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GraphArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// The view: agents, turns, calls or causal
     #[arg(long, value_name = "VIEW", default_value = View::Agents.as_str(), hide_possible_values = true)]
     #[arg(value_parser = views())]
@@ -118,9 +119,9 @@ pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failu
     let target = Target::new(args.output.as_deref());
     let format = target.format(args.format)?;
     target.check(format, terminal)?;
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let diagram = Diagram::new(&session, &options).map_err(failure)?;
-    let bytes = format.write(&diagram, &args.bundle, args.layout, terminal)?;
+    let bytes = format.write(&diagram, &args.bundle.path(), args.layout, terminal)?;
     target.write(&bytes, format)?;
     // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);

@@ -11,7 +11,9 @@ use trace_explain::grep::{CaseRule, Detail, Found, Matcher, Record, Selection, S
 use trace_explain::why::Kind;
 
 use self::view::{Shape, View};
+use crate::argument::{self, StoredArg};
 use crate::bundles;
+use crate::recorded;
 use crate::session;
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure, Kind as FailureKind};
@@ -49,10 +51,12 @@ pub(crate) struct GrepArgs {
     /// The pattern; with -e, the first bundle
     #[arg(value_name = "PATTERN", required_unless_present = "patterns", allow_hyphen_values = false)]
     pattern: Option<String>,
-    /// Bundles, or folders with bundles below them [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
-    /// then traces in the server home]
-    #[arg(value_name = "BUNDLE")]
+    /// Bundles or sessions of other agents: paths, ids, @last; or folders with such below them [default: $TRACE_ROOT,
+    /// then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the server home]
+    #[arg(value_name = "BUNDLE", add = argument::sessions())]
     bundles: Vec<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// A pattern; may be given several times, and may begin with a dash
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     patterns: Vec<String>,
@@ -293,7 +297,11 @@ fn selection(args: &GrepArgs) -> Selection {
 fn arguments(args: &GrepArgs) -> Result<Vec<PathBuf>, Failure> {
     let first = args.pattern.as_ref().filter(|_| !args.patterns.is_empty()).map(PathBuf::from);
     let bundles: Vec<PathBuf> = first.into_iter().chain(args.bundles.iter().cloned()).collect();
-    if bundles.is_empty() { Ok(vec![bundles::root_from_environment("grep PATTERN")?]) } else { Ok(bundles) }
+    if bundles.is_empty() {
+        args.stored.of(&[recorded::root_from_environment("grep PATTERN")?])
+    } else {
+        args.stored.of(&bundles)
+    }
 }
 
 fn shape(args: &GrepArgs, terminal: &Terminal, is_one: bool) -> Shape {

@@ -1,5 +1,6 @@
 //! `trace import`: makes bundles of the sessions of other agents.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,11 @@ use trace_recorder::bundle::is_bundle;
 use trace_recorder::format::ImportNote;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 
+use crate::argument::{self, StoredArg};
 use crate::bundles;
 use crate::commands::pack;
 use crate::foreign::{self, import_failure};
+use crate::named::{self, Named};
 use crate::replace;
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
@@ -43,8 +46,10 @@ wrong usage; 3 an internal error.";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ImportArgs {
     /// Session files, folders with sessions below them, ids, or @last
-    #[arg(required = true, value_name = "SESSION")]
+    #[arg(required = true, value_name = "SESSION", add = argument::sessions())]
     sessions: Vec<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// Where the bundle goes: a new directory, or a new file that ends with .trace; for several sessions an existing
     /// directory (or a name that ends with /)
     #[arg(short, long, value_name = "PATH", required = true)]
@@ -68,9 +73,10 @@ pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<Ending, Fail
     bundles::refuse_stdout(Some(&args.output))?;
     let mut failed = Failed::new(terminal);
     let mut sessions = Vec::new();
-    for argument in &args.sessions {
-        match resolve(argument) {
-            Ok(found) => sessions.extend(found),
+    let mut seen = HashSet::new();
+    for argument in args.stored.of(&args.sessions)? {
+        match resolve(&argument) {
+            Ok(found) => sessions.extend(found.into_iter().filter(|session| seen.insert(session.clone()))),
             Err(failure) => failed.say(&failure, None),
         }
     }
@@ -118,16 +124,19 @@ impl Outcome {
 }
 
 fn resolve(argument: &Path) -> Result<Vec<SessionRef>, Failure> {
-    if argument.is_dir() {
-        let found = trace_import::sessions(argument).map_err(import_failure)?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
-    } else if let Some(session) = foreign::session(argument)? {
-        return Ok(vec![session]);
+    let found = foreign::sessions(argument)?;
+    if !found.is_empty() {
+        return Ok(found);
     }
-    let error = Failure::data(anyhow::anyhow!("{} names no session of an agent", argument.display()));
-    Err(error.with_hint("docs/import.md lists the agents whose sessions can be read"))
+    match named::find(argument)? {
+        Some(Named::Imported(session)) => Ok(vec![session]),
+        Some(Named::Bundle(bundle)) => Err(Failure::usage(format!("{} is a bundle already", bundle.display()))
+            .with_hint("`trace pack` makes one file of it, and `cp -r` copies it")),
+        None => Err(named::nothing(argument).unwrap_or_else(|| {
+            let error = Failure::data(anyhow::anyhow!("{} names no session of an agent", argument.display()));
+            error.with_hint("docs/import.md lists the agents whose sessions can be read")
+        })),
+    }
 }
 
 /// Decides where each bundle goes.
@@ -144,14 +153,8 @@ fn targets(sessions: Vec<SessionRef>, output: &Path) -> Result<Vec<(SessionRef, 
     }
     fs::create_dir_all(output)
         .map_err(|error| Failure::data(error).context(format!("cannot create {}", output.display())))?;
-    let named = |session: SessionRef| {
-        let stem = session.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stem = stem.split(".jsonl").next().unwrap_or_default();
-        let name = session.id.clone().unwrap_or_else(|| stem.to_owned());
-        let target = output.join(format!("{}-{name}", session.format));
-        (session, target)
-    };
-    Ok(sessions.into_iter().map(named).collect())
+    let names = foreign::file_names(&sessions);
+    Ok(sessions.into_iter().zip(names).map(|(session, name)| (session, output.join(name))).collect())
 }
 
 fn import(session: &SessionRef, target: &Path) -> Result<Vec<ImportNote>, Failure> {

@@ -20,8 +20,8 @@ use trace_recorder::log::{EventLog, Line, parse_lines};
 use trace_recorder::pack::{PackedBundle, PackedError, is_packed};
 use trace_recorder::tail::{read_tail, read_tail_of_file};
 
-use crate::bundles;
 use crate::commands::reduce::state_path;
+use crate::recorded;
 use crate::stored::{self, Wanted};
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{Terminal, push_table, row};
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
     // Without a folder, the sessions of other agents are enough, so it is no error if nothing was recorded.
     let (root, missing) = match &args.root {
         Some(root) => (Some(root.clone()), None),
-        None => match bundles::root_from_environment("ls") {
+        None => match recorded::root_from_environment("ls") {
             Ok(root) => (Some(root), None),
             Err(failure) => (None, Some(failure)),
         },

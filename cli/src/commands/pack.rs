@@ -9,16 +9,20 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment};
 use serde::Serialize;
 use tempfile::NamedTempFile;
+use trace_import::SessionRef;
+use trace_recorder::bundle::is_bundle;
 use trace_recorder::pack::{
     DEFAULT_LEVEL, Level, PACKED_EXTENSION, PackError, PackStats, PackedBundle, Source, is_packed, pack, verify,
 };
 
+use crate::argument::{self, StoredArg};
 use crate::bundles::{self, Found};
+use crate::named::{self, Named};
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{Terminal, push_table, row};
 use crate::ui::text;
-use crate::{replace, unfinished};
+use crate::{foreign, replace, unfinished};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -46,9 +50,11 @@ internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PackArgs {
-    /// Bundles, or folders with bundles below them
-    #[arg(required = true, value_name = "BUNDLE")]
+    /// Bundles or sessions of other agents: paths, ids, @last; or folders with such below them
+    #[arg(required = true, value_name = "BUNDLE", add = argument::sessions())]
     bundles: Vec<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// The packed bundle: a file for one bundle, a directory for several [default: beside the bundle]
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
@@ -101,11 +107,24 @@ impl Outcome {
 pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let level = args.level.map_or(Ok(DEFAULT_LEVEL), Level::new).map_err(Failure::usage)?;
     bundles::refuse_stdout(args.output.as_deref())?;
-    let Found { bundles, mut failures, is_one } = bundles::find(&args.bundles);
+    let Found { bundles, mut failures, is_one } = bundles::find(&args.stored.of(&args.bundles)?);
     // Packed bundles below a folder come from earlier runs.
     let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_packed(bundle));
     for bundle in packed.iter().filter(|bundle| args.bundles.contains(bundle)) {
         failures.push(Failure::data(anyhow::anyhow!("{} is already packed", bundle.display())));
+    }
+    if let Some(session) = bundles.iter().find(|bundle| !is_bundle(bundle)) {
+        let refused = |message: &str, hint: &str| {
+            Err(Failure::usage(format!("{} is the session of another agent{message}", session.display()))
+                .with_hint(hint))
+        };
+        // Nothing is written into the folders of other agents, or deleted there.
+        if args.delete_source {
+            return refused(", whose files are not deleted", "leave --delete-source out");
+        }
+        if args.output.is_none() {
+            return refused("", "-o FILE.trace or -o DIR says where the packed bundle goes");
+        }
     }
     let is_all_packed = bundles.is_empty() && failures.is_empty();
     let jobs = plan(bundles, args, is_one)?;
@@ -156,8 +175,12 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
         Job { bundle, target, existing }
     };
     if let Some(directory) = into {
-        let named = bundles::unique_names(bundles, &suffix).into_iter();
-        return Ok(named.map(|(bundle, name)| job(bundle, directory.join(name))).collect());
+        let (own, sessions): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_bundle(bundle));
+        let named = bundles::unique_names(own, &suffix).into_iter();
+        let mut jobs: Vec<_> = named.map(|(bundle, name)| job(bundle, directory.join(name))).collect();
+        let names = foreign::file_names(&sessions.iter().filter_map(|path| imported(path)).collect::<Vec<_>>());
+        jobs.extend(sessions.into_iter().zip(names).map(|(path, name)| job(path, directory.join(name + &suffix))));
+        return Ok(jobs);
     }
     let beside = |bundle: PathBuf| {
         let real = bundle.canonicalize().unwrap_or_else(|_| bundle.clone());
@@ -171,6 +194,14 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
         job(bundle, target)
     };
     Ok(bundles.into_iter().map(beside).collect())
+}
+
+/// Returns the session of another agent at a path that [`bundles::find`] returned.
+fn imported(path: &Path) -> Option<SessionRef> {
+    match named::find(path) {
+        Ok(Some(Named::Imported(session))) => Some(session),
+        _ => None,
+    }
 }
 
 fn ends_with_separator(path: &Path) -> bool {
@@ -208,7 +239,15 @@ impl Job {
             let error = anyhow::anyhow!("{} would be inside the bundle that is packed", self.target.display());
             return Err(Failure::data(error).with_hint("-o names another place"));
         }
-        let source = if args.delete_source { Source::hold(&self.bundle) } else { Source::list(&self.bundle) }?;
+        let written = match imported(&self.bundle) {
+            Some(session) => {
+                fs::create_dir_all(replace::directory(&self.target)).map_err(|error| self.cannot_write(error))?;
+                Some(bundles::write_beside(&session, &self.target)?)
+            }
+            None => None,
+        };
+        let bundle = written.as_ref().map_or(&self.bundle, |written| &written.path);
+        let source = if args.delete_source { Source::hold(bundle) } else { Source::list(bundle) }?;
         let stats = if is_there && !args.force {
             self.compare(&source)?
         } else {

@@ -2,12 +2,11 @@
 
 mod view;
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde::Serialize;
 use trace_explain::postmortem::{Outcome, Postmortem, TurnVerdict, postmortem};
 
+use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -42,8 +41,8 @@ Exit codes: 0 success, whatever the verdicts; 1 not a bundle, or unreadable; 2 w
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PostmortemArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// Show only this turn, given by its id or the beginning or end of its id
     #[arg(long, value_name = "ID", conflicts_with = "thread")]
     turn: Option<String>,
@@ -100,7 +99,7 @@ struct Answer {
 }
 
 pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let mut postmortem = postmortem(&session);
     if args.turn.as_ref().is_some_and(String::is_empty) {
         let hint = "`trace postmortem --all` lists the turns with their ids";

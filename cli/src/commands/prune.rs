@@ -13,7 +13,7 @@ use trace_recorder::retention::{
     Candidate, Protection, Rules, Verdict, decide, delete, delete_leftover, find_leftovers, look_at,
 };
 
-use crate::bundles;
+use crate::recorded;
 use crate::ui::amount;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::{Terminal, push_table, row};
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     let root = match &args.root {
         Some(root) => root.clone(),
-        None => bundles::root_from_environment("prune")?,
+        None => recorded::root_from_environment("prune")?,
     };
     let now = SystemTime::now();
     let found = find_bundles(&root)?;

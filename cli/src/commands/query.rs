@@ -1,6 +1,7 @@
 //! `trace query`: runs SQL queries over sessions.
 
 mod arguments;
+mod follow;
 mod keep;
 mod listing;
 mod problem;
@@ -22,6 +23,7 @@ use self::keep::Keep;
 use self::problem::failure;
 use self::rows::Cells;
 use self::watchdog::Watchdog;
+use crate::argument::{self, StoredArg};
 use crate::bundles::{self, Found};
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
@@ -34,6 +36,7 @@ Examples:
   trace query traces/trace-1 \"SELECT agent_path, status, duration_ms FROM turns\"
   trace query traces/trace-1 @slowest-tools        a named query; --queries lists them
   trace query traces @mine.sql --csv > mine.csv    a query in a file, over all bundles below traces
+  trace query @last @spawn-tree --follow           answers again while an agent writes its session
   trace query --tables turns payload               describes tables and functions
   trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
   trace query B \"SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls\"
@@ -75,9 +78,12 @@ const MEMORY_BYTES: u64 = 1 << 30;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct QueryArgs {
-    /// Bundles, or folders with bundles below them, followed by SQL, @NAME, @FILE or -
-    #[arg(value_name = "BUNDLE|SQL")]
+    /// Bundles or sessions of other agents: paths, ids, @last; or folders with such below them; followed by SQL, @NAME,
+    /// @FILE or -
+    #[arg(value_name = "BUNDLE|SQL", add = argument::sessions())]
     arguments: Vec<OsString>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// List tables, views and functions; or describe the ones that are named
     #[arg(long, conflicts_with = "queries")]
     tables: bool,
@@ -100,6 +106,9 @@ pub(crate) struct QueryArgs {
     /// Keep all tables in an SQLite database; the query is then optional
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Answer again whenever a session was written to, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    follow: bool,
     /// Replace an existing database
     #[arg(long, requires = "output")]
     force: bool,
@@ -126,13 +135,17 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     let query = sql.map(|sql| Query::new(&sql).map_err(|error| failure(error, Some(&sql)))).transpose()?;
     let prices = prices::read(args.prices.as_deref())?;
-    let Found { bundles, failures, .. } = bundles::find(&bundles);
+    let Found { bundles, failures, .. } = bundles::find(&args.stored.of(&bundles)?);
     let mut failed = Failed::new(terminal);
     for failure in &failures {
         failed.say(failure, None);
     }
     let named = bundles::unique_names(bundles, "");
     if named.is_empty() {
+        return Ok(failed.ending());
+    }
+    if let (true, Some(query)) = (args.follow, &query) {
+        follow::run(args, &named, query, prices.as_ref(), &limits, terminal, &mut failed)?;
         return Ok(failed.ending());
     }
     let keep = args.output.as_deref().map(|output| Keep::begin(output, args.force, &named)).transpose()?;

@@ -10,8 +10,10 @@ use trace_recorder::Bundle;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Report, Rules};
 
+use crate::argument::BundleArg;
 use crate::bundles;
 use crate::commands::pack;
+use crate::named;
 use crate::replace;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
@@ -50,8 +52,8 @@ copy cannot be written; 2 wrong usage; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RedactArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// The directory of the copy, or a packed bundle if the name ends in .trace; must not exist
     #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
     output: Option<PathBuf>,
@@ -77,9 +79,11 @@ pub(crate) struct RedactArgs {
 
 pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let rules = rules(args)?;
+    let path = args.bundle.path();
+    let path = named::find(&path)?.map_or(path, |named| named.argument());
     // The symlinks must be refused before anything in the bundle is read.
-    redact::refuse_links(&args.bundle).map_err(failure)?;
-    let bundle = bundles::open(&args.bundle)?;
+    redact::refuse_links(&path).map_err(failure)?;
+    let bundle = bundles::open(&path)?;
     let report = match &args.output {
         Some(output) if output.extension().is_some_and(|extension| extension == PACKED_EXTENSION) => {
             packed_copy(&bundle, &rules, output)?

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use crate::argument::{self, StoredArg};
 use crate::bundles;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,9 +46,11 @@ not be written (the others were reduced); 2 wrong usage; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReduceArgs {
-    /// Bundles, or folders with bundles below them
-    #[arg(required = true, value_name = "BUNDLE")]
+    /// Bundles or sessions of other agents: paths, ids, @last; or folders with such below them
+    #[arg(required = true, value_name = "BUNDLE", add = argument::sessions())]
     bundles: Vec<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArg,
     /// The output, instead of state.json in the bundle: a file for one bundle, a directory for several, - for stdout
     #[arg(short, long, value_name = "FILE|DIR|-")]
     output: Option<PathBuf>,
@@ -69,7 +72,7 @@ pub(crate) struct ReduceArgs {
 }
 
 pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let plan = targets::plan(&args.bundles, args.output.as_deref())?;
+    let plan = targets::plan(&args.stored.of(&args.bundles)?, args.output.as_deref())?;
     let run = Run {
         options: Options { strict: args.strict, verify: args.verify },
         style: if args.compact { Style::Compact } else { Style::Pretty },

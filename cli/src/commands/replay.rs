@@ -25,6 +25,7 @@ use trace_server::Server;
 use trace_server::outbound::OutboundPolicy;
 use trace_server::transport::in_process::{self, ClientHandle, Event, Events};
 
+use crate::argument::BundleArg;
 use crate::bundles;
 use crate::commands::run::{bundle_of, refused};
 use crate::serving::{self, ServingArgs};
@@ -50,8 +51,8 @@ Exit codes: 0 the same; 1 it diverged, or the bundle cannot be played; 2 wrong u
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReplayArgs {
-    /// The recorded session
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     #[command(flatten)]
     how: HowArgs,
     /// Begin with this turn of the root agent: its number, counted from 1, or its id
@@ -151,7 +152,7 @@ struct TurnOutcome {
 }
 
 pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let replay = args.how.open(&args.bundle, args.from.as_deref())?;
+    let replay = args.how.open(&args.bundle.path(), args.from.as_deref())?;
     let cwd = folder(args.cwd.as_deref(), &replay)?;
     if args.cwd.is_none() && args.how.runs_commands() && !may_work_in(&cwd, terminal)? {
         return Ok(Ending::Interrupted);

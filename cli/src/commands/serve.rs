@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
 
+use crate::argument;
 use crate::commands::replay::HowArgs;
 use crate::serving::{self, ServingArgs};
 use crate::signals::Signals;
@@ -41,7 +42,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
     /// Replay this recorded session: the output of the model and of tools comes from the bundle
-    #[arg(long, value_name = "BUNDLE")]
+    #[arg(long, value_name = "BUNDLE", add = argument::sessions())]
     replay: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,

@@ -12,6 +12,7 @@ use clap::Args;
 use trace_explain::object::ObjectRef;
 
 use self::report::Report;
+use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -51,8 +52,8 @@ Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usag
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ShowArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// Write a JSON object, described below
     #[arg(long)]
     json: bool,
@@ -67,18 +68,18 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     /// Returns arguments that show the overview of a bundle as text.
     pub(crate) fn of(bundle: PathBuf) -> Self {
-        Self { bundle, json: false, all: false, object: None }
+        Self { bundle: BundleArg::of(bundle), json: false, all: false, object: None }
     }
 }
 
 pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     if let Some(name) = &args.object {
-        object::show(&args.bundle, &session, name, args.json, terminal)?;
+        object::show(&args.bundle.path(), &session, name, args.json, terminal)?;
         std::mem::forget(session);
         return Ok(Ending::Done);
     }
-    let report = Report::new(&args.bundle, &session);
+    let report = Report::new(&args.bundle.path(), &session);
     if args.json {
         terminal.print_json(&report)?;
     } else {

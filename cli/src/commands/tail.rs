@@ -25,10 +25,11 @@ use trace_reducer::model::SchemaVersion;
 use trace_reducer::{LiveReduction, Options, ReduceError};
 
 use self::imported::{Broken, Imported};
-use self::newest::Followed;
 use self::screen::Screen;
-use crate::bundles;
-use crate::foreign::import_failure;
+use crate::argument;
+use crate::foreign::{self, import_failure};
+use crate::named::{self, LAST, Named};
+use crate::recorded;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
 use crate::ui::text;
@@ -68,8 +69,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
     /// The bundle, the session of another agent, or a folder whose newest bundle or session is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
-    /// then traces in the server home]
+    /// then traces in the server home, then @last]
+    #[arg(add = argument::sessions())]
     bundle: Option<PathBuf>,
+    /// The session of a store that has several, such as opencode.db
+    #[arg(long, value_name = "ID", requires = "bundle", conflicts_with = "wait")]
+    session: Option<String>,
     /// Show this many lines of earlier events
     #[arg(short = 'n', long, value_name = "N", default_value_t = FIRST_LINES)]
     lines: usize,
@@ -97,21 +102,30 @@ pub(crate) fn run(args: &TailArgs, terminal: &Terminal) -> Result<Ending, Failur
         ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed)).map_err(Failure::internal)?;
     }
     let path = match &args.bundle {
-        Some(path) => path.clone(),
-        None => bundles::root_from_environment("tail")?,
+        Some(path) => match &args.session {
+            Some(id) => foreign::in_store(path, id),
+            None => path.clone(),
+        },
+        None if args.wait => recorded::root_from_environment("tail")?,
+        None => recorded::root_from_environment("tail").or_else(last)?,
     };
     let followed = if args.wait {
         match newest::wait_for_one(&path, &interrupted)? {
-            Some(path) => Followed::Bundle(path),
+            Some(path) => Named::Bundle(path),
             None => return Ok(Ending::Done),
         }
     } else {
         newest::newest(&path)?
     };
     match followed {
-        Followed::Bundle(path) => Tail::open(args, &path, terminal)?.run(&path, &interrupted),
-        Followed::Imported(session) => follow_imported(args, Imported::new(session), terminal, &interrupted),
+        Named::Bundle(path) => Tail::open(args, &path, terminal)?.run(&path, &interrupted),
+        Named::Imported(session) => follow_imported(args, Imported::new(session), terminal, &interrupted),
     }
+}
+
+/// Returns the session that an agent of this user wrote last, if nothing was recorded.
+fn last(nothing_recorded: Failure) -> Result<PathBuf, Failure> {
+    named::find(Path::new(LAST))?.map(|named| named.argument()).ok_or(nothing_recorded)
 }
 
 /// Follows the session of another agent until it was not written to for a day.

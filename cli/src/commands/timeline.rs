@@ -15,6 +15,7 @@ use trace_explain::costs::{Cost, Costs};
 use trace_explain::family::Family;
 use trace_explain::timeline::Timeline;
 
+use crate::argument::BundleArg;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
 use crate::ui::text::{self, count, number, preview};
@@ -45,8 +46,8 @@ Exit codes: 0 shown, damaged or not; 1 not a bundle, not a price table, or unrea
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TimelineArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// The tables of costs to show: agent, model, tool, turn [default: agent, model and tool]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', hide_possible_values = true)]
     by: Vec<By>,
@@ -81,13 +82,13 @@ struct Answer<'a> {
 
 pub(crate) fn run(args: &TimelineArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let prices = prices::read(args.prices.as_deref())?;
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let trace = session.trace();
     let (clock, family) = (Clock::new(trace), Family::new(trace));
     let timeline = Timeline::with(&session, &clock, &family, &Activities::new(trace, &clock));
     let costs = Costs::with(trace, prices.as_ref(), &clock, &family);
     if args.json {
-        let bundle = args.bundle.to_string_lossy().into_owned();
+        let bundle = args.bundle.path().to_string_lossy().into_owned();
         terminal.print_json(&Answer { format: 1, bundle, timeline: &timeline, costs: &costs })?;
     } else {
         let mut text = heading(&timeline, &costs, trace.text(trace.rollout_id), terminal);

@@ -11,6 +11,7 @@ use trace_recorder::pack::{
 };
 
 use crate::bundles;
+use crate::named::{self, Named};
 use crate::replace;
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
@@ -116,7 +117,15 @@ impl Outcome {
 /// Resolves an argument to packed bundles.
 fn packed_below(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !argument.is_dir() {
-        return Ok(vec![argument.to_owned()]);
+        return match named::find(argument)? {
+            Some(Named::Bundle(path)) => Ok(vec![path]),
+            Some(Named::Imported(session)) => {
+                let error =
+                    anyhow::anyhow!("{} is the session of another agent, and not packed", session.path.display());
+                Err(Failure::data(error).with_hint("`trace import` makes a directory of it"))
+            }
+            None => Ok(vec![argument.to_owned()]),
+        };
     }
     let below: Vec<_> = find_bundles(argument)?.into_iter().filter(|bundle| is_packed(bundle)).collect();
     if below.is_empty() {

@@ -9,6 +9,7 @@ use trace_explain::Session;
 use trace_serve::{Newer, Server, Token};
 use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
+use crate::argument::BundleArg;
 use crate::commands::reduce::{Target, file_target};
 use crate::session::{self, Followed};
 use crate::ui::amount;
@@ -38,8 +39,8 @@ Exit codes: 0 done; 1 not a bundle, unreadable, or the page could not be written
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ViewArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     /// Write the page to a file instead of serving it
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -57,12 +58,12 @@ pub(crate) struct ViewArgs {
 pub(crate) fn run(args: &ViewArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let target = args.output.as_deref().map(target).transpose()?;
     let Some(target) = &target else {
-        let Followed { session, newer } = session::open_to_follow(&args.bundle)?;
-        let name = name_of(&args.bundle, &session);
+        let Followed { session, newer } = session::open_to_follow(&args.bundle.path())?;
+        let name = name_of(&args.bundle.path(), &session);
         return serve(args, session, newer, &name, terminal);
     };
-    let session = session::open(&args.bundle)?;
-    let name = name_of(&args.bundle, &session);
+    let session = session::open(&args.bundle.path())?;
+    let name = name_of(&args.bundle.path(), &session);
     write(args, target, &session, &name, terminal)?;
     // The process is about to end. Freeing millions of objects one by one would only delay that.
     std::mem::forget(session);

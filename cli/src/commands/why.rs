@@ -1,8 +1,8 @@
 //! `trace why`: finds out where a text came from.
 
 use std::io::Read;
-use std::path::PathBuf;
 
+use crate::argument::BundleArg;
 use crate::bundles;
 use clap::Args;
 use trace_explain::object::ObjectRef;
@@ -41,8 +41,8 @@ usage, or no such object; 3 an internal error.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WhyArgs {
-    /// The bundle
-    bundle: PathBuf,
+    #[command(flatten)]
+    bundle: BundleArg,
     #[command(flatten)]
     subject: Subject,
     /// Write a JSON object, described below
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     };
     // The text is checked before the bundle is opened.
     let needle = text.map(|text| Needle::new(&text)).transpose().map_err(Failure::usage)?;
-    let session = session::open(&args.bundle)?;
+    let session = session::open(&args.bundle.path())?;
     let needle = match (needle, &args.subject.object) {
         (Some(needle), _) => needle,
         (None, Some(object)) => {
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     let mut answer = why(&session, &needle);
     if answer.origin.is_none() {
         // If the event log cannot be read, an empty answer would be wrong. This is an error instead.
-        let bundle = bundles::open(&args.bundle)?;
+        let bundle = bundles::open(&args.bundle.path())?;
         bundle.log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
     }
     answer.object.clone_from(&args.subject.object);

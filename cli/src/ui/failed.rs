@@ -30,6 +30,7 @@ impl<'t> Failed<'t> {
             message = format!("{name}: {message}");
         }
         let mut lines = self.terminal.error_line(&message);
+        lines.push_str(failure.excerpt().unwrap_or_default());
         if let Some(hint) = failure.hint()
             && self.hints.insert(hint.to_owned())
         {

@@ -66,12 +66,12 @@ fn what_does_not_go_together_is_refused() {
     error: a header is NAME=VALUE
     --- exit code 2
     "#);
-    assert_snapshot!(place.run(&["export", "nothing"]), @r#"
+    assert_snapshot!(place.run(&["export", "nothing"]), @r"
     --- stderr
-    error: cannot read nothing: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file nothing, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 1
-    "#);
+    ");
 }
 
 #[test]

@@ -130,8 +130,8 @@ fn what_cannot_be_drawn_is_told() {
     error: no format has the extension .bmp
     hint: --format names it: dot, svg, png, mermaid or json
     : 1
-    error: cannot read missing: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file missing, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     "#);
 }
 

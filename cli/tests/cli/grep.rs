@@ -185,18 +185,18 @@ fn exit_codes_are_those_of_grep() {
     assert_snapshot!(place.run(&["grep", "nobody says this", "root"]), @r#"
     --- exit code 1
     "#);
-    assert_snapshot!(place.run(&["grep", "warning", "root/troubled", "none"]), @r#"
+    assert_snapshot!(place.run(&["grep", "warning", "root/troubled", "none"]), @r"
     root/troubled:/root/a:1:tool_call:tool-1:12:1:cc: warning
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 2
-    "#);
-    assert_snapshot!(place.run(&["grep", "-q", "warning", "root/troubled", "none"]), @r#"
+    ");
+    assert_snapshot!(place.run(&["grep", "-q", "warning", "root/troubled", "none"]), @r"
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
-    "#);
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
+    ");
     assert_snapshot!(place.run(&["grep", "(", "root"]), @r#"
     --- stderr
     error: the pattern cannot be used as a regular expression: unclosed group

@@ -7,8 +7,12 @@ use crate::support::Place;
 #[test]
 fn help_teaches() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["--help"]), @r#"
+    assert_snapshot!(place.run(&["--help"]), @r"
     Runs coding agents, records their sessions, and explains them.
+
+    It works on the sessions that you already have, as Claude Code, the Codex CLI, Gemini CLI and
+    opencode stored them: `trace ls` lists them, and every command takes one by its file, the beginning
+    of its id, or @last.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
@@ -69,11 +73,11 @@ fn help_teaches() {
       trace demo                       record and show a small session; needs no API key
       trace run PROMPT                 run one turn of an agent, and record it
       trace serve --listen URL         serve agents to Codex clients, and record every session
-      trace ls traces                  list bundles, newest first
+      trace ls                         list your sessions, those of other agents included
       trace costs --by month,model     add up the tokens of all sessions of all agents
       trace show traces/trace-1        show what happened in a session
       trace tail traces                follow the newest session while it runs
-      trace postmortem traces/trace-1  find out why turns failed, across agents
+      trace postmortem @last           find out why turns failed, across agents
       trace why B --text TEXT          find where a text came from, and what followed from it
       trace grep PATTERN traces        search what models saw and tools printed
       trace context B --last           show what the model saw in its last request
@@ -93,16 +97,18 @@ fn help_teaches() {
       not be written
       2  the command line is wrong
       3  an internal error: a bug in trace
-    "#);
-    assert_snapshot!(place.run(&["check", "--help"]), @r#"
+    ");
+    assert_snapshot!(place.run(&["check", "--help"]), @r"
     Checks bundles against their format, and repairs them
 
     Usage: trace check [OPTIONS] <BUNDLE>...
 
     Arguments:
-      <BUNDLE>...  Bundles, or folders with bundles below them
+      <BUNDLE>...  Bundles or sessions of other agents: paths, ids, @last; or folders with such below
+                   them
 
     Options:
+          --session <ID>  Only this session of a store that has several, such as opencode.db; repeatable
           --repair        Repair what can be repaired
           --dry-run       With --repair: only print what would be changed
           --json          Write a JSON array, described below
@@ -137,7 +143,7 @@ fn help_teaches() {
 
     Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
     repaired; 2 wrong usage; 3 an internal error.
-    "#);
+    ");
     assert_snapshot!(place.run(&["prune", "--help"]), @r#"
     Deletes old bundles, or the oldest ones above a total size; a dry run without --delete
 
@@ -183,15 +189,18 @@ fn help_teaches() {
     Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
     3 an internal error.
     "#);
-    assert_snapshot!(place.run(&["reduce", "--help"]), @r#"
+    assert_snapshot!(place.run(&["reduce", "--help"]), @r"
     Reduces bundles to the graph of their session, state.json
 
     Usage: trace reduce [OPTIONS] <BUNDLE>...
 
     Arguments:
-      <BUNDLE>...  Bundles, or folders with bundles below them
+      <BUNDLE>...  Bundles or sessions of other agents: paths, ids, @last; or folders with such below
+                   them
 
     Options:
+          --session <ID>         Only this session of a store that has several, such as opencode.db;
+                                 repeatable
       -o, --output <FILE|DIR|->  The output, instead of state.json in the bundle: a file for one bundle,
                                  a directory for several, - for stdout
           --strict               Refuse a bundle that breaks a rule of its format, and write nothing for
@@ -223,16 +232,19 @@ fn help_teaches() {
 
     Exit codes: 0 all reduced, even if damaged; 1 a bundle could not be read, was refused by --strict,
     or its output could not be written (the others were reduced); 2 wrong usage; 3 an internal error.
-    "#);
-    assert_snapshot!(place.run(&["pack", "--help"]), @r#"
+    ");
+    assert_snapshot!(place.run(&["pack", "--help"]), @r"
     Packs bundles into one file each, many times smaller
 
     Usage: trace pack [OPTIONS] <BUNDLE>...
 
     Arguments:
-      <BUNDLE>...  Bundles, or folders with bundles below them
+      <BUNDLE>...  Bundles or sessions of other agents: paths, ids, @last; or folders with such below
+                   them
 
     Options:
+          --session <ID>       Only this session of a store that has several, such as opencode.db;
+                               repeatable
       -o, --output <FILE|DIR>  The packed bundle: a file for one bundle, a directory for several
                                [default: beside the bundle]
           --level <N>          Compression level, from 1 (fast) to 22 (small) [default: 19]
@@ -267,7 +279,7 @@ fn help_teaches() {
 
     Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others were packed); 2
     wrong usage; 3 an internal error.
-    "#);
+    ");
     assert_snapshot!(place.run(&["unpack", "--help"]), @r#"
     Restores the directories of packed bundles
 
@@ -305,9 +317,11 @@ fn help_teaches() {
     Usage: trace show [OPTIONS] <BUNDLE>
 
     Arguments:
-      <BUNDLE>  The bundle
+      <BUNDLE>  The bundle, or the session of another agent: its file or folder, its id or the beginning
+                of it, or @last
 
     Options:
+          --session <ID>      The session of a store that has several, such as opencode.db
           --json              Write a JSON object, described below
       -a, --all               Show all rows instead of the first ones
       -o, --object <TYPE:ID>  Show one object instead, with the events that it comes from: TYPE:ID, with
@@ -410,9 +424,12 @@ fn nothing_to_do_is_wrong_usage() {
 #[test]
 fn every_shell_gets_its_completions() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let ran = Place::new().run(&["completions", shell]);
+        let ran = Place::new().run(&["completions", shell, "--fixed"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert!(ran.stdout.contains("strict"), "{shell}");
+        let ran = Place::new().run(&["completions", shell]);
+        let asks = ["bash", "fish", "zsh"].contains(&shell);
+        assert_eq!(ran.stdout.contains("TRACE_COMPLETE"), asks, "{shell}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sessions of other agents: every command reads them, and `trace import` makes bundles of them.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
@@ -111,6 +112,7 @@ fn what_names_no_session_is_told() {
     for name in ["01a20517-0d54", "codex"] {
         let told = run(&place, &["show", name]);
         assert!(told.contains("names 2 sessions"), "{told}");
+        assert!(told.contains("2026-11-22 21:08:46  Codex CLI  "), "{told}");
     }
 }
 
@@ -155,7 +157,7 @@ fn a_session_is_followed_while_another_agent_writes_it() {
     std::fs::write(&path, first).expect("writes");
     let mut command = growing.command(&["tail", &root, "--json", "--from-start"]);
     let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().expect("piped")));
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let mut shown = vec![lines.next().expect("a line").expect("reads")];
     for entry in Path::new(AGENTS).read_dir().expect("lists").map(|entry| entry.expect("an entry")) {
         if !entry.path().to_string_lossy().contains(ID) {
@@ -218,4 +220,191 @@ fn an_object_leads_to_the_line_that_it_comes_from() {
     assert!(context.contains("request-rebuilt"), "{context}");
     let missing = run(&place, &["show", &root, "--object", "tool_call:no"]);
     assert!(missing.starts_with("error: the session has no object tool_call:no"), "{missing}");
+}
+
+/// Two traces of OpenTelemetry in one file.
+const STORE: &str = "../recorder/import/tests/fixtures/otel/handoff.jsonl";
+
+#[test]
+fn recordings_are_named_by_their_ids_too() {
+    let (place, root) = place();
+    let id = "019cae19-0040-732f-83f2-827affe7f664";
+    std::fs::create_dir_all(place.path("home/traces")).expect("creates");
+    let recorded = format!("home/traces/trace-019cae19-0000-7000-8000-000000000000-{id}");
+    let sample = Path::new(&crate::support::sample("three-children")).to_owned();
+    copy(&sample, &place.path(&recorded));
+    let overview = |name: &str| run(&place, &["show", name]).lines().next().map(str::to_owned);
+    let shown = overview(&recorded);
+    assert!(shown.as_deref().is_some_and(|line| line.contains(id)), "{shown:?}");
+    for name in [id, "019cae19-0040", "@last"] {
+        assert_eq!(overview(name), shown, "{name}");
+    }
+    // An import is a copy: it is neither the last session, nor does it make an id ambiguous.
+    let imported = format!("home/traces/codex-rollout-{ID}");
+    run(&place, &["import", &root, "-o", &imported]);
+    assert_eq!(overview("@last"), shown);
+    assert_eq!(overview(ID), overview(&root));
+    std::fs::remove_dir_all(place.path("codex")).expect("removes");
+    assert_eq!(overview(ID), overview(&imported));
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("creates");
+    for entry in from.read_dir().expect("lists").map(|entry| entry.expect("an entry")) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("copies");
+        }
+    }
+}
+
+#[test]
+fn a_store_of_several_sessions_asks_for_one() {
+    let (place, _) = place();
+    let other = place.path("codex/other.jsonl");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(STORE), &other).expect("copies");
+    let listed = run(&place, &["show", "codex"]);
+    assert!(listed.contains("names 2 sessions") && listed.contains("--session ID"), "{listed}");
+    let shown = run(&place, &["show", "codex", "--session", "01a20517-0d54"]);
+    assert!(shown.contains(&format!("Session {ID} ")), "{shown}");
+    let count = |arguments: &[&str]| run_apart(&place, arguments)[0].clone();
+    let sql = "SELECT count(*) AS turns FROM turns";
+    assert_eq!(count(&["query", "codex", "--session", ID, sql, "--csv"]), "\"turns\"\r\n\"3\"\r\n");
+    assert_snapshot!(run(&place, &["show", "codex", "--session", "nothing"]), @r"
+    error: codex has no session whose id begins with nothing
+    hint: `trace ls codex` lists its sessions
+    ");
+    assert_snapshot!(run(&place, &["grep", "x", "codex", "codex", "--session", ID]), @r"
+    error: --session chooses from one store, and 2 are named
+    hint: STORE#ID names a session of a store among other arguments
+    ");
+}
+
+#[test]
+fn bundles_are_packed_and_redacted_without_an_import() {
+    let (place, root) = place();
+    for arguments in [
+        &["pack", &root, "-o", "packed.trace"][..],
+        &["pack", "codex", "-o", "all/"],
+        &["redact", ID, "-o", "redacted"],
+        &["redact", &root, "-o", "redacted.trace"],
+    ] {
+        let told = run(&place, arguments);
+        assert!(!told.contains("error"), "{told}");
+    }
+    assert_eq!(place.names("all").len(), 1);
+    let graph = |session: &str| run_apart(&place, &["reduce", session, "-o", "-"])[0].clone();
+    let told = graph(&root);
+    for bundle in ["packed.trace", "all", "redacted", "redacted.trace"] {
+        assert_eq!(graph(bundle), told, "{bundle}");
+    }
+    let refused: Vec<String> = [
+        &["pack", &root][..],
+        &["pack", &root, "-o", "x.trace", "--delete-source"],
+        &["check", "--repair", "-q", &root],
+        &["unpack", &root],
+        &["import", "redacted", "-o", "x"],
+    ]
+    .iter()
+    .map(|arguments| run(&place, arguments))
+    .collect();
+    assert_snapshot!("refused", refused.join("\n"));
+    // Nothing was written into the folders of the other agent, and an export goes into the current one.
+    let exported = run(&place, &["export", ID]);
+    assert!(exported.starts_with("wrote codex-rollout-2026-11-22T21-08-46-01a20517"), "{exported}");
+    assert_eq!(place.names("codex/sessions/2026/11/22").len(), 3);
+}
+
+#[test]
+fn a_query_answers_again_while_a_session_grows() {
+    let (place, root) = place();
+    let path = place.path(&root);
+    let whole = std::fs::read_to_string(&path).expect("reads");
+    let lines: Vec<&str> = whole.lines().collect();
+    let write = |count: usize| std::fs::write(&path, lines[..count].join("\n") + "\n").expect("writes");
+    write(lines.len() / 2);
+    let sql = "SELECT count(*) FROM events";
+    let mut command = place.command(&["query", &root, sql, "--jsonl", "--follow"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
+    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut next = || answers.next().expect("an answer").expect("UTF-8");
+    let first = next();
+    write(lines.len());
+    let second = next();
+    child.kill().expect("kills");
+    child.wait().expect("ends");
+    assert_ne!(first, second);
+    let now = run_apart(&place, &["query", &root, sql, "--jsonl"]);
+    assert_eq!(now[0].trim_end(), second);
+}
+
+#[test]
+fn shells_are_offered_sessions() {
+    let (place, root) = place();
+    let offered = |words: &[&str]| {
+        let arguments: Vec<&str> = ["--", "trace"].iter().chain(words).copied().collect();
+        let mut command = place.command(&arguments);
+        command.env("CODEX_HOME", place.path("codex")).env("HOME", place.path("nowhere")).env("TRACE_COMPLETE", "fish");
+        let output = command.output().expect("runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    // The files of children are no sessions.
+    assert_eq!(offered(&["show", "01a2"]), format!("{ID}\tCodex CLI\n"));
+    assert_eq!(place.path("cache/trace").exists(), false, "a completion writes nothing");
+    run(&place, &["ls"]);
+    let described = offered(&["show", "01a2"]);
+    assert!(described.starts_with(&format!("{ID}\tCodex CLI 2026-11-22 21:08:46")), "{described}");
+    let all = offered(&["query", ""]);
+    assert!(all.starts_with("@last\t") && all.contains(ID) && all.contains("codex/"), "{all}");
+    assert_eq!(offered(&["show", "$(x"]), "");
+    assert!(offered(&["show", "--sess"]).starts_with("--session\t"));
+    // Bash would take such a name for a command.
+    std::fs::write(place.path("01a2 $(x)"), "").expect("writes");
+    let mut command = place.command(&["--", "trace", "show", "01a2"]);
+    command.env("CODEX_HOME", place.path("codex")).env("TRACE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2");
+    assert_eq!(command.output().expect("runs").stdout, b"");
+    let _ = root;
+}
+
+#[test]
+fn the_cache_can_be_damaged_and_shared() {
+    let (place, _) = place();
+    let listed = run(&place, &["ls"]);
+    let path = place.path("cache/trace/sessions.json");
+    let kept = std::fs::read(&path).expect("a cache");
+    for damaged in [&b""[..], b"{", &kept[..kept.len() / 2], b"\xff\xfe"] {
+        std::fs::write(&path, damaged).expect("writes");
+        assert_eq!(run(&place, &["ls"]), listed);
+        assert_eq!(std::fs::read(&path).expect("a cache").len(), kept.len(), "it is written again");
+    }
+    let several: Vec<String> = std::thread::scope(|scope| {
+        std::fs::remove_file(&path).expect("removes");
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| run(&place, &["ls"]))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("ends")).collect()
+    });
+    assert!(several.iter().all(|one| *one == listed));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(path.metadata().expect("a cache").permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(place.names("cache/trace"), ["sessions.json"]);
+}
+
+#[test]
+fn the_example_of_the_readme_is_real() {
+    let place = Place::new();
+    let told = run(&place, &["postmortem", &crate::support::sample("claude-code")]);
+    assert_snapshot!("readme_example", told);
+    let readme = std::fs::read_to_string(crate::support::sample("../README.md")).expect("reads");
+    let shown = readme.split("$ trace postmortem 3d2d5660\n").nth(1).and_then(|rest| rest.split("...\n").next());
+    assert!(shown.is_some_and(|shown| told.starts_with(shown)), "the README shows {shown:?}");
+    let listed = run(&place, &["ls", &crate::support::sample("claude-code")]);
+    assert!(readme.contains(&listed), "{listed}");
+    // The failed command took its time between two records. It does not set the clock back.
+    let timeline = run(&place, &["timeline", &crate::support::sample("claude-code")]);
+    assert!(timeline.contains("took 52.6 s") && !timeline.contains("set back"), "{timeline}");
 }

@@ -299,16 +299,16 @@ fn bundles_that_cannot_be_read_are_left_out() {
     troubled   failed          1
     well       completed       0
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
     hint: there is no bundle below it either
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["query", "none", sql]), @r"
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 1
     ");
 }
@@ -424,9 +424,12 @@ fn help_teaches() {
            trace query --queries [NAME]...
 
     Arguments:
-      [BUNDLE|SQL]...  Bundles, or folders with bundles below them, followed by SQL, @NAME, @FILE or -
+      [BUNDLE|SQL]...  Bundles or sessions of other agents: paths, ids, @last; or folders with such
+                       below them; followed by SQL, @NAME, @FILE or -
 
     Options:
+          --session <ID>       Only this session of a store that has several, such as opencode.db;
+                               repeatable
           --tables             List tables, views and functions; or describe the ones that are named
           --queries            List the named queries; or show the ones that are named
           --json               Write an array of objects
@@ -436,6 +439,7 @@ fn help_teaches() {
           --csv-exact          Write comma-separated values for programs: cells are not changed. Do not
                                open the file in a spreadsheet
       -o, --output <FILE>      Keep all tables in an SQLite database; the query is then optional
+          --follow             Answer again whenever a session was written to, until Ctrl-C
           --force              Replace an existing database
           --limit <ROWS>       Most rows to write; 0 is no limit [default: 10000]
           --timeout <SECONDS>  Most seconds that the query may take; 0 is no limit [default: 10]
@@ -449,6 +453,7 @@ fn help_teaches() {
       trace query traces/trace-1 "SELECT agent_path, status, duration_ms FROM turns"
       trace query traces/trace-1 @slowest-tools        a named query; --queries lists them
       trace query traces @mine.sql --csv > mine.csv    a query in a file, over all bundles below traces
+      trace query @last @spawn-tree --follow           answers again while an agent writes its session
       trace query --tables turns payload               describes tables and functions
       trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
       trace query B "SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls"

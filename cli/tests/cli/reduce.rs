@@ -177,8 +177,8 @@ fn what_cannot_be_read_does_not_stop_the_rest() {
     --- stderr
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
     hint: there is no bundle below it either
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     error: cannot read root/x/one/trace.jsonl: Not a directory (os error 20)
     hint: a bundle is the directory that holds the file, or one file that `trace pack` made
     root/x/two: error[log_unreadable]: cannot read root/x/two/trace.jsonl: No such file or directory (os error 2); there are no events

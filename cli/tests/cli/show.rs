@@ -311,8 +311,8 @@ fn what_is_no_bundle_is_refused_with_a_hint() {
     ");
     assert_snapshot!(place.run(&["show", "none"]), @r"
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["show", "root/bundle/trace.jsonl"]), @r"

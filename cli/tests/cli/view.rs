@@ -114,12 +114,12 @@ fn wrong_usage_is_told() {
     For more information, try '--help'.
     --- exit code 2
     "#);
-    assert_snapshot!(place.run(&["view", "nowhere"]), @r#"
+    assert_snapshot!(place.run(&["view", "nowhere"]), @r"
     --- stderr
-    error: cannot read nowhere: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file nowhere, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 1
-    "#);
+    ");
     assert_snapshot!(place.run(&["view", "bundle", "-o", "no/such/folder.html"]), @r#"
     --- stderr
     error: cannot write no/such/folder.html: No such file or directory (os error 2)

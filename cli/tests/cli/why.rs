@@ -128,12 +128,12 @@ fn the_command_line_may_be_wrong() {
     error: the text to look for is empty
     --- exit code 2
     "#);
-    assert_snapshot!(place.run(&["why", "none", "--text", "x"]), @r#"
+    assert_snapshot!(place.run(&["why", "none", "--text", "x"]), @r"
     --- stderr
-    error: cannot read none: No such file or directory (os error 2)
-    hint: `trace ls ROOT` lists the bundles below a folder
+    error: there is no file none, and no session of this user has an id that begins so
+    hint: `trace ls` lists the sessions of this user
     --- exit code 1
-    "#);
+    ");
     std::fs::remove_file(place.path("bundle/trace.jsonl")).expect("removes");
     std::fs::create_dir(place.path("bundle/trace.jsonl")).expect("creates");
     let ran = place.run(&["why", "bundle", "--text", "x"]);

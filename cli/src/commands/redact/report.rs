@@ -24,7 +24,7 @@ pub(super) struct Json<'a> {
 
 pub(super) fn json<'a>(args: &RedactArgs, report: &'a Report) -> Json<'a> {
     let name = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    Json { bundle: name(&args.bundle), output: args.output.as_deref().map(name), report }
+    Json { bundle: name(&args.bundle.path()), output: args.output.as_deref().map(name), report }
 }
 
 pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) -> String {
@@ -37,7 +37,7 @@ pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) ->
         (false, None) => format!("{secrets} found, {} in {documents}", times(report.occurrences())),
         (false, Some(_)) => format!("{secrets} replaced, {} in {documents}", times(report.occurrences())),
     };
-    out.push_str(&format!("{}: {what}\n", text::clean(&args.bundle.to_string_lossy())));
+    out.push_str(&format!("{}: {what}\n", text::clean(&args.bundle.path().to_string_lossy())));
     if !report.secrets.is_empty() {
         let mut table = terminal.table(&["KIND", "HASH", "TIMES", "WHERE"]);
         for secret in &report.secrets {

@@ -7,42 +7,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use trace_import::SessionRef;
 use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle, read_manifest};
 use trace_recorder::format::EVENT_LOG_FILE;
 
-use crate::foreign;
+use crate::named::{self, Named};
 use crate::ui::failure::Failure;
+use crate::{cache, foreign};
 
 /// Pause between two reads of the folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A session that is followed.
-pub(super) enum Followed {
-    Bundle(PathBuf),
-    Imported(SessionRef),
-}
-
-/// Returns the bundle or the session of another agent that `path` names, or the newest one below it.
-pub(super) fn newest(path: &Path) -> Result<Followed, Failure> {
+/// Returns what `path` names, or the newest bundle or session below it.
+pub(super) fn newest(path: &Path) -> Result<Named, Failure> {
     if is_bundle(path) {
-        return Ok(Followed::Bundle(path.to_owned()));
+        return Ok(Named::Bundle(path.to_owned()));
     }
     if path.is_dir() {
         if let Some(bundle) = newest_of(find_bundles(path)?) {
-            return Ok(Followed::Bundle(bundle));
+            return Ok(Named::Bundle(bundle));
         }
-        let last = foreign::written_last(trace_import::sessions(path).map_err(foreign::import_failure)?);
-        return last.map(Followed::Imported).ok_or_else(|| {
+        let mut catalog = cache::load();
+        let last = named::newest_of(foreign::sessions(path)?, &mut catalog);
+        cache::save(catalog);
+        return last.map(|(_, session)| Named::Imported(session)).ok_or_else(|| {
             Failure::data(BundleError::NotABundle { path: path.to_owned() })
                 .with_hint("there is no bundle below it either; --wait waits for one")
         });
     }
-    Ok(match foreign::session(path)? {
-        Some(session) => Followed::Imported(session),
-        None => Followed::Bundle(path.to_owned()),
-    })
+    match named::find(path)? {
+        Some(named) => Ok(named),
+        None => named::nothing(path).map_or_else(|| Ok(Named::Bundle(path.to_owned())), Err),
+    }
 }
 
 /// Waits until a new bundle is started below `root`; `None` if the wait was interrupted.
