@@ -210,7 +210,7 @@ fn summarize(bundle: &Bundle) -> Result<Summary, String> {
         let text = |symbol| trace.text(symbol);
         // The key is the one of the files from which an import was made.
         let key = call.response_id.map(|id| match call.upstream_request_id {
-            request if is_claude => format!("{}:{}", text(id), request.map(text).unwrap_or_default()),
+            request if is_claude => format!("{}:{}", text(id), request.map_or(summary.id.as_str(), text)),
             _ => text(id).to_owned(),
         });
         let model = text(call.model).to_owned();

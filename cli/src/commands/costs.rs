@@ -104,7 +104,7 @@ pub(crate) fn run(args: &CostsArgs, terminal: &Terminal) -> Result<Ending, Failu
         since: args.wanted.since.map(|since| since.start(&zone)),
         until: args.until.map(|until| until.end(&zone)),
     };
-    // The earliest session that has a call counts it.
+    // The earliest session that has a call counts it, unless a copy has more of its tokens.
     let mut sessions = stored::find(&args.paths, &args.wanted)?;
     sessions.sort_by_cached_key(|session| {
         (session.summary.as_ref().ok().and_then(|summary| summary.started_at), session.path.clone())
@@ -113,6 +113,8 @@ pub(crate) fn run(args: &CostsArgs, terminal: &Terminal) -> Result<Ending, Failu
         Wanted { since: None, cwd: args.wanted.cwd.clone(), source: Vec::new() }.fits(session, &zone)
     };
     let mut sums = Sums::new(&by, &zone, prices.as_ref(), period);
+    sessions.iter().filter_map(|session| session.summary.as_ref().ok()).for_each(|summary| sums.look(summary));
+    sums.begin();
     let mut problems = Vec::new();
     for session in &sessions {
         match &session.summary {

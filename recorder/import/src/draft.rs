@@ -142,6 +142,11 @@ impl Draft {
         self.notes.add(code, place);
     }
 
+    /// Notes a record of a type that the reader does not know.
+    pub fn unknown(&mut self, kind: &str, place: Place) {
+        self.notes.add_unknown(kind, place);
+    }
+
     /// Returns the codes that were noted, with how often each applies.
     pub fn noted(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.notes.counts()
@@ -365,6 +370,13 @@ impl Draft {
     /// Counts the tokens of a model call that has no place in the graph, such as the one that wrote a summary.
     pub fn spent_beside(&mut self, model: &str, usage: Usage, key: Option<String>, stamp: Stamp) {
         self.spent(model, usage, key, stamp);
+    }
+
+    /// Says that the last model call was served at another price than others of its model. `tariff` is put behind its name.
+    pub(crate) fn spent_at(&mut self, tariff: &str) {
+        if let Some(spent) = self.summary.spent.last_mut() {
+            spent.model = format!("{}-{tariff}", spent.model);
+        }
     }
 
     /// Records that a tool was called.

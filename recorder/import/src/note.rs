@@ -95,6 +95,8 @@ codes! {
     AnswerAsMessage = "answer-as-message", "A parent got the answer of a child as the output of a call; it is also shown as a message between them.";
     /// A record of a type that the reader does not know.
     UnknownRecord = "unknown-record", "Records of unknown types are kept in the file, but have no place in the graph.";
+    /// A text with half a surrogate pair.
+    LoneSurrogate = "lone-surrogate", "A text has half of a surrogate pair, which is no character; U+FFFD takes its place.";
     /// A line that is not a record.
     DamagedLine = "damaged-line", "A line is damaged and left out.";
     /// A line that is longer than the limit.
@@ -107,7 +109,15 @@ codes! {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     counts: BTreeMap<Code, (u64, Option<Place>)>,
+    /// How often records of each unknown type came.
+    kinds: BTreeMap<String, u64>,
 }
+
+/// Unknown types that a note names. A damaged file may have any number of them.
+const MAX_KINDS: usize = 16;
+
+/// Longest name of an unknown type that a note shows.
+const MAX_KIND_CHARS: usize = 48;
 
 impl Notes {
     pub(crate) fn add(&mut self, code: Code, place: Option<Place>) {
@@ -118,18 +128,47 @@ impl Notes {
         }
     }
 
+    /// Adds a record of a type that the reader does not know.
+    pub(crate) fn add_unknown(&mut self, kind: &str, place: Place) {
+        self.add(Code::UnknownRecord, Some(place));
+        if let Some(count) = self.kinds.get_mut(kind) {
+            *count += 1;
+        } else if self.kinds.len() < MAX_KINDS {
+            self.kinds.insert(kind.to_owned(), 1);
+        }
+    }
+
+    /// Returns the sentence of a code. The one of unknown types names them.
+    fn message(&self, code: Code) -> String {
+        let message = code.message();
+        if code != Code::UnknownRecord || self.kinds.is_empty() {
+            return message.to_owned();
+        }
+        let shown = |(kind, count): (&String, &u64)| {
+            let name: String = kind.chars().take(MAX_KIND_CHARS).collect();
+            format!("{name:?} ({count})")
+        };
+        let mut kinds: Vec<_> = self.kinds.iter().map(shown).collect();
+        let named: u64 = self.kinds.values().sum();
+        let all = self.counts.get(&code).map_or(named, |(count, _)| *count);
+        if all > named {
+            kinds.push(format!("others ({})", all - named));
+        }
+        format!("{} The types: {}.", message, kinds.join(", "))
+    }
+
     pub(crate) fn counts(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.counts.iter().map(|(code, (count, _))| (*code, *count))
     }
 
     pub(crate) fn into_notes(self) -> Vec<ImportNote> {
-        let note = |(code, (count, first)): (Code, (u64, Option<Place>))| ImportNote {
+        let note = |(code, (count, first)): (&Code, &(u64, Option<Place>))| ImportNote {
             code: code.as_str().to_owned(),
-            message: code.message().to_owned(),
-            count,
-            first,
+            message: self.message(*code),
+            count: *count,
+            first: *first,
         };
-        self.counts.into_iter().map(note).collect()
+        self.counts.iter().map(note).collect()
     }
 }
 
@@ -147,6 +186,23 @@ mod tests {
         let notes = notes.into_notes();
         let shown: Vec<_> = notes.iter().map(|note| (note.code.as_str(), note.count, note.first)).collect();
         assert_eq!(shown, [("no-system-prompt", 1, None), ("damaged-line", 2, place(4))]);
+    }
+
+    #[test]
+    fn unknown_types_are_named_up_to_a_limit() {
+        let mut notes = Notes::default();
+        let place = Place { source: 0, line: 1 };
+        notes.add_unknown("frame", place);
+        notes.add_unknown("frame", place);
+        let shown = |notes: Notes| notes.into_notes().pop().expect("a note");
+        let note = shown(notes);
+        assert_eq!(note.count, 2);
+        assert!(note.message.ends_with("The types: \"frame\" (2)."), "{}", note.message);
+        let mut notes = Notes::default();
+        (0..MAX_KINDS + 5).for_each(|number| notes.add_unknown(&format!("{number:02}{}", "x".repeat(99)), place));
+        let note = shown(notes);
+        assert!(note.message.ends_with(", others (5)."), "{}", note.message);
+        assert!(note.message.len() < 1500, "{}", note.message.len());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use trace_recorder::format::import::Place;
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::note::Code;
+use crate::text::mend_surrogates;
 
 /// Longest record that is read. Pictures in a session take some megabytes each.
 pub const MAX_RECORD_BYTES: usize = 64 << 20;
@@ -74,6 +75,9 @@ impl Records {
             }
             self.line = place.line;
             let is_terminated = self.buffer.last() == Some(&b'\n');
+            if mend_surrogates(&mut self.buffer) {
+                draft.note(Code::LoneSurrogate, Some(place));
+            }
             if !is_terminated && self.buffer.len() > MAX_RECORD_BYTES {
                 draft.note(Code::LongLine, Some(place));
                 self.skip_line()?;

@@ -683,6 +683,13 @@ fn runtime_started(
     })
 }
 
+impl Awaited {
+    /// Returns the place, for [`Draft::after`].
+    pub(crate) fn event(&self) -> EventRef {
+        self.event
+    }
+}
+
 impl ToolId {
     /// Returns the event with which the call began, for [`Draft::after`].
     pub fn began(&self) -> EventRef {

@@ -15,16 +15,18 @@ const SESSION: &str = "0a9b4199-63b5-4311-a816-6bad9441aaa9";
 struct Script {
     lines: Vec<Value>,
     last: Option<String>,
+    /// The beginning of the ids of lines.
+    prefix: String,
 }
 
 impl Script {
     fn new() -> Self {
-        Self { lines: Vec::new(), last: None }
+        Self { lines: Vec::new(), last: None, prefix: "u".to_owned() }
     }
 
     fn line(&mut self, kind: &str, members: &Value) -> &mut Self {
         let number = self.lines.len();
-        let id = format!("u{number}");
+        let id = format!("{}{number}", self.prefix);
         let mut line = json!({
             "parentUuid": self.last, "isSidechain": false, "sessionId": SESSION, "version": "2.0.77", "cwd": "/work",
             "type": kind, "uuid": id, "timestamp": format!("2026-11-22T21:00:{:02}.000Z", number % 60),
@@ -120,18 +122,24 @@ impl Read {
 
     /// The texts that each request has.
     fn requests(&self) -> Vec<String> {
+        let items = |body: &Value| body["input"].as_array().expect("items").iter().map(shown).collect::<Vec<_>>();
+        self.bodies().iter().map(|body| items(body).join(" ")).collect()
+    }
+
+    fn request_body(&self, number: usize) -> Value {
+        self.bodies().swap_remove(number)
+    }
+
+    fn bodies(&self) -> Vec<Value> {
         let log = std::str::from_utf8(self.bundle.log().expect("a log").as_bytes()).expect("UTF-8").to_owned();
         let events = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("is JSON"));
-        let mut requests = Vec::new();
-        for event in events.filter(|event| event["payload"]["type"] == "inference_started") {
+        let body = |event: Value| {
             let mut bytes = Vec::new();
             let path = event["payload"]["request_payload"]["path"].as_str().expect("a path").to_owned();
             self.bundle.payloads().read(&path, &mut bytes).expect("reads");
-            let body: Value = serde_json::from_slice(&bytes).expect("is JSON");
-            let items: Vec<_> = body["input"].as_array().expect("items").iter().map(shown).collect();
-            requests.push(items.join(" "));
-        }
-        requests
+            serde_json::from_slice(&bytes).expect("is JSON")
+        };
+        events.filter(|event| event["payload"]["type"] == "inference_started").map(body).collect()
     }
 }
 
@@ -430,6 +438,320 @@ fn stores_are_below_the_config_folder() {
     assert_eq!(format.stores(&homes), stores);
     let homes = trace_import::Homes { claude: Some(PathBuf::from("/c")), ..homes };
     assert_eq!(format.stores(&homes), [PathBuf::from("/c/projects")]);
+}
+
+/// A line whose text was cut within a character has half a surrogate pair, which is no JSON for others.
+#[test]
+fn half_a_character_is_replaced() {
+    let mut script = Script::new();
+    script.user("Cut SURR").calls("m1", "a", "Bash", &json!({"command": "SURR"})).result("a", "out SURR", false);
+    script.says("m2", "Done");
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join(format!("{SESSION}.jsonl"));
+    std::fs::write(&path, script.text().replace("SURR", "\\ud83d")).expect("writes");
+    let read = Read::of(folder, &path);
+    assert_eq!(read.requests()[1], "Cut \u{fffd} call:a result:a");
+    assert_eq!((read.note("lone-surrogate"), read.note("damaged-line")), (3, 0));
+}
+
+#[test]
+fn an_interrupt_may_stand_behind_the_results_of_a_line() {
+    let refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"}));
+    let result = json!({"type": "tool_result", "tool_use_id": "a", "content": refusal, "is_error": true});
+    let mark = json!({"type": "text", "text": "[Request interrupted by user for tool use]"});
+    script.line("user", &json!({"message": {"role": "user", "content": [result, mark]}}));
+    script.user("Again").says("m2", "Done");
+    let read = script.read();
+    assert_eq!(read.statuses("tool_calls"), ["cancelled"]);
+    assert_eq!(read.statuses("codex_turns"), ["cancelled", "completed"]);
+}
+
+/// Some compactions write the last lines once more, with new ids, behind the line that they followed.
+#[test]
+fn lines_that_are_written_again_are_told_once() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done").user("More").says("m2", "Yes");
+    for (number, parent) in [(2, "u1"), (3, "again-2")] {
+        let mut line = script.lines[number].clone();
+        line["uuid"] = json!(format!("again-{number}"));
+        line["parentUuid"] = json!(parent);
+        script.lines.push(line);
+    }
+    script.last = Some("again-3".to_owned());
+    script.user("Last").says("m3", "End");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Go Done More", "Go Done More Yes Last"]);
+    assert_eq!((read.note("copied-record"), read.note("dead-branch")), (2, 0));
+    assert_eq!(read.summary.spent.len(), 3);
+}
+
+/// A summary, and behind it the lines that stay: named by the first and the last, or written again with their ids.
+#[test]
+fn lines_stay_behind_a_summary() {
+    for is_written_again in [false, true] {
+        let mut script = Script::new();
+        script.user("Go").says("m1", "Done").user("More").says("m2", "Yes");
+        script.last = None;
+        let segment = json!({"trigger": "auto", "preservedSegment": {"headUuid": "u2", "tailUuid": "u3"}});
+        let metadata = if is_written_again { json!({"trigger": "auto"}) } else { segment };
+        // Some versions have the boundary as a type of its own.
+        let kind = if is_written_again { "compact_boundary" } else { "system" };
+        script.line(kind, &json!({"subtype": "compact_boundary", "compactMetadata": metadata}));
+        script.line("user", &json!({"isCompactSummary": true, "message": {"role": "user", "content": "Summary"}}));
+        if is_written_again {
+            for number in [2, 3] {
+                let mut line = script.lines[number].clone();
+                line["parentUuid"] = json!(script.last);
+                script.last = line["uuid"].as_str().map(str::to_owned);
+                script.lines.push(line);
+            }
+        }
+        script.user("Last").says("m3", "End");
+        let read = script.read();
+        assert_eq!(read.requests()[2], "Summary More Yes Last", "{is_written_again}");
+        assert_eq!(read.statuses("codex_turns").len(), 3, "{is_written_again}");
+        assert_eq!(read.state["compactions"].as_object().map(serde_json::Map::len), Some(1));
+    }
+}
+
+/// A provider that gives the same id to all answers, and none to requests.
+#[test]
+fn answers_of_one_id_are_told_apart_by_their_requests() {
+    let mut script = Script::new();
+    script.user("Go");
+    for (call, input) in [("a", 10), ("b", 20)] {
+        let mut line = Script::answer_line("same", &json!([{"type": "tool_use", "id": call, "name": "Bash", "input": {}}]), 3);
+        line["message"]["usage"]["input_tokens"] = json!(input);
+        line["message"]["stop_reason"] = json!("tool_use");
+        line["requestId"] = Value::Null;
+        script.line("assistant", &line).result(call, "ok", false);
+    }
+    script.says("m2", "Done");
+    let read = script.read();
+    assert_eq!(read.requests(), ["Go", "Go call:a result:a", "Go call:a result:a call:b result:b"]);
+    assert_eq!(read.statuses("codex_turns"), ["completed"]);
+}
+
+#[test]
+fn the_provider_answers_calls_of_its_own_tools() {
+    let mut script = Script::new();
+    let blocks = json!([
+        {"type": "mcp_tool_use", "id": "a", "name": "find", "server_name": "s", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "a", "is_error": true, "content": [{"type": "text", "text": "no"}]},
+        {"type": "server_tool_use", "id": "b", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "b", "content": [{"type": "web_search_result", "title": "t"}]},
+        {"type": "text", "text": "Found"},
+    ]);
+    script.user("Go").answer("m1", &blocks, 3);
+    let read = script.read();
+    assert_eq!(read.statuses("tool_calls"), ["failed", "completed"]);
+    assert_eq!((read.statuses("codex_turns"), read.note("outcome-unknown")), (vec!["completed"], 0));
+}
+
+#[test]
+fn pictures_and_documents_are_parts_of_requests() {
+    let mut script = Script::new();
+    let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
+    let document = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}});
+    let content = json!([{"type": "text", "text": "[Image #1] see"}, picture, document]);
+    script.line("user", &json!({"message": {"role": "user", "content": content}}));
+    script.meta("[Image: source: /x.png]").calls("m1", "a", "Read", &json!({"file_path": "/y.png"}));
+    let result = json!({"type": "tool_result", "tool_use_id": "a", "content": [picture, {"type": "text", "text": "y"}]});
+    script.line("user", &json!({"message": {"role": "user", "content": [result]}})).says("m2", "Nice");
+    let read = script.read();
+    assert_eq!(read.requests()[1], "[Image #1] see ? ? [Image: source: /x.png] call:a result:a");
+    assert_eq!(read.statuses("codex_turns"), ["completed"]);
+}
+
+#[test]
+fn an_error_without_its_flag_is_one() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"}));
+    let result = json!({"type": "tool_result", "tool_use_id": "a", "content": "boom"});
+    script.line("user", &json!({"toolUseResult": "Error: boom", "message": {"role": "user", "content": [result]}}));
+    script.says("m2", "Done");
+    assert_eq!(script.read().statuses("tool_calls"), ["failed"]);
+}
+
+#[test]
+fn a_hook_makes_the_model_go_on_in_the_same_turn() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done").meta("Stop hook feedback:\n- [check]: not yet").says("m2", "Now it is");
+    assert_eq!(script.read().statuses("codex_turns"), ["completed"]);
+    script.meta("Stop hook feedback:\n- [check]: not yet");
+    assert_eq!(script.read().statuses("codex_turns"), ["running"]);
+}
+
+#[test]
+fn a_refused_request_is_a_failed_call() {
+    for (text, error, calls) in [
+        ("Prompt is too long", Value::Null, vec!["completed", "failed"]),
+        ("You've hit your limit", json!("rate_limit"), vec!["completed", "failed"]),
+        ("Invalid API key", json!("authentication_failed"), vec!["completed"]),
+    ] {
+        let mut script = Script::new();
+        script.user("Go").says("m1", "Done").user("More");
+        let message = json!({
+            "id": "x", "role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}],
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        });
+        script.line("assistant", &json!({"isApiErrorMessage": true, "error": error, "message": message}));
+        let read = script.read();
+        assert_eq!(read.statuses("inference_calls"), calls, "{text}");
+        assert_eq!(read.statuses("codex_turns"), ["completed", "failed"], "{text}");
+    }
+}
+
+#[test]
+fn the_model_sees_what_took_the_place_of_a_result() {
+    let mut script = Script::new();
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).calls("m1", "b", "Bash", &json!({"command": "y"}));
+    script.result("a", "A long output", false).back_to(2).result("b", "B", false);
+    let replacements = json!([{"kind": "tool-result", "toolUseId": "a", "replacement": "A"}, {"toolUseId": "gone"}]);
+    script.lines.push(json!({"type": "content-replacement", "sessionId": SESSION, "replacements": replacements}));
+    script.says("m2", "Done").user("More").says("m3", "Yes");
+    let read = script.read();
+    assert_eq!(read.requests()[2], "Go call:a call:b result:a result:b Done More");
+    let body = read.request_body(1);
+    let outputs: Vec<_> = body["input"].as_array().expect("items").iter().filter_map(|item| item["output"].as_str()).collect();
+    assert_eq!(outputs, ["A", "B"]);
+}
+
+/// Writes a root and files of children.
+fn with_children(root: &Script, children: &[(&str, &Script, &Value)]) -> Read {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join(format!("{SESSION}.jsonl"));
+    std::fs::write(&path, root.text()).expect("writes");
+    let below = folder.path().join(SESSION).join("subagents");
+    std::fs::create_dir_all(&below).expect("makes");
+    for (agent, script, meta) in children {
+        let mut script = (*script).lines.clone();
+        script.iter_mut().for_each(|line| line["isSidechain"] = json!(true));
+        let text: String = script.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(below.join(format!("agent-{agent}.jsonl")), text).expect("writes");
+        std::fs::write(below.join(format!("agent-{agent}.meta.json")), meta.to_string()).expect("writes");
+    }
+    Read::of(folder, &path)
+}
+
+/// A script whose lines have ids of their own.
+fn child(prefix: &str) -> Script {
+    Script { prefix: prefix.to_owned(), ..Script::new() }
+}
+
+fn kinds_of_edges(read: &Read) -> Vec<&str> {
+    let edges = read.state["interaction_edges"].as_object().expect("edges");
+    edges.values().filter_map(|edge| edge["kind"].as_str()).collect()
+}
+
+#[test]
+fn the_end_of_a_background_child_may_come_within_a_turn() {
+    let mut root = Script::new();
+    root.user("Go").calls("m1", "a", "Agent", &json!({"description": "Count", "prompt": "Count"}));
+    let result = json!({"type": "tool_result", "tool_use_id": "a", "content": "Async agent launched"});
+    let launched = json!({"isAsync": true, "status": "async_launched", "agentId": "a1"});
+    root.line("user", &json!({"toolUseResult": launched, "message": {"role": "user", "content": [result]}}));
+    let notice = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>Three</result>";
+    root.line("attachment", &json!({"attachment": {"type": "queued_command", "prompt": notice, "commandMode": "task-notification"}}));
+    root.says("m2", "Done");
+    let mut counted = child("c");
+    counted.user("Count").says("c1", "Three");
+    let read = with_children(&root, &[("a1", &counted, &json!({"agentType": "x"}))]);
+    assert_eq!(kinds_of_edges(&read), ["agent_result", "spawn_agent"]);
+    assert_eq!(read.statuses("codex_turns"), ["completed", "completed"]);
+}
+
+#[test]
+fn a_member_of_a_team_is_found_by_its_task() {
+    let mut root = Script::new();
+    root.user("Go").calls("m1", "a", "Agent", &json!({"description": "Count", "prompt": "Count it"}));
+    root.result("a", "Spawned", false).says("m2", "Done");
+    let mut member = child("c");
+    member.user("<teammate-message teammate_id=\"team-lead\">\nCount it\n</teammate-message>").says("c1", "Three");
+    let read = with_children(&root, &[("a1", &member, &json!({"agentType": "x"}))]);
+    assert_eq!((read.note("child-unlinked"), read.note("child-by-text"), read.note("child-missing")), (0, 1, 0));
+}
+
+#[test]
+fn a_child_is_found_by_the_end_of_its_answer() {
+    let mut root = Script::new();
+    root.user("Go").calls("m1", "a", "Task", &json!({"description": "Count", "prompt": "Count"}));
+    root.result("a", "Three\nagentId: a1 (use SendMessage to go on)", false).says("m2", "Done");
+    let mut counted = child("c");
+    counted.user("Another text").says("c1", "Three");
+    let read = with_children(&root, &[("a1", &counted, &json!({"agentType": "x"}))]);
+    assert_eq!((read.note("child-unlinked"), read.note("child-missing")), (0, 0));
+    assert_eq!(kinds_of_edges(&read), ["agent_result", "spawn_agent"]);
+}
+
+/// A question beside the conversation is asked by a child whose file begins with the lines of the root, under other ids.
+#[test]
+fn a_child_with_a_copy_of_the_history_tells_only_what_is_new() {
+    let mut root = Script::new();
+    root.user("Go").says("m1", "Done");
+    let mut side = child("c");
+    side.user("Go").says("m1", "Done");
+    side.lines[1]["requestId"] = json!("req_other");
+    side.user("By the way?").says("s1", "Yes");
+    let read = with_children(&root, &[("aside_question-1", &side, &json!({"agentType": "x"}))]);
+    assert_eq!(read.requests(), ["Go", "Go Done By the way?"]);
+    assert_eq!((read.statuses("codex_turns").len(), read.summary.spent.len(), read.note("copied-record")), (2, 2, 2));
+    // One that goes on from a line of the root has seen the history, which its file lacks.
+    let mut compacting = child("c");
+    compacting.last = Some("u1".to_owned());
+    compacting.user("Summarize").says("s1", "Summary");
+    let read = with_children(&root, &[("acompact-1", &compacting, &json!({"agentType": "x"}))]);
+    assert_eq!((read.note("child-unlinked"), read.note("request-incomplete")), (1, 1));
+}
+
+/// Tokens as other programs count them.
+#[test]
+fn tokens_are_those_of_the_fullest_line() {
+    let mut script = Script::new();
+    script.user("Go");
+    for (input, output) in [(1, 9), (100, 2)] {
+        let mut line = Script::answer_line("m1", &json!([{"type": "text", "text": "x"}]), output);
+        line["message"]["usage"]["input_tokens"] = json!(input);
+        script.line("assistant", &line);
+    }
+    let usage = json!({
+        "input_tokens": 1, "output_tokens": 2, "speed": "fast",
+        "cache_creation": {"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 5},
+        "iterations": [
+            {"type": "message", "input_tokens": 1, "output_tokens": 2},
+            {"type": "advisor_message", "model": "claude-y", "input_tokens": 100, "cache_read_input_tokens": 7, "output_tokens": 5},
+        ],
+    });
+    let mut line = Script::answer_line("m2", &json!([{"type": "text", "text": "x"}]), 2);
+    line["message"]["usage"] = usage;
+    line["requestId"] = Value::Null;
+    script.user("More").line("assistant", &line);
+    let spent = script.read().summary.spent;
+    let shown: Vec<_> = spent
+        .iter()
+        .map(|spent| (spent.model.as_str(), spent.key.as_deref().unwrap_or_default(), spent.usage.input, spent.usage.output))
+        .collect();
+    let (key, advisor) = (format!("m2:{SESSION}"), format!("m2:advisor:0:{SESSION}"));
+    let expected = [
+        ("claude-x", "m1:req_m1", 108, 2),
+        ("claude-x-fast", key.as_str(), 10, 2),
+        ("claude-y", advisor.as_str(), 107, 5),
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn types_that_are_unknown_are_named() {
+    let mut script = Script::new();
+    script.user("Go").says("m1", "Done");
+    script.lines.push(json!({"type": "new-thing", "sessionId": SESSION}));
+    script.lines.push(json!({"type": "new-thing", "sessionId": SESSION}));
+    let read = script.read();
+    let notes = &read.bundle.import().expect("is imported").notes;
+    let note = notes.iter().find(|note| note.code == "unknown-record").expect("a note");
+    assert!(note.count == 2 && note.message.contains("\"new-thing\" (2)"), "{}", note.message);
 }
 
 /// A session with everything, to be damaged.

@@ -1,6 +1,6 @@
 //! Sums of tokens and money over the calls of sessions, each call once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -95,7 +95,10 @@ pub(super) struct Sums<'a> {
     prices: Option<&'a Prices>,
     period: Period,
     models: HashMap<&'a str, ModelPrices<'a>>,
-    seen: HashSet<&'a str>,
+    /// For each key, the call that counts: the most tokens that any copy of it has, and the number of that copy.
+    counting: HashMap<&'a str, (u64, usize)>,
+    /// Number of calls with a key so far, copies included.
+    keyed: usize,
     rows: BTreeMap<Vec<Option<String>>, Row>,
     total: Row,
     unpriced: BTreeSet<String>,
@@ -115,6 +118,11 @@ pub(super) struct Added {
     pub(super) copied_calls: u64,
 }
 
+/// Returns what identifies a call in all files that have copies of it.
+fn key(spent: &Spent) -> Option<&str> {
+    spent.key.as_deref().filter(|key| !key.is_empty())
+}
+
 impl<'a> Sums<'a> {
     pub(super) fn new(by: &'a [By], zone: &'a TimeZone, prices: Option<&'a Prices>, period: Period) -> Self {
         Self {
@@ -123,7 +131,8 @@ impl<'a> Sums<'a> {
             prices,
             period,
             models: HashMap::new(),
-            seen: HashSet::new(),
+            counting: HashMap::new(),
+            keyed: 0,
             rows: BTreeMap::new(),
             total: Row { cost: prices.map(|_| Cost::NONE), ..Row::default() },
             unpriced: BTreeSet::new(),
@@ -132,13 +141,36 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// Looks for the calls of a session that others have, too. All sessions are looked at, in their order, before the first one is
+    /// added in the same order.
+    pub(super) fn look(&mut self, summary: &'a Summary) {
+        for (spent, key) in summary.spent.iter().filter_map(|spent| Some((spent, key(spent)?))) {
+            let tokens = spent.usage.input.saturating_add(spent.usage.output);
+            let number = self.keyed;
+            self.keyed += 1;
+            let counting = self.counting.entry(key).or_insert((tokens, number));
+            if tokens > counting.0 {
+                *counting = (tokens, number);
+            }
+        }
+    }
+
+    /// Begins to add, after all sessions were looked at.
+    pub(super) fn begin(&mut self) {
+        self.keyed = 0;
+    }
+
     /// Adds the calls of a session. Of one that is not wanted, they only are known to be counted elsewhere.
     pub(super) fn add(&mut self, session: &'a Stored, summary: &'a Summary, is_wanted: bool) {
         self.sessions += 1;
         for spent in &summary.spent {
-            if spent.key.as_deref().is_some_and(|key| !key.is_empty() && !self.seen.insert(key)) {
-                self.copied_calls += 1;
-                continue;
+            if let Some(key) = key(spent) {
+                let number = self.keyed;
+                self.keyed += 1;
+                if self.counting.get(key).is_some_and(|(_, counting)| *counting != number) {
+                    self.copied_calls += 1;
+                    continue;
+                }
             }
             let at = spent.at.or(summary.started_at);
             if is_wanted && self.period.has(at) {

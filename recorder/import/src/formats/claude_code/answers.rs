@@ -1,9 +1,11 @@
 //! Messages of the model.
 
+use serde_json::value::RawValue;
+
 use super::history::Piece;
 use super::items::BlockKind;
 use super::prompt::INTERRUPTED;
-use super::records::{Block, Number, Usage as Tokens};
+use super::records::{Block, Iteration, Line, Number, Usage as Tokens};
 use super::teller::{KnownCall, Teller};
 use super::transcript::Entry;
 use crate::body::History;
@@ -94,7 +96,7 @@ impl<'a> Teller<'_, 'a> {
         }
         let response_id = message.and_then(|message| message.id.as_deref());
         let request_id = line.request_id.as_deref();
-        let key = response_id.map(|id| format!("{id}:{}", request_id.unwrap_or_default()));
+        let key = response_id.map(|id| self.call_key(id, request_id, line));
         let items: History = self.outputs.get(&group).into_iter().flatten().copied().collect();
         let is_open = entry.line.message.as_ref().is_none_or(|message| message.stop_reason.is_none());
         let calls_tools = self.scan.groups[group].lines.iter().any(|line| has_calls(self.entry(*line)));
@@ -104,6 +106,12 @@ impl<'a> Teller<'_, 'a> {
             Answer::Completed { response_id, request_id }
         };
         self.told.last = self.writer.answer(self.draft, &call, answer, &items, usage, key, entry.stamp());
+        if let Some(spent) = message.and_then(|message| message.usage.as_ref()) {
+            if spent.speed.as_deref() == Some(FAST) {
+                self.draft.spent_at(FAST);
+            }
+            self.advisors(spent, response_id, request_id, index);
+        }
         if let Some(turn) = &mut self.turn {
             turn.is_answered = !calls_tools;
             turn.has_results = false;
@@ -111,16 +119,49 @@ impl<'a> Teller<'_, 'a> {
     }
 }
 
+/// A speed of answers that has a price of its own.
+const FAST: &str = "fast";
+
+impl<'a> Teller<'_, 'a> {
+    /// Counts the tokens of other models that were asked within an answer.
+    fn advisors(&mut self, usage: &Tokens<'_>, response: Option<&str>, request: Option<&str>, index: usize) {
+        let Some(raw) = usage.iterations.filter(|raw| memchr::memmem::find(raw.get().as_bytes(), ADVISOR).is_some()) else {
+            return;
+        };
+        let entry = self.entry(index);
+        let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+        let asked = list.into_iter().filter_map(|raw| {
+            let model = Iteration::parse(raw.get()).filter(|one| one.kind.as_deref().map(str::as_bytes) == Some(ADVISOR))?;
+            Some((model.model.filter(|model| !model.is_empty())?, Tokens::parse(raw.get())?))
+        });
+        for (number, (model, usage)) in asked.enumerate() {
+            let key = response.map(|id| self.call_key(&format!("{id}:advisor:{number}"), request, &entry.line));
+            self.draft.spent_beside(&model, tokens(&usage), key, entry.stamp());
+        }
+    }
+
+    /// Returns what identifies a call in all files that have copies of it. An id that no request goes with is one of its session.
+    pub(super) fn call_key(&self, response: &str, request: Option<&str>, line: &Line<'_>) -> String {
+        let of = request.filter(|request| !request.is_empty()).or(line.session.as_deref());
+        format!("{response}:{}", of.unwrap_or_default())
+    }
+}
+
+/// The type of an iteration in which another model was asked.
+const ADVISOR: &[u8] = b"advisor_message";
+
 fn has_calls(entry: &Entry<'_>) -> bool {
-    let is_open = |block: &Block<'_>| {
-        block.what() == BlockKind::Call && !block.kind.as_deref().unwrap_or_default().starts_with("server_")
-    };
+    let is_open = |block: &Block<'_>| block.what() == BlockKind::Call && !block.is_server_call();
     entry.blocks.iter().any(|(block, _)| is_open(block))
 }
 
 /// Returns the tokens as the Responses API counts them: those of the cache are part of the input.
 pub(crate) fn tokens(usage: &Tokens<'_>) -> Usage {
-    let (read, write) = (Number::or_zero(&usage.cache_read), Number::or_zero(&usage.cache_write));
+    let read = Number::or_zero(&usage.cache_read);
+    let by_age = usage.cache_writes.as_ref().map_or(0, |writes| {
+        Number::or_zero(&writes.minutes).saturating_add(Number::or_zero(&writes.hour))
+    });
+    let write = if by_age > 0 { by_age } else { Number::or_zero(&usage.cache_write) };
     let thinking = usage.details.as_ref().map_or(0, |details| Number::or_zero(&details.thinking));
     Usage {
         input: Number::or_zero(&usage.input).saturating_add(read).saturating_add(write),

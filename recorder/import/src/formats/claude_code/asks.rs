@@ -54,7 +54,7 @@ impl<'a> Teller<'_, 'a> {
         let is_answered = self.scan.answered.contains(id);
         let source = line.source.as_deref().unwrap_or_default();
         let is_own =
-            source.is_empty() || ["sdk", "repl_main_thread", "agent"].iter().any(|own| source.starts_with(own));
+            source.is_empty() || ["sdk", "repl_main_thread", "agent:"].iter().any(|own| source.starts_with(own));
         if let Some(attempt) = self.failing.take() {
             self.draft.note(Code::OutcomeUnknown, Some(attempt.stamp.place));
             let answer = Answer::Failed { error: "no answer; the request was sent again", request_id: None };

@@ -54,7 +54,7 @@ impl<'a> Teller<'_, 'a> {
                 command: command.map(|command| command.into_inner().into_owned()),
                 spawned,
             };
-            if !block.kind.as_deref().unwrap_or_default().starts_with("server_") {
+            if !block.is_server_call() {
                 self.open.insert(call_id, open);
             } else {
                 self.end_server_call(index, group, open);
@@ -173,6 +173,10 @@ impl<'a> Teller<'_, 'a> {
             return if is_interrupted { ExecutionStatus::Cancelled } else { ExecutionStatus::Failed };
         }
         let raw = line.tool_use_result.map_or("", RawValue::get);
+        // The flag is left out of some results, which are errors by their words for the program itself.
+        if block.is_error.is_none() && raw.starts_with("\"Error:") {
+            return ExecutionStatus::Failed;
+        }
         let is_interrupted = memchr::memmem::find(raw.as_bytes(), b"\"interrupted\":true").is_some()
             && ToolUseResult::parse(raw).is_some_and(|result| Flag::is_set(&result.interrupted));
         if is_interrupted {

@@ -23,8 +23,12 @@ impl<'a> Teller<'_, 'a> {
         self.touch(index);
         let Some((boundary, before)) = self.compaction.take() else { return };
         let boundary = self.entry(boundary);
-        let kept = boundary.line.preserved();
-        self.tree.keep(kept.iter().map(AsRef::as_ref));
+        let line = |id: &str| self.scan.line(id);
+        let mut kept: Vec<u32> = boundary.line.preserved().iter().filter_map(|id| line(id)).collect();
+        if let Some((head, tail)) = boundary.line.preserved_segment().filter(|_| kept.is_empty()) {
+            kept = line(head).zip(line(tail)).map(|(head, tail)| self.tree.span(head, tail)).unwrap_or_default();
+        }
+        self.tree.keep(kept);
         let after = self.history();
         let id = boundary.line.uuid.as_deref().unwrap_or("compaction");
         if let Some(event) = self.writer.compacted(self.draft, id, &before, &after, boundary.stamp()) {

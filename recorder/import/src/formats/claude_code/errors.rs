@@ -51,11 +51,25 @@ impl<'a> Teller<'_, 'a> {
         self.link(index);
         let text = entry.first_text().unwrap_or_default();
         let request_id = entry.line.request_id.as_deref();
-        if self.failing.is_some() || request_id.is_some() || text.starts_with("API Error") {
+        if self.failing.is_some() || request_id.is_some() || is_refusal(text, entry.line.error) {
             self.fail(index, text, request_id);
         }
         self.end_turn(ExecutionStatus::Failed, entry.stamp());
     }
+}
+
+/// How the words begin that the program has for answers of the provider that refuse a request.
+const REFUSALS: [&str; 4] =
+    ["API Error", "Prompt is too long", "Credit balance is too low", "Claude AI usage limit reached"];
+
+/// The names of errors that only the provider makes.
+const REFUSED: [&str; 5] =
+    ["\"rate_limit\"", "\"billing_error\"", "\"invalid_request\"", "\"server_error\"", "\"overloaded\""];
+
+/// Returns whether an error is the provider's answer to a request. Others, such as a missing key, came before one was sent.
+fn is_refusal(text: &str, error: Option<&RawValue>) -> bool {
+    REFUSALS.iter().any(|start| text.starts_with(start))
+        || error.is_some_and(|error| REFUSED.contains(&error.get()))
 }
 
 /// Returns the text of an `api_error` line: the status, and type and message of the body.

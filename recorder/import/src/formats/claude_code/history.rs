@@ -1,7 +1,6 @@
 //! The history of a thread up to a line of its file. The lines form a tree, and one branch of it is the current
 //! conversation.
 
-use super::tables::Map;
 use crate::body::{History, ItemText};
 
 /// Most lines that may be restored from abandoned branches, per line of the file.
@@ -28,6 +27,8 @@ pub(crate) struct Piece {
 /// A line with its place in the tree.
 #[derive(Debug)]
 struct Node {
+    /// Index of the line.
+    line: u32,
     /// Its position in the current branch. `None` if it is not part of that branch.
     at: Option<u32>,
     before: Option<u32>,
@@ -39,11 +40,15 @@ struct Node {
     count: u32,
 }
 
+/// A line that is not in the tree.
+const NONE: u32 = u32::MAX;
+
 /// The history of a thread.
 #[derive(Debug, Default)]
-pub(crate) struct Tree<'a> {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
-    by_id: Map<&'a str, u32>,
+    /// The place of each line of the file in the tree.
+    node_of: Vec<u32>,
     live: Vec<u32>,
     pieces: Vec<Piece>,
     epoch: u32,
@@ -57,11 +62,11 @@ pub(crate) struct Tree<'a> {
 
 /// A line that is added to a [`Tree`].
 #[derive(Debug)]
-pub(crate) struct Added<'a> {
-    /// Its id.
-    pub(crate) id: Option<&'a str>,
-    /// The id of the line that it follows.
-    pub(crate) parent: Option<&'a str>,
+pub(crate) struct Added {
+    /// Index of the line.
+    pub(crate) line: u32,
+    /// Index of the line that it follows.
+    pub(crate) parent: Option<u32>,
     /// Whether it begins a tree: it says that it follows nothing.
     pub(crate) is_root: bool,
     /// The message that it belongs to. A line that is no message belongs to that of its parent.
@@ -70,10 +75,10 @@ pub(crate) struct Added<'a> {
     pub(crate) is_message: bool,
 }
 
-impl<'a> Tree<'a> {
+impl Tree {
     /// Adds a line. Returns the pieces of the branch that is left because of it.
-    pub(crate) fn add(&mut self, added: &Added<'a>, pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
-        let parent = added.parent.and_then(|parent| self.by_id.get(parent).copied());
+    pub(crate) fn add(&mut self, added: &Added, pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+        let parent = added.parent.and_then(|parent| self.node(parent));
         let mut left = Vec::new();
         if added.is_message {
             if let Some(parent) = parent {
@@ -88,6 +93,7 @@ impl<'a> Tree<'a> {
         self.pieces.extend(pieces);
         let number = self.nodes.len() as u32;
         self.nodes.push(Node {
+            line: added.line,
             at: None,
             before: None,
             group,
@@ -96,15 +102,59 @@ impl<'a> Tree<'a> {
             count: 0,
         });
         self.append(number);
-        if let Some(id) = added.id {
-            self.by_id.entry(id).or_insert(number);
+        let line = added.line as usize;
+        if self.node_of.len() <= line {
+            self.node_of.resize(line + 1, NONE);
         }
+        self.node_of[line] = number;
         left
     }
 
-    /// Returns whether a line with this id was added.
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.by_id.contains_key(id)
+    fn node(&self, line: u32) -> Option<u32> {
+        self.node_of.get(line as usize).copied().filter(|node| *node != NONE)
+    }
+
+    /// Brings a line back that was said before the history was replaced, and was written again since.
+    pub(crate) fn revive(&mut self, line: u32) {
+        let Some(number) = self.node(line) else { return };
+        let node = &mut self.nodes[number as usize];
+        if node.at.is_none() && node.epoch != self.epoch {
+            node.epoch = self.epoch;
+            self.append(number);
+        }
+    }
+
+    /// Returns the lines from one to another, in the order in which the model saw them. Returns nothing if the first one does not
+    /// stand in front of the last one.
+    pub(crate) fn span(&self, head: u32, tail: u32) -> Vec<u32> {
+        let (Some(head), Some(tail)) = (self.node(head), self.node(tail)) else { return Vec::new() };
+        let mut span = Vec::new();
+        let mut next = Some(tail);
+        while let Some(number) = next.filter(|_| span.len() < self.nodes.len()) {
+            span.push(self.nodes[number as usize].line);
+            if number == head {
+                span.reverse();
+                return span;
+            }
+            next = self.nodes[number as usize].before;
+        }
+        Vec::new()
+    }
+
+    /// Forgets the text of a line, which the model sees otherwise from now on.
+    pub(crate) fn rewrite(&mut self, line: u32) {
+        let Some(number) = self.node(line) else { return };
+        let node = &self.nodes[number as usize];
+        let (from, to) = node.pieces;
+        let group = node.group;
+        if let Some(mut at) = node.at.map(|at| at as usize).filter(|at| *at < self.filled) {
+            // The model sees the parts of a message in another order than the lines have.
+            while at > 0 && group.is_some() && self.nodes[self.live[at - 1] as usize].group == group {
+                at -= 1;
+            }
+            self.unfill(at);
+        }
+        self.pieces[from as usize..to as usize].iter_mut().for_each(|piece| piece.text = None);
     }
 
     fn append(&mut self, number: u32) {
@@ -174,16 +224,22 @@ impl<'a> Tree<'a> {
             left.extend_from_slice(&self.pieces[node.pieces.0 as usize..node.pieces.1 as usize]);
         }
         if self.filled > end {
-            let count = self.live.last().map_or(0, |last| self.nodes[*last as usize].count as usize);
-            while self.pushed.len() > count {
-                let piece = self.pushed.pop().map(|index| self.pieces[index as usize]);
-                if let Some(text) = piece.and_then(|piece| piece.text) {
-                    self.history.pop(text);
-                }
-            }
-            self.filled = end;
+            self.unfill(end);
         }
         left
+    }
+
+    /// Takes the lines of the branch behind the first `end` ones out of the history.
+    fn unfill(&mut self, end: usize) {
+        let last = end.checked_sub(1).and_then(|last| self.live.get(last));
+        let count = last.map_or(0, |last| self.nodes[*last as usize].count as usize);
+        while self.pushed.len() > count {
+            let piece = self.pushed.pop().map(|index| self.pieces[index as usize]);
+            if let Some(text) = piece.and_then(|piece| piece.text) {
+                self.history.pop(text);
+            }
+        }
+        self.filled = end;
     }
 
     /// Returns the history. `write` writes the texts of the pieces that have none yet.
@@ -220,9 +276,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Restores lines after the history was replaced. They come after the lines that replace it.
-    pub(crate) fn keep<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) {
-        for id in ids {
-            let Some(number) = self.by_id.get(id).copied() else { continue };
+    pub(crate) fn keep(&mut self, lines: impl IntoIterator<Item = u32>) {
+        for line in lines {
+            let Some(number) = self.node(line) else { continue };
             if self.nodes[number as usize].at.is_none() {
                 self.nodes[number as usize].epoch = self.epoch;
                 self.append(number);

@@ -36,6 +36,12 @@ impl Block<'_> {
         }
     }
 
+    /// Returns whether the block is a call of a tool that the provider runs. Its result is a part of the same answer.
+    pub(crate) fn is_server_call(&self) -> bool {
+        let kind = self.kind.as_deref().unwrap_or_default();
+        self.what() == BlockKind::Call && (kind.starts_with("server_") || kind == "mcp_tool_use")
+    }
+
     /// Returns the arguments of a call as JSON text.
     pub(crate) fn arguments(&self) -> &str {
         self.input.map_or("{}", RawValue::get)
@@ -100,6 +106,11 @@ pub(crate) fn item<'b>(
     }
 }
 
+/// Returns the item of a result that is no block of the file.
+pub(crate) fn replacement<'b>(id: &'b str, text: &'b str, call_id: &'b str) -> Item<'b> {
+    Item::FunctionCallOutput { id: id.into(), call_id: call_id.into(), output: Output::Text(text.into()) }
+}
+
 fn message<'b>(id: &'b str, role: Role, content: Content<'b>) -> Item<'b> {
     Item::Message { id: id.into(), role, content: vec![content] }
 }
@@ -135,7 +146,7 @@ pub(crate) fn tool_kind(name: &str) -> ToolKind<'static> {
         return ToolKind::Mcp { server: server.to_owned().into(), tool: tool.to_owned().into() };
     }
     match name {
-        "Bash" => ToolKind::ExecCommand,
+        "Bash" | "PowerShell" => ToolKind::ExecCommand,
         "Task" | "Agent" => ToolKind::SpawnAgent,
         "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => ToolKind::ApplyPatch,
         "WebSearch" | "WebFetch" | "web_search" | "web_fetch" => ToolKind::Web,

@@ -84,12 +84,12 @@ pub(crate) struct Told {
     pub(crate) notices: Vec<Notice>,
 }
 
-/// A notice of the end of a child that worked in the background. It begins a turn of the parent.
+/// A notice of the end of a child that worked in the background. It begins a turn of the parent, or comes during one.
 #[derive(Debug)]
 pub(crate) struct Notice {
     /// The child.
     pub(crate) child: usize,
-    /// The start of the turn.
+    /// The start of the turn, or the place of the notice in it.
     pub(crate) event: EventRef,
     /// What it says.
     pub(crate) answer: ChildAnswer,

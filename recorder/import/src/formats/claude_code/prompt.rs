@@ -64,6 +64,26 @@ pub(crate) fn is_command(text: &str) -> bool {
     ["<command-name>", "<command-message>", "<bash-input>"].iter().any(|start| text.trim_start().starts_with(start))
 }
 
+/// Returns whether an injected text is what a hook says at the end of a turn, upon which the model goes on.
+pub(crate) fn is_hook_feedback(text: &str) -> bool {
+    ["Stop hook feedback:", "SubagentStop hook feedback:"].iter().any(|start| text.starts_with(start))
+}
+
+/// Returns the task that the lead of a team gave to a child, without the mark around it.
+pub(crate) fn task_of_lead(text: &str) -> &str {
+    let text = text.trim();
+    let task = text.strip_prefix("<teammate-message").and_then(|rest| rest.split_once('>'));
+    task.and_then(|(_, rest)| rest.trim_end().strip_suffix("</teammate-message>")).map_or(text, str::trim)
+}
+
+/// Returns the agent that the end of the result of a call names, so that it can be asked again.
+pub(crate) fn agent_of_result(text: &str) -> Option<&str> {
+    let start = text.rfind("agentId: ")?;
+    let (before, rest) = (&text[..start], &text[start + "agentId: ".len()..]);
+    let end = rest.find(|char: char| !char.is_ascii_alphanumeric() && !"-_@".contains(char)).unwrap_or(rest.len());
+    (before.is_empty() || before.ends_with('\n')).then_some(&rest[..end]).filter(|agent| !agent.is_empty())
+}
+
 /// Returns the id of the agent that a notice of the end of a background task names.
 pub(crate) fn notified_agent(text: &str) -> Option<&str> {
     let rest = text.trim_start().strip_prefix("<task-notification>")?;
@@ -95,6 +115,19 @@ mod tests {
         );
         assert_eq!(said_by("", r#"[{"type":"tool_result","tool_use_id":"t","content":"x"}]"#), Said::Results);
         assert_eq!(said_by(r#","isCompactSummary":true"#, r#""This session""#), Said::Summary);
+    }
+
+    #[test]
+    fn the_task_of_a_lead_is_what_the_mark_holds() {
+        let marked = "<teammate-message teammate_id=\"team-lead\">\nCount > 3\n</teammate-message>\n";
+        assert_eq!([marked, " Count ", "<teammate-message"].map(task_of_lead), ["Count > 3", "Count", "<teammate-message"]);
+    }
+
+    #[test]
+    fn the_end_of_a_result_names_its_agent() {
+        assert_eq!(agent_of_result("Done\nagentId: a3ec (use SendMessage)\n<usage>"), Some("a3ec"));
+        assert_eq!(agent_of_result("agentId: a3ec"), Some("a3ec"));
+        assert_eq!(["the agentId: x", "agentId: ", "Done"].map(agent_of_result), [None; 3]);
     }
 
     #[test]

@@ -94,6 +94,7 @@ lenient! {
         summary: Borrowed<'a> = "summary",
         leaf: Borrowed<'a> = "leafUuid",
         operation: Borrowed<'a> = "operation",
+        replacements: RawList<'a> = "replacements",
         custom_title: Borrowed<'a> = "customTitle",
         ai_title: Borrowed<'a> = "aiTitle",
         parent_tool: Borrowed<'a> = "parent_tool_use_id",
@@ -130,7 +131,26 @@ lenient! {
         output: Number<'a> = "output_tokens",
         cache_read: Number<'a> = "cache_read_input_tokens",
         cache_write: Number<'a> = "cache_creation_input_tokens",
+        cache_writes: CacheWrites<'a> = "cache_creation",
         details: UsageDetails<'a> = "output_tokens_details",
+        speed: Borrowed<'a> = "speed",
+        iterations: &'a RawValue = "iterations",
+    }
+}
+
+lenient! {
+    /// The tokens that were written to a cache, by how long they stay there.
+    struct CacheWrites {
+        minutes: Number<'a> = "ephemeral_5m_input_tokens",
+        hour: Number<'a> = "ephemeral_1h_input_tokens",
+    }
+}
+
+lenient! {
+    /// A model call within a message, such as one of an advisor.
+    struct Iteration {
+        kind: Borrowed<'a> = "type",
+        model: Borrowed<'a> = "model",
     }
 }
 
@@ -225,6 +245,23 @@ lenient! {
     /// What a `compact_boundary` line says.
     struct CompactMetadata {
         preserved: Preserved<'a> = "preservedMessages",
+        segment: Segment<'a> = "preservedSegment",
+    }
+}
+
+lenient! {
+    /// The first and the last of the lines that stay behind a compaction.
+    struct Segment {
+        head: Borrowed<'a> = "headUuid",
+        tail: Borrowed<'a> = "tailUuid",
+    }
+}
+
+lenient! {
+    /// What the model sees in place of the result of a call.
+    struct Replacement {
+        call: Borrowed<'a> = "toolUseId",
+        text: Borrowed<'a> = "replacement",
     }
 }
 
@@ -370,6 +407,12 @@ impl Line<'_> {
         let preserved = self.compact_metadata.as_ref().and_then(|metadata| metadata.preserved.as_ref());
         let ids = preserved.and_then(|preserved| preserved.ids.as_ref());
         ids.map(|ids| ids.0.clone()).unwrap_or_default()
+    }
+
+    /// Returns the first and the last of the lines that stay behind a compaction, if it names no others.
+    pub(crate) fn preserved_segment(&self) -> Option<(&str, &str)> {
+        let segment = self.compact_metadata.as_ref()?.segment.as_ref()?;
+        Some((segment.head.as_deref()?, segment.tail.as_deref()?))
     }
 
     /// Returns whether the line stands in the place of an answer, but is not the model's.

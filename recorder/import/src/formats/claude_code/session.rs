@@ -11,6 +11,7 @@ use super::copies::copied;
 use super::items::BlockKind;
 use super::kin::{Child, ChildResult, Kin, Notice, Spawned, Told};
 use super::layout;
+use super::prompt::{agent_of_result, task_of_lead};
 use super::records::{AgentMeta, CallInput, Flag, ToolUseResult};
 use super::scan::{Scan, ends_in_api_error};
 use super::tables::{Map, Set};
@@ -22,44 +23,20 @@ use crate::event::EventRef;
 use crate::note::Code;
 use crate::thread::{ThreadInfo, ThreadWriter, agent_path, child_thread_id};
 
-/// Types of lines that have no place in the graph, or whose place is known.
-const KNOWN: [&str; 35] = [
-    "user",
-    "assistant",
-    "system",
-    "attachment",
-    "summary",
-    "custom-title",
-    "ai-title",
-    "api-request",
-    "api-request-blob",
-    "api-request-shape",
-    "queue-operation",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "tools-used",
-    "atis-latch",
-    "cost-state",
-    "file-history-snapshot",
-    "file-history-delta",
-    "progress",
-    "pr-link",
-    "tag",
-    "agent-name",
-    "agent-color",
-    "agent-setting",
-    "content-replacement",
-    "worktree-state",
-    "started",
-    "result",
-    "stream_event",
-    "rate_limit_event",
-    "control_request",
-    "control_response",
-    "keep_alive",
-    "tool_progress",
-];
+/// Returns whether the place of lines of a type is known, or that they have none in the graph.
+fn is_known(kind: &str) -> bool {
+    match kind {
+        "user" | "assistant" | "system" | "attachment" | "progress" | "compact_boundary" => true,
+        "summary" | "custom-title" | "ai-title" | "tag" | "agent-name" | "agent-color" | "agent-setting" => true,
+        "api-request" | "api-request-blob" | "api-request-shape" | "content-replacement" => true,
+        "queue-operation" | "last-prompt" | "mode" | "permission-mode" | "tools-used" | "atis-latch" | "cost-state" => true,
+        "file-history-snapshot" | "file-history-delta" | "worktree-state" | "relocated" | "pr-link" | "frame-link" => true,
+        // The output for programs.
+        "started" | "result" | "stream_event" | "rate_limit_event" | "control_request" | "control_response" => true,
+        "keep_alive" | "tool_progress" => true,
+        _ => false,
+    }
+}
 
 /// The lines of a child, and what its files say of it.
 #[derive(Debug, Default)]
@@ -184,8 +161,8 @@ pub(crate) fn tell(mut session: Session<'_>, draft: &mut Draft) {
         return;
     }
     for entry in all() {
-        if !KNOWN.contains(&entry.line.kind()) {
-            draft.note(Code::UnknownRecord, Some(entry.place));
+        if !is_known(entry.line.kind()) {
+            draft.unknown(entry.line.kind(), entry.place);
         }
     }
     if let Some(version) = session.root.iter().find_map(|entry| entry.line.version.as_deref()) {
@@ -203,7 +180,8 @@ pub(crate) fn tell(mut session: Session<'_>, draft: &mut Draft) {
         !is_warm_up && child.entries.iter().any(|entry| matches!(entry.line.kind(), "user" | "assistant"))
     });
     let kin = kin(&session);
-    Telling { session: &session, kin: &kin, draft, told: Map::default(), paths: Map::default() }.tell();
+    let of_root = if kin.children.is_empty() { OfRoot::default() } else { OfRoot::new(&session.root) };
+    Telling { session: &session, kin: &kin, of_root, draft, told: Map::default(), paths: Map::default() }.tell();
 }
 
 /// Returns whether a child only fills the cache of the provider. No call spawns it.
@@ -221,8 +199,9 @@ fn count_only(child: &ChildLines<'_>, draft: &mut Draft) {
         let Some((message, usage)) = message.and_then(|message| Some((message, message.usage.as_ref()?))) else {
             continue;
         };
-        let request = entry.line.request_id.as_deref().unwrap_or_default();
-        let key = message.id.as_deref().map(|id| format!("{id}:{request}"));
+        let request = entry.line.request_id.as_deref().filter(|request| !request.is_empty());
+        let of = request.or(entry.line.session.as_deref()).unwrap_or_default();
+        let key = message.id.as_deref().map(|id| format!("{id}:{of}"));
         draft.spent(message.model.as_deref().unwrap_or_default(), tokens(usage), key, entry.stamp());
     }
 }
@@ -268,8 +247,13 @@ fn kin(session: &Session<'_>) -> Kin {
         }
     }
     let threads = || std::iter::once(&session.root).chain(session.children.iter().map(|child| &child.entries));
+    if linked.iter().all(|linked| *linked) {
+        return kin;
+    }
+    let spawning: Vec<(String, String)> = threads().flatten().flat_map(|entry| spawning_calls(entry)).collect();
+    let calls: Set<&str> = spawning.iter().map(|(call, _)| call.as_str()).collect();
     for entry in threads().flatten() {
-        let Some((call, agent)) = result_of_child(entry) else { continue };
+        let Some((call, agent)) = result_of_child(entry, &calls) else { continue };
         if let Some(child) = kin.by_agent.get(&agent).copied().filter(|child| !linked[*child]) {
             linked[child] = true;
             kin.by_call.entry(call).or_insert(child);
@@ -279,33 +263,35 @@ fn kin(session: &Session<'_>) -> Kin {
     for (index, child) in session.children.iter().enumerate().filter(|(index, _)| !linked[*index]) {
         let first = child.entries.iter().find(|entry| entry.line.kind() == "user");
         if let Some(prompt) = first.and_then(|entry| entry.first_text()) {
-            by_prompt.entry(prompt.trim().to_owned()).or_default().push_back(index);
+            by_prompt.entry(task_of_lead(prompt).to_owned()).or_default().push_back(index);
         }
     }
     if by_prompt.is_empty() {
         return kin;
     }
-    for entry in threads().flatten() {
-        for (call, prompt) in spawning_calls(entry) {
-            if kin.by_call.contains_key(&call) {
-                continue;
-            }
-            if let Some(child) = by_prompt.get_mut(prompt.trim()).and_then(VecDeque::pop_front) {
-                kin.children[child].is_by_text = true;
-                kin.by_call.insert(call, child);
-            }
+    for (call, prompt) in &spawning {
+        if kin.by_call.contains_key(call) {
+            continue;
+        }
+        if let Some(child) = by_prompt.get_mut(prompt.trim()).and_then(VecDeque::pop_front) {
+            kin.children[child].is_by_text = true;
+            kin.by_call.insert(call.clone(), child);
         }
     }
     kin
 }
 
 /// Returns the call and the child that a result of a spawning call names.
-fn result_of_child(entry: &Entry<'_>) -> Option<(String, String)> {
+fn result_of_child(entry: &Entry<'_>, spawning: &Set<&str>) -> Option<(String, String)> {
+    let block = entry.blocks.iter().find_map(|(block, _)| block.tool_use_id.as_ref().map(|_| block))?;
+    let call = block.tool_use_id.as_deref()?.to_owned();
     let raw = entry.line.tool_use_result.map_or("", RawValue::get);
-    memchr::memmem::find(raw.as_bytes(), b"\"agentId\"")?;
-    let agent = ToolUseResult::parse(raw)?.agent?.into_inner().into_owned();
-    let call = entry.blocks.iter().find_map(|(block, _)| block.tool_use_id.as_deref())?.to_owned();
-    Some((call, agent))
+    if memchr::memmem::find(raw.as_bytes(), b"\"agentId\"").is_some() {
+        return Some((call, ToolUseResult::parse(raw)?.agent?.into_inner().into_owned()));
+    }
+    // Children get results without their structure, but the words for the model name the agent, too.
+    let agent = spawning.contains(call.as_str()).then(|| block.result_text())?;
+    agent_of_result(&agent).map(|agent| (call, agent.to_owned()))
 }
 
 fn spawning_calls(entry: &Entry<'_>) -> Vec<(String, String)> {
@@ -330,10 +316,29 @@ struct Waiting {
     spawned: Option<Spawned>,
 }
 
+/// The lines of the root, of which children may have copies.
+#[derive(Default)]
+struct OfRoot<'a> {
+    ids: Set<&'a str>,
+    /// Hashes of what is said, and when.
+    said: Set<u64>,
+}
+
+impl<'a> OfRoot<'a> {
+    fn new(root: &[&'a Entry<'a>]) -> Self {
+        let said = root.iter().filter(|entry| entry.is_said() && entry.at.is_some());
+        Self {
+            ids: root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect(),
+            said: said.map(|entry| entry.said_hash()).collect(),
+        }
+    }
+}
+
 /// A session while it is told.
 struct Telling<'m, 'a> {
     session: &'a Session<'a>,
     kin: &'m Kin,
+    of_root: OfRoot<'a>,
     draft: &'m mut Draft,
     told: Map<usize, EventRef>,
     paths: Map<String, usize>,
@@ -368,7 +373,6 @@ impl Telling<'_, '_> {
         let mut waiting = VecDeque::new();
         let mut is_told = vec![false; self.session.children.len()];
         note_children(told, &root, &path, &mut is_told, &mut waiting, &mut notices);
-        let ids: Set<&str> = self.session.root.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
         let mut next = 0;
         loop {
             let Some(child) = waiting.pop_front() else {
@@ -382,7 +386,7 @@ impl Telling<'_, '_> {
                 waiting.push_back(parent);
                 continue;
             };
-            self.child(child, &ids, cwd.as_deref(), &mut is_told, &mut waiting, &mut notices);
+            self.child(child, cwd.as_deref(), &mut is_told, &mut waiting, &mut notices);
         }
         for notice in notices {
             if let Some(last) = self.told.get(&notice.child) {
@@ -394,7 +398,6 @@ impl Telling<'_, '_> {
     fn child(
         &mut self,
         waiting: Waiting,
-        ids: &Set<&str>,
         cwd: Option<&str>,
         is_told: &mut [bool],
         queue: &mut VecDeque<Waiting>,
@@ -420,8 +423,20 @@ impl Telling<'_, '_> {
         let result: Option<ChildResult> = spawned.and_then(|spawned| spawned.result.clone());
         let writer = ThreadWriter::start(self.draft, info, first.stamp());
         let noticed = notices.iter().find(|notice| notice.child == waiting.child).map(|notice| &notice.answer);
-        let copied =
-            lines.iter().filter_map(|entry| entry.line.uuid.as_deref()).filter(|id| ids.contains(id)).collect();
+        let is_copy = |entry: &&&Entry<'_>| {
+            let has_id = entry.line.uuid.as_deref().is_some_and(|id| self.of_root.ids.contains(id));
+            has_id || (entry.is_said() && entry.at.is_some() && self.of_root.said.contains(&entry.said_hash()))
+        };
+        let copied = lines.iter().filter(is_copy).filter_map(|entry| entry.line.uuid.as_deref()).collect();
+        let own: Set<&str> = lines.iter().filter_map(|entry| entry.line.uuid.as_deref()).collect();
+        let goes_on = lines.iter().find(|entry| entry.is_said()).filter(|entry| {
+            let parent = entry.line.parent.as_deref();
+            parent.is_some_and(|parent| !own.contains(parent) && self.of_root.ids.contains(parent))
+        });
+        if let Some(entry) = goes_on {
+            // The model also saw the history of the root.
+            self.draft.note(Code::RequestIncomplete, Some(entry.place));
+        }
         let material = Material {
             entries: lines,
             copied: &copied,

@@ -9,7 +9,7 @@ pub(crate) type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::Rand
 /// A set of ids.
 pub(crate) type Set<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
-/// Returns the hash of a text that is the same for the whole run of the program.
-pub(crate) fn hash_of(text: &str) -> u64 {
+/// Returns the hash of a value that is the same for the whole run of the program.
+pub(crate) fn hash_of<T: std::hash::Hash + ?Sized>(text: &T) -> u64 {
     foldhash::fast::FixedState::default().hash_one(text)
 }

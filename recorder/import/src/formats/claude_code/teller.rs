@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
 use super::history::{Added, Piece, Tree};
-use super::items::{BlockKind, item};
+use super::items::{BlockKind, item, replacement};
 use super::kin::{ChildAnswer, Kin, Told};
 use super::recorded::Requests;
-use super::records::Block;
+use super::records::{Block, Part, Replacement};
 use super::scan::Scan;
 use super::tables::{Map, Set, hash_of};
 use super::transcript::Entry;
@@ -86,7 +86,7 @@ pub(crate) struct Teller<'m, 'a> {
     pub(super) writer: ThreadWriter,
     pub(super) material: Material<'m, 'a>,
     pub(super) scan: Scan<'a>,
-    pub(super) tree: Tree<'a>,
+    pub(super) tree: Tree,
     pub(super) requests: Requests<'a>,
     pub(super) shapes: Map<&'a str, (History, History)>,
     /// Lines that have a text, by its hash.
@@ -95,6 +95,8 @@ pub(crate) struct Teller<'m, 'a> {
     pub(super) results: Map<&'a str, (usize, usize)>,
     /// Items of messages of requests, by the hashes of the messages.
     pub(super) messages: Map<String, Vec<ItemText>>,
+    /// What the model sees in place of results, by line and block, and the line that says so.
+    pub(super) replaced: Map<(u32, u32), (Cow<'a, str>, Stamp)>,
     /// Items that the model made, by message.
     pub(super) outputs: Map<usize, Vec<ItemText>>,
     /// The message of each call, and the text of its item.
@@ -133,6 +135,7 @@ impl<'m, 'a> Teller<'m, 'a> {
             texts: Map::default(),
             results: Map::default(),
             messages: Map::default(),
+            replaced: Map::default(),
             outputs: Map::default(),
             calls: Map::default(),
             open: Map::default(),
@@ -161,10 +164,10 @@ impl<'m, 'a> Teller<'m, 'a> {
 
     pub(super) fn grow(&mut self, index: usize, group: Option<usize>, is_message: bool, pieces: Vec<Piece>) {
         let line = &self.entry(index).line;
-        let parent = line.parent.as_deref();
-        let is_root = parent.is_none() && line.uuid.is_some() && !self.material.is_linear;
+        let is_root = line.parent.is_none() && line.uuid.is_some() && !self.material.is_linear;
+        let parent = line.parent.as_deref().and_then(|parent| self.scan.line(parent));
         let group = group.map(|group| group as u32);
-        let added = Added { id: line.uuid.as_deref(), parent, is_root, group, is_message };
+        let added = Added { line: index as u32, parent, is_root, group, is_message };
         let left = self.tree.add(&added, pieces);
         for piece in left {
             let place = self.entry(piece.entry as usize).place;
@@ -204,7 +207,7 @@ impl<'m, 'a> Teller<'m, 'a> {
 
     /// Remembers where a block is, for requests that name only its content.
     pub(super) fn register(&mut self, index: usize, number: usize, block: &'a Block<'a>) {
-        if !self.scan.has_requests {
+        if !self.scan.has_requests && !self.scan.has_replacements {
             return;
         }
         match (block.what(), block.tool_use_id.as_deref(), block.text.as_deref()) {
@@ -245,6 +248,28 @@ impl<'m, 'a> Teller<'m, 'a> {
         self.draft.item(self.writer.lane(), &item).expect("an item is plain data")
     }
 
+    /// Writes the item of a result that the model sees otherwise than the line has it.
+    fn write_replaced(&mut self, id: &str, part: Option<&Part<'_>>, text: &str, stamp: Stamp) -> ItemText {
+        let id = format!("{id}:replaced");
+        self.writer.accept(self.draft, &id, stamp);
+        let call = part.and_then(|(block, _)| block.tool_use_id.as_deref()).unwrap_or(&id);
+        let item = replacement(&id, text, call);
+        self.draft.item(self.writer.lane(), &item).expect("an item is plain data")
+    }
+
+    /// Replaces results by what the model sees from here on.
+    pub(super) fn replace_results(&mut self, index: usize) {
+        let entry = self.entry(index);
+        // Requests in the file have the results as they were sent.
+        let Some(list) = entry.line.replacements.as_ref().filter(|_| !self.scan.has_requests) else { return };
+        for raw in &list.0 {
+            let Some(Replacement { call: Some(call), text: Some(text) }) = Replacement::parse(raw.get()) else { continue };
+            let Some((line, block)) = self.results.get(&*call).copied() else { continue };
+            self.replaced.insert((line as u32, block as u32), (text.into_inner(), entry.stamp()));
+            self.tree.rewrite(line as u32);
+        }
+    }
+
     /// Returns the history as the lines tell it.
     pub(super) fn history(&mut self) -> History {
         let mut tree = std::mem::take(&mut self.tree);
@@ -254,6 +279,9 @@ impl<'m, 'a> Teller<'m, 'a> {
                 let entry = self.entry(index);
                 let blocks = &entry.blocks;
                 let id = self.item_id(index, piece.block as usize, blocks.len());
+                if let Some((text, stamp)) = self.replaced.get(&(piece.entry, piece.block)).cloned() {
+                    return self.write_replaced(&id, blocks.get(piece.block as usize), &text, stamp);
+                }
                 match blocks.get(piece.block as usize) {
                     Some((block, raw)) => self.write(&id, role(entry), block, *raw),
                     None => self.write(&id, role(entry), &Block::default(), None),

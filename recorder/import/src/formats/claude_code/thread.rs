@@ -22,10 +22,11 @@ impl<'a> Teller<'_, 'a> {
     fn line(&mut self, index: usize) {
         let entry = self.entry(index);
         let line = &entry.line;
+        if let Some(first) = self.scan.repeated(index) {
+            self.tree.revive(first);
+            return self.draft.note(Code::CopiedRecord, Some(entry.place));
+        }
         if let Some(id) = line.uuid.as_deref() {
-            if self.tree.has(id) {
-                return self.draft.note(Code::CopiedRecord, Some(entry.place));
-            }
             if self.material.copied.contains(id) {
                 return self.copy(index);
             }
@@ -38,7 +39,13 @@ impl<'a> Teller<'_, 'a> {
                 self.link(index);
                 self.api_error(index);
             }
-            ("system", "compact_boundary") => self.boundary(index),
+            ("system", "compact_boundary") | ("compact_boundary", _) => self.boundary(index),
+            ("content-replacement", _) => {
+                self.replace_results(index);
+                if line.uuid.is_some() {
+                    self.link(index);
+                }
+            }
             ("system", "init") => {
                 self.link(index);
                 self.conclude(false);
@@ -79,7 +86,7 @@ impl<'a> Teller<'_, 'a> {
             ("assistant", _) => {
                 self.outputs_of(index);
             }
-            ("system", Some("compact_boundary")) => self.boundary(index),
+            ("system", Some("compact_boundary")) | ("compact_boundary", _) => self.boundary(index),
             _ => self.link(index),
         }
     }

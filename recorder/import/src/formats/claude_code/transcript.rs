@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use serde_json::value::RawValue;
 use trace_recorder::format::import::Place;
 
-use super::prompt::{Said, said};
+use super::prompt::{INTERRUPTED, Said, said};
 use super::records::{Attachment, Blocks, Line, Part};
+use super::tables::hash_of;
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::event::{Stamp, Time};
@@ -91,6 +93,29 @@ impl<'a> Entry<'a> {
         self.blocks.iter().find_map(|(block, _)| block.text.as_deref())
     }
 
+    /// Returns whether the line may be a part of the conversation.
+    pub(crate) fn is_said(&self) -> bool {
+        matches!(self.line.kind(), "user" | "assistant") && !self.blocks.is_empty()
+    }
+
+    /// Returns whether a line with results also says that the user interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let texts = || self.blocks.iter().filter_map(|(block, _)| block.text.as_deref());
+        self.said == Said::Results && texts().any(|text| text.starts_with(INTERRUPTED))
+    }
+
+    /// Returns a hash of what the line says, and when.
+    pub(crate) fn said_hash(&self) -> u64 {
+        let texts = self.blocks.iter().map(said_by);
+        texts.fold(hash_of(&(self.at, self.line.kind())), |hash, text| hash_of(&(hash, text)))
+    }
+
+    /// Returns whether another line says the same at the same time.
+    pub(crate) fn says_what(&self, other: &Self) -> bool {
+        let is_alike = self.at == other.at && self.line.kind() == other.line.kind();
+        is_alike && self.blocks.iter().map(said_by).eq(other.blocks.iter().map(said_by))
+    }
+
     /// Returns when and where the line happened.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { time: self.at.map_or(Time::Unknown, Time::At), place: self.place }
@@ -100,6 +125,11 @@ impl<'a> Entry<'a> {
     pub(crate) fn untimed(&self) -> Stamp {
         Stamp { time: Time::Unknown, place: self.place }
     }
+}
+
+/// Returns the text of a block: its JSON, or what it says if it is a whole message.
+fn said_by<'e>((block, raw): &'e Part<'_>) -> &'e str {
+    raw.map_or_else(|| block.text.as_deref().unwrap_or_default(), RawValue::get)
 }
 
 /// Returns the prompt of a line for one that was given while a turn ran.

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
 use super::kin::{ChildAnswer, Notice};
-use super::prompt::{INTERRUPTED, Said, is_command, notified_agent};
+use super::prompt::{INTERRUPTED, Said, is_command, is_hook_feedback, notified_agent};
 use super::records::Attachment;
 use super::teller::{Teller, Turn, text_key};
 use crate::event::{EventRef, Stamp};
@@ -74,14 +74,16 @@ impl<'a> Teller<'_, 'a> {
     pub(super) fn user(&mut self, index: usize) {
         let entry = self.entry(index);
         match entry.said {
-            Said::Results => self.results(index),
+            Said::Results => {
+                self.results(index);
+                if entry.is_interrupted() {
+                    self.interrupt(index);
+                }
+            }
             Said::Summary => self.summary(index),
             Said::Interrupt => {
                 self.keep(index);
-                if let Some(attempt) = self.failing.take() {
-                    self.answer_failing(&attempt, Answer::Cancelled { reason: INTERRUPTED }, entry.stamp());
-                }
-                self.end_turn(ExecutionStatus::Cancelled, entry.stamp());
+                self.interrupt(index);
             }
             Said::Prompt => self.prompt(index),
             Said::Local | Said::Meta => {
@@ -89,7 +91,11 @@ impl<'a> Teller<'_, 'a> {
                     let prompt = entry.line.prompt.as_deref();
                     turn.prompt.as_deref().zip(prompt).map_or(turn.is_answered, |(own, other)| own != other)
                 });
-                if has_other_prompt && !self.material.is_child {
+                // A hook makes the model go on.
+                let is_sent_on = entry.said == Said::Meta && entry.first_text().is_some_and(is_hook_feedback);
+                if let Some(turn) = self.turn.as_mut().filter(|_| is_sent_on) {
+                    turn.is_answered = false;
+                } else if has_other_prompt && !self.material.is_child {
                     self.conclude(false);
                 }
                 self.keep(index);
@@ -101,6 +107,14 @@ impl<'a> Teller<'_, 'a> {
                 }
             }
         }
+    }
+
+    fn interrupt(&mut self, index: usize) {
+        let stamp = self.entry(index).stamp();
+        if let Some(attempt) = self.failing.take() {
+            self.answer_failing(&attempt, Answer::Cancelled { reason: INTERRUPTED }, stamp);
+        }
+        self.end_turn(ExecutionStatus::Cancelled, stamp);
     }
 
     pub(super) fn prompt(&mut self, index: usize) {
@@ -117,19 +131,20 @@ impl<'a> Teller<'_, 'a> {
         if !continues {
             self.conclude(false);
             let event = self.begin_turn(index);
-            self.notice(index, event);
+            self.notice(index, Some(event));
         }
         self.keep(index);
         self.touch(index);
     }
 
-    /// Keeps a place for the answer of a child if a line tells that it ended.
-    fn notice(&mut self, index: usize, event: EventRef) {
+    /// Keeps a place for the answer of a child if a line tells that it ended. `event` is the start of the turn that the line began.
+    fn notice(&mut self, index: usize, event: Option<EventRef>) {
         let entry = self.entry(index);
         let Some(text) = entry.first_text() else { return };
         let Some(child) = notified_agent(text).and_then(|agent| self.material.kin.by_agent.get(agent)) else { return };
         let id = format!("{}:answer", self.item_id(index, 0, 1));
         let awaited = self.writer.await_answer(self.draft, id, entry.stamp());
+        let event = event.unwrap_or(awaited.event());
         let answer = ChildAnswer { awaited, message: text.to_owned(), stamp: entry.stamp() };
         self.told.notices.push(Notice { child: *child, event, answer });
     }
@@ -140,6 +155,7 @@ impl<'a> Teller<'_, 'a> {
             self.register_rendered(index);
         }
         if !entry.blocks.is_empty() {
+            self.notice(index, None);
             self.keep(index);
             self.touch(index);
         } else {
