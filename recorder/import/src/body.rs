@@ -110,6 +110,12 @@ impl Buffers {
         Ok(ItemText { buffer, start, end: bytes.len() })
     }
 
+    /// Returns the file of an item with a text in front of it and one behind it. The item is not copied.
+    pub(crate) fn around(&mut self, before: &[u8], item: ItemText, after: &[u8]) -> Vec<Slice> {
+        let item = Slice { buffer: item.buffer, bytes: item.start..item.end };
+        vec![self.whole(before), item, self.whole(after)]
+    }
+
     /// Appends a text that is a whole file, or a part of one.
     pub(crate) fn whole(&mut self, text: &[u8]) -> Slice {
         let bytes = &mut self.0[WHOLE as usize];
@@ -177,6 +183,16 @@ mod tests {
         assert_eq!(shorter, History::default());
         let file = buffers.with_lists(b"{}", &[("input", &[d, a].into_iter().collect())]);
         assert_eq!(text(&buffers, &file), r#"{"input":[4,1]}"#);
+    }
+
+    #[test]
+    fn an_item_is_a_part_of_several_files() {
+        let mut buffers = Buffers::new();
+        let buffer = buffers.add();
+        let item = buffers.item(buffer, |bytes| serde_json::to_writer(bytes, &7)).expect("writes");
+        let files =
+            [buffers.around(b"{\"a\":", item, b"}"), buffers.with_lists(b"{}", &[("b", &History::from_iter([item]))])];
+        assert_eq!(files.map(|file| text(&buffers, &file)), [r#"{"a":7}"#, r#"{"b":[7]}"#]);
     }
 
     #[test]

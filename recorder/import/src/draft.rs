@@ -304,6 +304,19 @@ impl Draft {
         Ok(self.file(kind, slices))
     }
 
+    /// Adds a payload that is an item with a text in front of it and one behind it.
+    pub(crate) fn payload_around(
+        &mut self,
+        kind: PayloadKind<'static>,
+        before: &str,
+        item: ItemText,
+        after: &str,
+    ) -> PayloadRef<'static> {
+        let slices =
+            if self.is_summary { Vec::new() } else { self.buffers.around(before.as_bytes(), item, after.as_bytes()) };
+        self.file(kind, slices)
+    }
+
     fn file(&mut self, kind: PayloadKind<'static>, slices: Vec<Slice>) -> PayloadRef<'static> {
         if !self.is_summary {
             self.files.push(slices);

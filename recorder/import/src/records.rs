@@ -105,6 +105,28 @@ impl Records {
     }
 }
 
+/// Reads a whole file into memory and adds it to the sources of `draft`. Returns its number and its content.
+///
+/// # Errors
+///
+/// Returns an error if `path` is not a plain file or cannot be read, or if its compressed data is damaged from the start. Damage behind
+/// that ends the content there and is noted.
+pub(crate) fn read_whole(path: &Path, draft: &mut Draft) -> Result<(u32, Vec<u8>), ImportError> {
+    let failed = |source| ImportError::io(path, source);
+    let mut reader = open(path).map_err(failed)?;
+    let source = draft.source(path);
+    let mut content = Vec::new();
+    if let Err(error) = reader.read_to_end(&mut content) {
+        if content.is_empty() {
+            return Err(failed(error));
+        }
+        let line = memchr::memchr_iter(b'\n', &content).count() as u32;
+        tracing::warn!(path = %path.display(), line, %error, "the rest of the file cannot be read");
+        draft.note(Code::DamagedLine, Some(Place { source, line: line.saturating_add(1) }));
+    }
+    Ok((source, content))
+}
+
 /// Opens a plain file, and unpacks it if it is compressed.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     // The type is checked before the file is opened, because opening a named pipe blocks.

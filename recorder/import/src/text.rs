@@ -77,7 +77,9 @@ pub(crate) fn mend_surrogates(json: &mut [u8]) -> bool {
             continue;
         }
         match escaped_unit(&json[start..]) {
-            Some(0xd800..=0xdbff) if matches!(escaped_unit(&json[start + 6..]), Some(0xdc00..=0xdfff)) => at = start + 12,
+            Some(0xd800..=0xdbff) if matches!(escaped_unit(&json[start + 6..]), Some(0xdc00..=0xdfff)) => {
+                at = start + 12
+            }
             Some(0xd800..=0xdfff) => {
                 json[start + 2..start + 6].copy_from_slice(b"fffd");
                 has_mended = true;
@@ -155,7 +157,10 @@ mod tests {
             (has_mended, String::from_utf8(bytes).expect("UTF-8"))
         };
         assert_eq!(mended(r#""a\ud83d b""#), (true, r#""a\ufffd b""#.to_owned()));
-        assert_eq!(mended(r#""\uDE00\ud83d\ud83d\ude00\u001b""#), (true, r#""\ufffd\ufffd\ud83d\ude00\u001b""#.to_owned()));
+        assert_eq!(
+            mended(r#""\uDE00\ud83d\ud83d\ude00\u001b""#),
+            (true, r#""\ufffd\ufffd\ud83d\ude00\u001b""#.to_owned())
+        );
         assert_eq!(mended(r#""\\ud83d \\\ud83d""#), (true, r#""\\ud83d \\\ufffd""#.to_owned()));
         for json in [r#""\ud83d\ude00""#, r#""\\ud83d""#, r#""\u00e9\ud8""#, r#""\ud83""#, "", "\\u", "\\"] {
             assert_eq!(mended(json), (false, json.to_owned()));

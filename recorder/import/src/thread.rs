@@ -103,6 +103,8 @@ pub struct Call<'a> {
 pub enum CallResult<'a> {
     /// The output as the model saw it: an item of the history.
     Item(&'a serde_json::value::RawValue),
+    /// The same, if the item is written already.
+    Text(ItemText),
     /// An error without output.
     Error(&'a str),
 }
@@ -633,11 +635,18 @@ impl ThreadWriter {
             DirectResponse { response_item: &'a serde_json::value::RawValue },
             Error { error: &'a str },
         }
-        let body = result.map(|result| match result {
-            CallResult::Item(response_item) => Body::DirectResponse { response_item },
-            CallResult::Error(error) => Body::Error { error },
+        let result_payload = result.map(|result| match result {
+            CallResult::Item(response_item) => {
+                draft.value(PayloadKind::ToolResult, &Body::DirectResponse { response_item })
+            }
+            CallResult::Text(item) => draft.payload_around(
+                PayloadKind::ToolResult,
+                r#"{"type":"direct_response","response_item":"#,
+                item,
+                "}",
+            ),
+            CallResult::Error(error) => draft.value(PayloadKind::ToolResult, &Body::Error { error }),
         });
-        let result_payload = body.map(|body| draft.value(PayloadKind::ToolResult, &body));
         if status == ExecutionStatus::Failed {
             draft.call_failed();
         }

@@ -522,7 +522,8 @@ fn answers_of_one_id_are_told_apart_by_their_requests() {
     let mut script = Script::new();
     script.user("Go");
     for (call, input) in [("a", 10), ("b", 20)] {
-        let mut line = Script::answer_line("same", &json!([{"type": "tool_use", "id": call, "name": "Bash", "input": {}}]), 3);
+        let mut line =
+            Script::answer_line("same", &json!([{"type": "tool_use", "id": call, "name": "Bash", "input": {}}]), 3);
         line["message"]["usage"]["input_tokens"] = json!(input);
         line["message"]["stop_reason"] = json!("tool_use");
         line["requestId"] = Value::Null;
@@ -554,11 +555,13 @@ fn the_provider_answers_calls_of_its_own_tools() {
 fn pictures_and_documents_are_parts_of_requests() {
     let mut script = Script::new();
     let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
-    let document = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}});
+    let document =
+        json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}});
     let content = json!([{"type": "text", "text": "[Image #1] see"}, picture, document]);
     script.line("user", &json!({"message": {"role": "user", "content": content}}));
     script.meta("[Image: source: /x.png]").calls("m1", "a", "Read", &json!({"file_path": "/y.png"}));
-    let result = json!({"type": "tool_result", "tool_use_id": "a", "content": [picture, {"type": "text", "text": "y"}]});
+    let result =
+        json!({"type": "tool_result", "tool_use_id": "a", "content": [picture, {"type": "text", "text": "y"}]});
     script.line("user", &json!({"message": {"role": "user", "content": [result]}})).says("m2", "Nice");
     let read = script.read();
     assert_eq!(read.requests()[1], "[Image #1] see ? ? [Image: source: /x.png] call:a result:a");
@@ -607,7 +610,12 @@ fn a_refused_request_is_a_failed_call() {
 #[test]
 fn the_model_sees_what_took_the_place_of_a_result() {
     let mut script = Script::new();
-    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).calls("m1", "b", "Bash", &json!({"command": "y"}));
+    script.user("Go").calls("m1", "a", "Bash", &json!({"command": "x"})).calls(
+        "m1",
+        "b",
+        "Bash",
+        &json!({"command": "y"}),
+    );
     script.result("a", "A long output", false).back_to(2).result("b", "B", false);
     let replacements = json!([{"kind": "tool-result", "toolUseId": "a", "replacement": "A"}, {"toolUseId": "gone"}]);
     script.lines.push(json!({"type": "content-replacement", "sessionId": SESSION, "replacements": replacements}));
@@ -615,7 +623,8 @@ fn the_model_sees_what_took_the_place_of_a_result() {
     let read = script.read();
     assert_eq!(read.requests()[2], "Go call:a call:b result:a result:b Done More");
     let body = read.request_body(1);
-    let outputs: Vec<_> = body["input"].as_array().expect("items").iter().filter_map(|item| item["output"].as_str()).collect();
+    let outputs: Vec<_> =
+        body["input"].as_array().expect("items").iter().filter_map(|item| item["output"].as_str()).collect();
     assert_eq!(outputs, ["A", "B"]);
 }
 
@@ -654,7 +663,10 @@ fn the_end_of_a_background_child_may_come_within_a_turn() {
     let launched = json!({"isAsync": true, "status": "async_launched", "agentId": "a1"});
     root.line("user", &json!({"toolUseResult": launched, "message": {"role": "user", "content": [result]}}));
     let notice = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>Three</result>";
-    root.line("attachment", &json!({"attachment": {"type": "queued_command", "prompt": notice, "commandMode": "task-notification"}}));
+    root.line(
+        "attachment",
+        &json!({"attachment": {"type": "queued_command", "prompt": notice, "commandMode": "task-notification"}}),
+    );
     root.says("m2", "Done");
     let mut counted = child("c");
     counted.user("Count").says("c1", "Three");
@@ -731,7 +743,9 @@ fn tokens_are_those_of_the_fullest_line() {
     let spent = script.read().summary.spent;
     let shown: Vec<_> = spent
         .iter()
-        .map(|spent| (spent.model.as_str(), spent.key.as_deref().unwrap_or_default(), spent.usage.input, spent.usage.output))
+        .map(|spent| {
+            (spent.model.as_str(), spent.key.as_deref().unwrap_or_default(), spent.usage.input, spent.usage.output)
+        })
         .collect();
     let (key, advisor) = (format!("m2:{SESSION}"), format!("m2:advisor:0:{SESSION}"));
     let expected = [

@@ -120,7 +120,12 @@ fn is_own(line: &[u8]) -> bool {
 fn has_messages(path: &Path) -> Result<bool, ImportError> {
     let mut draft = Draft::for_summary("claude-code");
     let mut records = crate::records::Records::open(path, &mut draft)?;
+    let kinds = ["\"user\"", "\"assistant\""].map(memchr::memmem::Finder::new);
     while let Some(record) = records.next(&mut draft)? {
+        // Most lines in front of the conversation are long, and are not read.
+        if kinds.iter().all(|kind| kind.find(record.bytes).is_none()) {
+            continue;
+        }
         let line = std::str::from_utf8(record.bytes).ok().and_then(records::Line::parse);
         if line.is_some_and(|line| matches!(line.kind(), "user" | "assistant")) {
             return Ok(true);

@@ -180,13 +180,9 @@ pub(crate) fn facts(state: &Value) -> String {
 }
 
 /// Returns the tokens by model of all transcripts below a folder.
-///
-/// A copy without the id of its request is left out, since the original has it.
 pub(crate) fn counted(folder: &Path) -> BTreeMap<String, [u64; 4]> {
     let mut calls: BTreeMap<String, (String, [u64; 4])> = BTreeMap::new();
     visit(folder, &mut calls);
-    let named: Vec<String> = calls.keys().filter(|key| !key.ends_with(':')).cloned().collect();
-    calls.retain(|key, _| !key.ends_with(':') || !named.iter().any(|named| named.starts_with(key.as_str())));
     let mut sums = BTreeMap::new();
     for (model, counts) in calls.into_values() {
         let sum: &mut [u64; 4] = sums.entry(model).or_default();

@@ -125,19 +125,36 @@ const FAST: &str = "fast";
 impl<'a> Teller<'_, 'a> {
     /// Counts the tokens of other models that were asked within an answer.
     fn advisors(&mut self, usage: &Tokens<'_>, response: Option<&str>, request: Option<&str>, index: usize) {
-        let Some(raw) = usage.iterations.filter(|raw| memchr::memmem::find(raw.get().as_bytes(), ADVISOR).is_some()) else {
+        let Some(raw) = usage.iterations.filter(|raw| memchr::memmem::find(raw.get().as_bytes(), ADVISOR).is_some())
+        else {
             return;
         };
         let entry = self.entry(index);
         let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
         let asked = list.into_iter().filter_map(|raw| {
-            let model = Iteration::parse(raw.get()).filter(|one| one.kind.as_deref().map(str::as_bytes) == Some(ADVISOR))?;
+            let model =
+                Iteration::parse(raw.get()).filter(|one| one.kind.as_deref().map(str::as_bytes) == Some(ADVISOR))?;
             Some((model.model.filter(|model| !model.is_empty())?, Tokens::parse(raw.get())?))
         });
         for (number, (model, usage)) in asked.enumerate() {
             let key = response.map(|id| self.call_key(&format!("{id}:advisor:{number}"), request, &entry.line));
             self.draft.spent_beside(&model, tokens(&usage), key, entry.stamp());
         }
+    }
+
+    /// Counts the tokens of a copy that lost the id of its request, as version 1.0 made them. Without that, sums over many sessions do not
+    /// know it for a copy, here as in `ccusage`.
+    pub(super) fn count_copy(&mut self, index: usize) {
+        let Some(group) = self.scan.group_of[index].map(|group| &self.scan.groups[group]) else { return };
+        let entry = self.entry(group.usage);
+        let is_known = entry.line.request_id.as_deref().is_some_and(|request| !request.is_empty());
+        if index != group.first || is_known || entry.line.is_synthetic() {
+            return;
+        }
+        let Some(message) = &entry.line.message else { return };
+        let (Some(id), Some(usage)) = (message.id.as_deref(), &message.usage) else { return };
+        let key = self.call_key(id, None, &entry.line);
+        self.draft.spent_beside(message.model.as_deref().unwrap_or_default(), tokens(usage), Some(key), entry.stamp());
     }
 
     /// Returns what identifies a call in all files that have copies of it. An id that no request goes with is one of its session.
@@ -158,9 +175,10 @@ fn has_calls(entry: &Entry<'_>) -> bool {
 /// Returns the tokens as the Responses API counts them: those of the cache are part of the input.
 pub(crate) fn tokens(usage: &Tokens<'_>) -> Usage {
     let read = Number::or_zero(&usage.cache_read);
-    let by_age = usage.cache_writes.as_ref().map_or(0, |writes| {
-        Number::or_zero(&writes.minutes).saturating_add(Number::or_zero(&writes.hour))
-    });
+    let by_age = usage
+        .cache_writes
+        .as_ref()
+        .map_or(0, |writes| Number::or_zero(&writes.minutes).saturating_add(Number::or_zero(&writes.hour)));
     let write = if by_age > 0 { by_age } else { Number::or_zero(&usage.cache_write) };
     let thinking = usage.details.as_ref().map_or(0, |details| Number::or_zero(&details.thinking));
     Usage {

@@ -11,6 +11,7 @@ use super::prompt::INTERRUPTED;
 use super::records::{Block, CallInput, Flag, ToolUseResult};
 use super::teller::{OpenCall, Teller};
 use super::transcript::Entry;
+use crate::body::ItemText;
 use crate::item::Role;
 use crate::note::Code;
 use crate::thread::{Call, CallResult, ToolId};
@@ -73,7 +74,7 @@ impl<'a> Teller<'_, 'a> {
                 block.what() == BlockKind::Result && block.tool_use_id.as_deref() == Some(open.tool.call_id())
             };
             if let Some(number) = blocks.iter().position(|(block, _)| is_result(block)) {
-                return self.end_call(line, number, blocks.len(), &open, &blocks[number].0);
+                return self.end_call(line, (number, blocks.len()), &open, &blocks[number].0, None);
             }
         }
         self.open.insert(Cow::Owned(open.tool.call_id().to_owned()), open);
@@ -105,7 +106,8 @@ impl<'a> Teller<'_, 'a> {
                 continue;
             };
             if let Some(open) = self.open.remove(call) {
-                self.end_call(index, number, blocks.len(), &open, block);
+                let written = self.kept.get(number).copied();
+                self.end_call(index, (number, blocks.len()), &open, block, written);
             }
         }
         self.touch(index);
@@ -115,7 +117,15 @@ impl<'a> Teller<'_, 'a> {
         }
     }
 
-    pub(super) fn end_call(&mut self, index: usize, number: usize, count: usize, open: &OpenCall, block: &Block<'_>) {
+    /// Ends a call whose result is the block with this number, of so many that the line has. `written` is its item, if there is one.
+    pub(super) fn end_call(
+        &mut self,
+        index: usize,
+        (number, count): (usize, usize),
+        open: &OpenCall,
+        block: &Block<'_>,
+        written: Option<ItemText>,
+    ) {
         let entry = self.entry(index);
         let stamp = entry.stamp();
         let text = block.result_text();
@@ -125,14 +135,14 @@ impl<'a> Teller<'_, 'a> {
             let span = (open.began, stamp);
             self.writer.command(self.draft, &open.tool, &[command], code, after_exit_code(&text), span);
         }
-        let raw = if self.draft.is_summary() {
+        let raw = if self.draft.is_summary() || written.is_some() {
             None
         } else {
             let id = self.item_id(index, number, count);
             let item = item(&id, Role::User, block, None, open.tool.call_id());
             Some(to_raw_value(&item).expect("an item is plain data"))
         };
-        let result = raw.as_deref().map(CallResult::Item);
+        let result = written.map(CallResult::Text).or_else(|| raw.as_deref().map(CallResult::Item));
         // A call that was stopped, or whose child works in the background, got no answer.
         let has_waited = open.spawned.is_some() && !is_background(entry);
         let has_answer = has_waited && matches!(status, ExecutionStatus::Completed | ExecutionStatus::Failed);

@@ -68,8 +68,7 @@ const REFUSED: [&str; 5] =
 
 /// Returns whether an error is the provider's answer to a request. Others, such as a missing key, came before one was sent.
 fn is_refusal(text: &str, error: Option<&RawValue>) -> bool {
-    REFUSALS.iter().any(|start| text.starts_with(start))
-        || error.is_some_and(|error| REFUSED.contains(&error.get()))
+    REFUSALS.iter().any(|start| text.starts_with(start)) || error.is_some_and(|error| REFUSED.contains(&error.get()))
 }
 
 /// Returns the text of an `api_error` line: the status, and type and message of the body.

@@ -120,7 +120,10 @@ mod tests {
     #[test]
     fn the_task_of_a_lead_is_what_the_mark_holds() {
         let marked = "<teammate-message teammate_id=\"team-lead\">\nCount > 3\n</teammate-message>\n";
-        assert_eq!([marked, " Count ", "<teammate-message"].map(task_of_lead), ["Count > 3", "Count", "<teammate-message"]);
+        assert_eq!(
+            [marked, " Count ", "<teammate-message"].map(task_of_lead),
+            ["Count > 3", "Count", "<teammate-message"]
+        );
     }
 
     #[test]

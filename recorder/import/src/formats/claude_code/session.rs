@@ -29,8 +29,12 @@ fn is_known(kind: &str) -> bool {
         "user" | "assistant" | "system" | "attachment" | "progress" | "compact_boundary" => true,
         "summary" | "custom-title" | "ai-title" | "tag" | "agent-name" | "agent-color" | "agent-setting" => true,
         "api-request" | "api-request-blob" | "api-request-shape" | "content-replacement" => true,
-        "queue-operation" | "last-prompt" | "mode" | "permission-mode" | "tools-used" | "atis-latch" | "cost-state" => true,
-        "file-history-snapshot" | "file-history-delta" | "worktree-state" | "relocated" | "pr-link" | "frame-link" => true,
+        "queue-operation" | "last-prompt" | "mode" | "permission-mode" | "tools-used" | "atis-latch" | "cost-state" => {
+            true
+        }
+        "file-history-snapshot" | "file-history-delta" | "worktree-state" | "relocated" | "pr-link" | "frame-link" => {
+            true
+        }
         // The output for programs.
         "started" | "result" | "stream_event" | "rate_limit_event" | "control_request" | "control_response" => true,
         "keep_alive" | "tool_progress" => true,

@@ -95,6 +95,8 @@ pub(crate) struct Teller<'m, 'a> {
     pub(super) results: Map<&'a str, (usize, usize)>,
     /// Items of messages of requests, by the hashes of the messages.
     pub(super) messages: Map<String, Vec<ItemText>>,
+    /// The texts of the last line of the user, block by block, if they are written.
+    pub(super) kept: Vec<ItemText>,
     /// What the model sees in place of results, by line and block, and the line that says so.
     pub(super) replaced: Map<(u32, u32), (Cow<'a, str>, Stamp)>,
     /// Items that the model made, by message.
@@ -135,6 +137,7 @@ impl<'m, 'a> Teller<'m, 'a> {
             texts: Map::default(),
             results: Map::default(),
             messages: Map::default(),
+            kept: Vec::new(),
             replaced: Map::default(),
             outputs: Map::default(),
             calls: Map::default(),
@@ -179,6 +182,7 @@ impl<'m, 'a> Teller<'m, 'a> {
     pub(super) fn keep(&mut self, index: usize) {
         let entry = self.entry(index);
         let blocks = &entry.blocks;
+        self.kept.clear();
         if blocks.is_empty() {
             return self.link(index);
         }
@@ -188,21 +192,28 @@ impl<'m, 'a> Teller<'m, 'a> {
         });
         let count = blocks.len();
         let mut pieces = Vec::with_capacity(count);
-        for (number, (block, _)) in blocks.iter().enumerate() {
-            let piece = Piece {
+        let writes = self.writes_at_once();
+        for (number, (block, raw)) in blocks.iter().enumerate() {
+            self.register(index, number, block);
+            let id = self.item_id(index, number, count);
+            let text = writes.then(|| self.write(&id, role(entry), block, *raw));
+            self.kept.extend(text);
+            pieces.push(Piece {
                 entry: index as u32,
                 block: number as u32,
                 group: group.map(|group| group as u32),
                 is_output: false,
-                text: None,
-            };
-            pieces.push(piece);
-            self.register(index, number, block);
-            let id = self.item_id(index, number, count);
+                text,
+            });
             self.writer.accept(self.draft, &id, entry.stamp());
         }
         // A result that comes late belongs to its call, whatever was said since.
         self.grow(index, group, group.is_none(), pieces);
+    }
+
+    /// Returns whether lines are written when they come. Requests in the file have lines of the user in their own words.
+    fn writes_at_once(&self) -> bool {
+        !self.scan.has_requests && !self.draft.is_summary()
     }
 
     /// Remembers where a block is, for requests that name only its content.
@@ -263,7 +274,9 @@ impl<'m, 'a> Teller<'m, 'a> {
         // Requests in the file have the results as they were sent.
         let Some(list) = entry.line.replacements.as_ref().filter(|_| !self.scan.has_requests) else { return };
         for raw in &list.0 {
-            let Some(Replacement { call: Some(call), text: Some(text) }) = Replacement::parse(raw.get()) else { continue };
+            let Some(Replacement { call: Some(call), text: Some(text) }) = Replacement::parse(raw.get()) else {
+                continue;
+            };
             let Some((line, block)) = self.results.get(&*call).copied() else { continue };
             self.replaced.insert((line as u32, block as u32), (text.into_inner(), entry.stamp()));
             self.tree.rewrite(line as u32);

@@ -84,6 +84,7 @@ impl<'a> Teller<'_, 'a> {
             }
             ("assistant", _) if is_api_error(entry) => self.link(index),
             ("assistant", _) => {
+                self.count_copy(index);
                 self.outputs_of(index);
             }
             ("system", Some("compact_boundary")) | ("compact_boundary", _) => self.boundary(index),

@@ -1,5 +1,6 @@
 //! A transcript in memory, and its lines.
 
+use std::ops::Range;
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -12,17 +13,15 @@ use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::event::{Stamp, Time};
 use crate::note::Code;
-use crate::records::Records;
-
-/// Bytes that are reserved for a file before it is read.
-const MAX_RESERVED_BYTES: usize = 1 << 30;
+use crate::records;
+use crate::text::mend_surrogates;
 
 /// The text of a file. Lines borrow from it.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     text: String,
-    /// Where each line is, and the end of its text.
-    lines: Vec<(Place, usize)>,
+    /// Where each line is in the file and in the text.
+    lines: Vec<(Place, Range<usize>)>,
 }
 
 /// A line with its place.
@@ -39,37 +38,73 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Transcript {
-    /// Reads a file. Lines that are not UTF-8 are noted as damaged.
+    /// Reads a file. Lines that are not UTF-8 are noted as damaged, and those that are too long as such. For a summary, lines that
+    /// change nothing in it are left out.
     ///
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
     pub(crate) fn read(path: &Path, draft: &mut Draft) -> Result<Self, ImportError> {
-        let mut records = Records::open(path, draft)?;
-        let mut transcript = Self::default();
-        let size = std::fs::metadata(path).map_or(0, |file| file.len());
-        transcript.text.reserve(usize::try_from(size).unwrap_or_default().min(MAX_RESERVED_BYTES));
-        while let Some(record) = records.next(draft)? {
-            if let Ok(text) = std::str::from_utf8(record.bytes) {
-                transcript.text.push_str(text);
-                transcript.lines.push((record.place, transcript.text.len()));
-            } else {
-                draft.note(Code::DamagedLine, Some(record.place));
+        let (source, mut bytes) = records::read_whole(path, draft)?;
+        let mut lines = Vec::new();
+        let mut has_begun = false;
+        let mut start = 0;
+        let mut number = 0_u32;
+        while start < bytes.len() {
+            number = number.saturating_add(1);
+            let place = Place { source, line: number };
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+            let line = start..end;
+            start = end + 1;
+            let text = &mut bytes[line.clone()];
+            if text.len() > records::MAX_RECORD_BYTES {
+                draft.note(Code::LongLine, Some(place));
+            } else if draft.is_summary() && has_begun && is_beside(text) {
+                continue;
+            } else if !text.iter().all(u8::is_ascii_whitespace) {
+                if mend_surrogates(text) {
+                    draft.note(Code::LoneSurrogate, Some(place));
+                }
+                has_begun = has_begun || memchr::memmem::find(text, b"\"uuid\":\"").is_some();
+                lines.push((place, line));
+                continue;
             }
+            // The text is that of all lines, and only whole characters are a text.
+            text.fill(b' ');
         }
-        Ok(transcript)
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+            let mut bytes = error.into_bytes();
+            lines.retain(|(place, line)| {
+                let is_text = std::str::from_utf8(&bytes[line.clone()]).is_ok();
+                if !is_text {
+                    draft.note(Code::DamagedLine, Some(*place));
+                }
+                is_text
+            });
+            // Lines that were left out before may be damaged, too.
+            let mut kept = lines.iter().map(|(_, line)| line.clone());
+            let mut next = kept.next();
+            for (at, byte) in bytes.iter_mut().enumerate() {
+                if next.as_ref().is_some_and(|line| at >= line.end) {
+                    next = kept.next();
+                }
+                if *byte != b'\n' && next.as_ref().is_none_or(|line| at < line.start) {
+                    *byte = b' ';
+                }
+            }
+            String::from_utf8(bytes).unwrap_or_default()
+        });
+        Ok(Self { text, lines })
     }
 
     /// Returns the lines that are JSON objects and notes the others as damaged.
     pub(crate) fn entries(&self, draft: &mut Draft) -> Vec<Entry<'_>> {
         let mut entries = Vec::with_capacity(self.lines.len());
-        let mut start = 0;
-        for (place, end) in &self.lines {
-            match Line::parse(&self.text[start..*end]) {
+        for (place, line) in &self.lines {
+            match self.text.get(line.clone()).and_then(Line::parse) {
                 Some(line) => entries.push(Entry::new(line, *place)),
                 None => draft.note(Code::DamagedLine, Some(*place)),
             }
-            start = *end;
         }
         entries
     }
@@ -127,6 +162,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Bytes at the start of a line in which its type is looked for.
+const HEAD_BYTES: usize = 1 << 10;
+
+/// Returns whether a line changes nothing in a summary: parts of requests, injected context, the progress of tools. Only lines as the
+/// program writes them are known; others are read.
+fn is_beside(line: &[u8]) -> bool {
+    let kinds = ["api-request-shape", "api-request-blob", "file-history-snapshot"];
+    let rest = line.strip_prefix(b"{\"type\":\"");
+    if rest.is_some_and(|rest| kinds.iter().any(|kind| rest.starts_with(kind.as_bytes()))) {
+        return true;
+    }
+    let head = &line[..line.len().min(HEAD_BYTES)];
+    // An object is a member of the line itself if no other one begins in front of it.
+    let member = |name: &[u8]| {
+        let at = memchr::memmem::find(head, name)?;
+        (memchr::memchr_iter(b'{', &head[..at]).count() == 1).then(|| &head[at + name.len()..])
+    };
+    if let Some(kind) = member(b"\"attachment\":{\"type\":\"") {
+        return !kind.starts_with(b"queued_command");
+    }
+    member(b"\"data\":{\"type\":\"").is_some() && memchr::memmem::find(line, b"\"type\":\"progress\"").is_some()
+}
+
 /// Returns the text of a block: its JSON, or what it says if it is a whole message.
 fn said_by<'e>((block, raw): &'e Part<'_>) -> &'e str {
     raw.map_or_else(|| block.text.as_deref().unwrap_or_default(), RawValue::get)
@@ -136,4 +194,28 @@ fn said_by<'e>((block, raw): &'e Part<'_>) -> &'e str {
 fn queued<'a>(line: &Line<'a>) -> Option<Blocks<'a>> {
     let attachment = Attachment::parse(line.attachment?.get())?;
     attachment.prompt.filter(|_| attachment.kind.as_deref() == Some("queued_command"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_a_summary_does_not_need_are_known_by_their_start() {
+        let beside = [
+            r#"{"type":"api-request-shape","shape":{}}"#,
+            r#"{"type":"file-history-snapshot","messageId":"x","snapshot":{}}"#,
+            r#"{"parentUuid":"x","isSidechain":false,"attachment":{"type":"prompt_snapshot","systemPrompt":[]},"type":"attachment"}"#,
+            r#"{"parentUuid":"x","type":"progress","data":{"type":"hook_progress"}}"#,
+        ];
+        assert!(beside.iter().all(|line| is_beside(line.as_bytes())));
+        let needed = [
+            r#"{"type":"api-request","id":"x"}"#,
+            r#"{"parentUuid":"x","attachment":{"type":"queued_command","prompt":"x"},"type":"attachment"}"#,
+            r#"{"type":"assistant","message":{"content":[{"input":{"attachment":{"type":"x"}}}]}}"#,
+            r#"{"type":"user","toolUseResult":{"data":{"type":"x"}},"message":{"content":"\"type\":\"progress\""}}"#,
+            "",
+        ];
+        assert!(!needed.iter().any(|line| is_beside(line.as_bytes())));
+    }
 }
