@@ -28,6 +28,9 @@ pub struct Catalog {
     sessions: HashMap<String, KnownSession>,
     #[serde(skip)]
     is_changed: bool,
+    /// Hashes of the paths of files that a search saw, so that they need not be looked for again.
+    #[serde(skip)]
+    seen: HashSet<u64>,
 }
 
 /// A session that a search found.
@@ -116,6 +119,7 @@ impl Catalog {
     /// are opened.
     fn search(&mut self, root: &Path, limit: usize) -> (Tree, Vec<(SessionRef, u64)>) {
         let tree = Tree::walk(root);
+        self.seen.extend(tree.files.iter().filter_map(|file| file.path.to_str()).map(|path| hash(&path)));
         let names = tree.names();
         let mut candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
         let is_new = |file: &&File| file.path.to_str().is_none_or(|path| !self.files.contains_key(path));
@@ -166,9 +170,10 @@ impl Catalog {
 
     /// Drops what is known of files that are gone.
     pub fn forget_gone(&mut self) {
-        self.files.retain(|path, _| Path::new(path).exists());
-        let path = |key: &str| PathBuf::from(key.split('\n').next().unwrap_or_default());
-        self.sessions.retain(|key, _| path(key).exists());
+        let seen = std::mem::take(&mut self.seen);
+        let is_there = |path: &str| seen.contains(&hash(&path)) || Path::new(path).exists();
+        self.files.retain(|path, _| is_there(path));
+        self.sessions.retain(|key, _| is_there(key.split('\n').next().unwrap_or_default()));
     }
 
     fn recognized(&self, file: &File, names: u64) -> (KnownFile, bool) {

@@ -17,6 +17,9 @@ pub const MAX_RECORD_BYTES: usize = 64 << 20;
 /// Bytes that are read from the file at once.
 const READ_BYTES: usize = 1 << 16;
 
+/// Bytes that are read at once of a file of which only the start is wanted.
+pub(crate) const START_BYTES: usize = 1 << 12;
+
 /// First bytes of a file that zstd compressed.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -48,7 +51,21 @@ impl Records {
     /// Returns an error if `path` is not a plain file or cannot be read.
     pub fn open(path: &Path, draft: &mut Draft) -> Result<Self, ImportError> {
         let reader = open(path).map_err(|source| ImportError::io(path, source))?;
-        Ok(Self { path: path.to_owned(), source: draft.source(path), reader, line: 0, buffer: Vec::new() })
+        Ok(Self::new(path, reader, draft))
+    }
+
+    /// Opens a file that is known to be a plain one, of which probably only the first records are wanted.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read.
+    pub(crate) fn open_start(path: &Path, draft: &mut Draft) -> Result<Self, ImportError> {
+        let reader = open_plain(path, START_BYTES).map_err(|source| ImportError::io(path, source))?;
+        Ok(Self::new(path, reader, draft))
+    }
+
+    fn new(path: &Path, reader: Box<dyn BufRead>, draft: &mut Draft) -> Self {
+        Self { path: path.to_owned(), source: draft.source(path), reader, line: 0, buffer: Vec::new() }
     }
 
     /// Reads the next record. Skips blank lines, and lines that are longer than [`MAX_RECORD_BYTES`], which it notes in `draft`.
@@ -133,7 +150,12 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
     }
-    let mut reader = BufReader::with_capacity(READ_BYTES, File::open(path)?);
+    open_plain(path, READ_BYTES)
+}
+
+/// Opens a file that is known to be a plain one, and unpacks it if it is compressed. So many bytes are read at once.
+pub(crate) fn open_plain(path: &Path, bytes: usize) -> io::Result<Box<dyn BufRead>> {
+    let mut reader = BufReader::with_capacity(bytes, File::open(path)?);
     if reader.fill_buf()?.starts_with(&ZSTD_MAGIC) {
         let decoder = zstd::Decoder::with_buffer(reader)?;
         return Ok(Box::new(BufReader::with_capacity(READ_BYTES, decoder)));

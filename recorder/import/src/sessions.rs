@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::format::{Format, HEAD_BYTES, SessionRef, Source};
 use crate::formats::FORMATS;
-use crate::records;
+use crate::records::{self, START_BYTES};
 use crate::summary::{Reads, Summary};
 
 /// Folders below a folder that are searched for sessions. The deepest known layout (`sessions/YYYY/MM/DD`) has four.
@@ -26,24 +26,34 @@ pub fn format(name: &str) -> Option<&'static dyn Format> {
 ///
 /// Returns an error if the file cannot be read.
 pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>, ImportError> {
-    let is_dir = std::fs::metadata(path).map_err(|source| ImportError::io(path, source))?.is_dir();
+    let data = std::fs::metadata(path).map_err(|source| ImportError::io(path, source))?;
+    let found = |head: &[u8]| {
+        let source = Source { path, head, is_dir: data.is_dir() };
+        FORMATS.iter().copied().find(|format| format.recognizes(&source))
+    };
+    if data.is_dir() {
+        return Ok(found(&[]));
+    }
+    if !data.is_file() {
+        return Ok(None);
+    }
+    let mut reader = records::open_plain(path, START_BYTES).map_err(|source| ImportError::io(path, source))?;
     let mut head = Vec::new();
-    if !is_dir {
-        match records::open(path) {
-            // Damaged compressed data is no known format.
-            Ok(reader) => match reader.take(HEAD_BYTES as u64).read_to_end(&mut head) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    return Err(ImportError::io(path, error));
-                }
-                Err(_) => {}
-            },
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(None),
-            Err(error) => return Err(ImportError::io(path, error)),
+    let mut read = |bytes: usize, head: &mut Vec<u8>| match reader.by_ref().take(bytes as u64).read_to_end(head) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(ImportError::io(path, error)),
+        // Damaged compressed data is no known format.
+        _ => Ok(()),
+    };
+    // Most files of lines say what they are in the first ones.
+    if path.extension().is_some_and(|extension| extension == "jsonl") {
+        read(START_BYTES, &mut head)?;
+        let lines = memchr::memrchr(b'\n', &head).map_or(0, |end| end + 1);
+        if let Some(format) = Some(&head[..lines]).filter(|lines| !lines.is_empty()).and_then(found) {
+            return Ok(Some(format));
         }
     }
-    let source = Source { path, head: &head, is_dir };
-    Ok(FORMATS.iter().copied().find(|format| format.recognizes(&source)))
+    read(HEAD_BYTES - head.len(), &mut head)?;
+    Ok(found(&head))
 }
 
 /// Returns the sessions of a file, of a store, or of all files below a folder, in the order of their paths.

@@ -119,7 +119,7 @@ fn is_own(line: &[u8]) -> bool {
 /// Returns whether a transcript has a line of the conversation. Some hold only titles of other sessions.
 fn has_messages(path: &Path) -> Result<bool, ImportError> {
     let mut draft = Draft::for_summary("claude-code");
-    let mut records = crate::records::Records::open(path, &mut draft)?;
+    let mut records = crate::records::Records::open_start(path, &mut draft)?;
     let kinds = ["\"user\"", "\"assistant\""].map(memchr::memmem::Finder::new);
     while let Some(record) = records.next(&mut draft)? {
         // Most lines in front of the conversation are long, and are not read.

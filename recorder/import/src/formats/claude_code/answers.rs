@@ -96,7 +96,7 @@ impl<'a> Teller<'_, 'a> {
         }
         let response_id = message.and_then(|message| message.id.as_deref());
         let request_id = line.request_id.as_deref();
-        let key = response_id.map(|id| self.call_key(id, request_id, line));
+        let key = response_id.map(|id| call_key(id, request_id, line));
         let items: History = self.outputs.get(&group).into_iter().flatten().copied().collect();
         let is_open = entry.line.message.as_ref().is_none_or(|message| message.stop_reason.is_none());
         let calls_tools = self.scan.groups[group].lines.iter().any(|line| has_calls(self.entry(*line)));
@@ -137,7 +137,7 @@ impl<'a> Teller<'_, 'a> {
             Some((model.model.filter(|model| !model.is_empty())?, Tokens::parse(raw.get())?))
         });
         for (number, (model, usage)) in asked.enumerate() {
-            let key = response.map(|id| self.call_key(&format!("{id}:advisor:{number}"), request, &entry.line));
+            let key = response.map(|id| call_key(&format!("{id}:advisor:{number}"), request, &entry.line));
             self.draft.spent_beside(&model, tokens(&usage), key, entry.stamp());
         }
     }
@@ -153,15 +153,15 @@ impl<'a> Teller<'_, 'a> {
         }
         let Some(message) = &entry.line.message else { return };
         let (Some(id), Some(usage)) = (message.id.as_deref(), &message.usage) else { return };
-        let key = self.call_key(id, None, &entry.line);
+        let key = call_key(id, None, &entry.line);
         self.draft.spent_beside(message.model.as_deref().unwrap_or_default(), tokens(usage), Some(key), entry.stamp());
     }
+}
 
-    /// Returns what identifies a call in all files that have copies of it. An id that no request goes with is one of its session.
-    pub(super) fn call_key(&self, response: &str, request: Option<&str>, line: &Line<'_>) -> String {
-        let of = request.filter(|request| !request.is_empty()).or(line.session.as_deref());
-        format!("{response}:{}", of.unwrap_or_default())
-    }
+/// Returns what identifies a call in all files that have copies of it. An id that no request goes with is one of its session.
+pub(crate) fn call_key(response: &str, request: Option<&str>, line: &Line<'_>) -> String {
+    let of = request.filter(|request| !request.is_empty()).or(line.session.as_deref());
+    format!("{response}:{}", of.unwrap_or_default())
 }
 
 /// The type of an iteration in which another model was asked.

@@ -86,7 +86,10 @@ fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let (path, kind) = (entry.path(), entry.file_type());
         if kind.as_ref().is_ok_and(fs::FileType::is_dir) && depth < MAX_FOLDERS {
             list(&path, depth + 1, found);
-        } else if stem(&path).starts_with("agent-") && path.to_string_lossy().contains(".jsonl") && path.is_file() {
+        } else if stem(&path).starts_with("agent-")
+            && path.to_string_lossy().contains(".jsonl")
+            && (kind.is_ok_and(|kind| kind.is_file()) || path.is_file())
+        {
             found.push(path);
         }
     }

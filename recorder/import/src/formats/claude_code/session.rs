@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
-use super::answers::tokens;
+use super::answers::{call_key, tokens};
 use super::copies::copied;
 use super::items::BlockKind;
 use super::kin::{Child, ChildResult, Kin, Notice, Spawned, Told};
@@ -203,9 +203,7 @@ fn count_only(child: &ChildLines<'_>, draft: &mut Draft) {
         let Some((message, usage)) = message.and_then(|message| Some((message, message.usage.as_ref()?))) else {
             continue;
         };
-        let request = entry.line.request_id.as_deref().filter(|request| !request.is_empty());
-        let of = request.or(entry.line.session.as_deref()).unwrap_or_default();
-        let key = message.id.as_deref().map(|id| format!("{id}:{of}"));
+        let key = message.id.as_deref().map(|id| call_key(id, entry.line.request_id.as_deref(), &entry.line));
         draft.spent(message.model.as_deref().unwrap_or_default(), tokens(usage), key, entry.stamp());
     }
 }
