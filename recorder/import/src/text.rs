@@ -78,7 +78,7 @@ pub(crate) fn mend_surrogates(json: &mut [u8]) -> bool {
         }
         match escaped_unit(&json[start..]) {
             Some(0xd800..=0xdbff) if matches!(escaped_unit(&json[start + 6..]), Some(0xdc00..=0xdfff)) => {
-                at = start + 12
+                at = start + 12;
             }
             Some(0xd800..=0xdfff) => {
                 json[start + 2..start + 6].copy_from_slice(b"fffd");

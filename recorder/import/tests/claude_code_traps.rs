@@ -636,7 +636,7 @@ fn with_children(root: &Script, children: &[(&str, &Script, &Value)]) -> Read {
     let below = folder.path().join(SESSION).join("subagents");
     std::fs::create_dir_all(&below).expect("makes");
     for (agent, script, meta) in children {
-        let mut script = (*script).lines.clone();
+        let mut script = script.lines.clone();
         script.iter_mut().for_each(|line| line["isSidechain"] = json!(true));
         let text: String = script.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(below.join(format!("agent-{agent}.jsonl")), text).expect("writes");

@@ -26,10 +26,8 @@ impl<'a> Teller<'_, 'a> {
             self.tree.revive(first);
             return self.draft.note(Code::CopiedRecord, Some(entry.place));
         }
-        if let Some(id) = line.uuid.as_deref() {
-            if self.material.copied.contains(id) {
-                return self.copy(index);
-            }
+        if line.uuid.as_deref().is_some_and(|id| self.material.copied.contains(id)) {
+            return self.copy(index);
         }
         match (line.kind(), line.subtype.as_deref().unwrap_or_default()) {
             ("user", _) => self.user(index),
