@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use trace_recorder::format::event::{CodeCellEnded, CodeCellInitialResponse, CodeCellStarted, StdinTargetResolved};
 use trace_recorder::format::import::Place;
-use trace_recorder::format::{CellStatus, EventPayload, ExecutionStatus, PayloadKind, ToolKind};
+use trace_recorder::format::{CellStatus, EventPayload, ExecutionStatus, PayloadKind, PayloadRef, ToolKind};
 
 use super::record::{ResponseItem, RuntimeItem, text_of};
 use super::reports::{Start, Starts, begin_of};
@@ -16,13 +16,15 @@ use crate::note::Code;
 use crate::thread::{Call, CallResult, ThreadWriter, ToolId, tool_kind};
 
 /// Beginnings of outputs that are the error of a call, in the words of the Codex CLI.
-const ERRORS: [&str; 6] = [
+const ERRORS: [&str; 8] = [
     "unsupported call: ",
     "unsupported custom tool call: ",
     "failed to parse function arguments",
     "apply_patch verification failed",
     "rejected by user",
     "exec_command failed",
+    "write_stdin failed",
+    "unable to locate image",
 ];
 
 /// The output of a call that was stopped together with its turn contains this text.
@@ -34,8 +36,11 @@ const STILL_RUNNING: &str = "Process running with session ID ";
 /// Beginning of the output of code that failed.
 const SCRIPT_FAILED: &str = "Script failed";
 
-/// Beginning of the output of code that goes on in the background.
+/// Beginning of the output of code that goes on in the background; the number of its cell follows.
 const SCRIPT_RUNNING: &str = "Script running";
+
+/// Beginning of the output of code that the model stopped.
+const SCRIPT_TERMINATED: &str = "Script terminated";
 
 /// A child that a call spawned.
 #[derive(Debug, Clone)]
@@ -66,6 +71,15 @@ struct Running {
     cell: Option<String>,
 }
 
+/// A cell with code that runs.
+#[derive(Debug)]
+struct Cell {
+    id: String,
+    source: String,
+    /// The number by which the model waits for it, once it goes on in the background.
+    number: Option<String>,
+}
+
 /// The calls of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -73,7 +87,7 @@ pub(super) struct Calls {
     running: HashMap<String, Running>,
     starts: Starts,
     /// Cells that are open, the newest last, and the number of all.
-    cells: Vec<String>,
+    cells: Vec<Cell>,
     cell_count: usize,
     /// The call that owns each terminal.
     terminals: HashMap<String, String>,
@@ -104,6 +118,11 @@ impl Calls {
         });
     }
 
+    /// Returns whether calls wait for the end of the answer that has them.
+    pub(super) fn are_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Begins the calls that wait.
     pub(super) fn begin(&mut self, writer: &mut ThreadWriter, draft: &mut Draft) {
         for waiting in std::mem::take(&mut self.waiting) {
@@ -112,7 +131,7 @@ impl Calls {
                 call_id: &call_id,
                 name: &name,
                 namespace: namespace.as_deref(),
-                kind: kind_of(&name, namespace.as_deref()),
+                kind: kind_of(&name, namespace.as_deref(), &arguments),
                 arguments: &arguments,
                 is_custom,
             };
@@ -127,7 +146,7 @@ impl Calls {
                     source_js: arguments.clone().into(),
                 };
                 writer.other(draft, EventPayload::CodeCellStarted(started), stamp);
-                self.cells.push(id.clone());
+                self.cells.push(Cell { id: id.clone(), source: arguments.clone(), number: None });
                 cell = Some(id);
             }
             if *tool.kind() == ToolKind::WriteStdin {
@@ -171,7 +190,7 @@ impl Calls {
     /// Reports the start of a command, if its call is known.
     fn begin_command(&mut self, start: &Start, stamp: Stamp, writer: &mut ThreadWriter, draft: &mut Draft) {
         if start.is_nested && !self.running.contains_key(&start.id) {
-            let Some(cell) = self.cells.last().cloned() else { return };
+            let Some(cell) = self.cell_of("exec_command", &start.display) else { return };
             let kind = ("exec_command", ToolKind::ExecCommand);
             let Some(tool) = writer.begin_nested_call(draft, &start.id, Some(&cell), kind, &start.display, stamp)
             else {
@@ -186,17 +205,27 @@ impl Calls {
         }
     }
 
-    /// Takes a report of the runtime.
+    /// Returns the cell whose code made a call. The file does not say which, so it is the newest one that has the words of the call, or
+    /// the name of the tool, or any code.
+    fn cell_of(&self, tool: &str, words: &str) -> Option<String> {
+        let has = |text: &str| self.cells.iter().rev().find(|cell| !text.is_empty() && cell.source.contains(text));
+        has(words).or_else(|| has(tool)).or(self.cells.last()).map(|cell| cell.id.clone())
+    }
+
+    /// Takes a report of the runtime, which may belong to a turn that was stopped before.
     pub(super) fn report(
         &mut self,
         item: &RuntimeItem<'_>,
         raw: &RawValue,
         (began, ended): (Stamp, Stamp),
+        is_stopped: bool,
         writer: &mut ThreadWriter,
         draft: &mut Draft,
     ) {
         match &*item.tag {
-            "CommandExecution" => self.command(item, (began, ended), writer, draft),
+            // What the user ran is a message of the history. Recordings have no call for it, because no model made one.
+            "CommandExecution" if item.source.as_deref() == Some("user_shell") => {}
+            "CommandExecution" => self.command(item, (began, ended), is_stopped, writer, draft),
             "FileChange" => self.other_run(item, raw, ToolKind::ApplyPatch, (began, ended), writer, draft),
             "McpToolCall" => {
                 let name =
@@ -214,18 +243,11 @@ impl Calls {
         &mut self,
         item: &RuntimeItem<'_>,
         (began, ended): (Stamp, Stamp),
+        is_stopped: bool,
         writer: &mut ThreadWriter,
         draft: &mut Draft,
     ) {
         let id = &*item.id;
-        if item.source.as_deref() == Some("user_shell") && !self.running.contains_key(id) {
-            let command = item.command.last().map(|command| &**command).unwrap_or_default();
-            let kind = ("user_shell", ToolKind::ExecCommand);
-            let Some(tool) = writer.begin_nested_call(draft, id, None, kind, command, began) else { return };
-            writer.begin_runtime(draft, &tool, ToolKind::ExecCommand, &begin_of(item), began);
-            let running = Running { tool, arguments: String::new(), has_begun: true, has_ended: false, cell: None };
-            self.running.insert(id.to_owned(), running);
-        }
         if let Some(start) = self.starts.of_line(ended.place.line).cloned() {
             self.begin_command(&start, began, writer, draft);
         }
@@ -234,14 +256,15 @@ impl Calls {
             return;
         }
         let tool = running.tool.clone();
-        let has_item = !id.starts_with("exec-") && item.source.as_deref() != Some("user_shell");
+        let has_item = !id.starts_with("exec-");
         if let Some(exit_code) = item.exit_code {
             let mut end = begin_of(item);
             end["exit_code"] = exit_code.into();
             end["aggregated_output"] = item.aggregated_output.as_deref().unwrap_or_default().into();
             writer.end_runtime(draft, &tool, status_of(item), &end, ended);
         }
-        if !has_item {
+        // A call that was stopped with its turn did not return to the code that made it.
+        if !has_item && !is_stopped {
             writer.end_call(draft, &tool, ExecutionStatus::Completed, None, ended);
         }
     }
@@ -257,7 +280,7 @@ impl Calls {
     ) {
         let id = &*item.id;
         if !self.running.contains_key(id) && id.starts_with("exec-") {
-            let Some(cell) = self.cells.last().cloned() else { return };
+            let Some(cell) = self.cell_of(item.tool.as_deref().unwrap_or("apply_patch"), "") else { return };
             let name = item.tool.as_deref().unwrap_or("apply_patch");
             let made = writer.begin_nested_call(draft, id, Some(&cell), (name, kind.clone()), "", began);
             let Some(tool) = made else { return };
@@ -344,6 +367,26 @@ impl Calls {
                     self.children.push(Child { thread: child.to_string(), spawned_by, place: ended.place });
                 }
             }
+            ToolKind::CloseAgent => {
+                let Some(child) = item.receiver_thread_ids.first().filter(|id| uuid::Uuid::try_parse(id).is_ok())
+                else {
+                    return;
+                };
+                // Readers of bundles refuse a report without the state in which the agent was.
+                let Some(state) = item.agents_states.as_ref().and_then(|states| states.get(&**child)) else { return };
+                if !is_state_of_agent(state) {
+                    return;
+                }
+                running.has_ended = true;
+                let report = json!({
+                    "call_id": item.id,
+                    "sender_thread_id": writer.id(),
+                    "receiver_thread_id": child,
+                    "status": state,
+                });
+                writer.begin_runtime(draft, &tool, ToolKind::CloseAgent, &report, began);
+                writer.end_runtime(draft, &tool, ExecutionStatus::Completed, &report, ended);
+            }
             _ => {}
         }
     }
@@ -390,31 +433,38 @@ impl Calls {
         // Version 0.42 reports a patch that failed so.
         let is_failed_patch = *tool.kind() == ToolKind::ApplyPatch && text.starts_with("error: ");
         let mut status = match text.lines().next() {
-            _ if is_failed_patch => ExecutionStatus::Failed,
+            _ if is_failed_patch || is_refusal_of_agents(tool.kind(), &text) => ExecutionStatus::Failed,
             Some(first) if ERRORS.iter().any(|error| first.starts_with(error)) => ExecutionStatus::Failed,
             _ => ExecutionStatus::Completed,
         };
+        let outcome = CellOutcome::of(&text);
+        let waited_for =
+            || cell_waited_for(&running.arguments).filter(|_| matches!(tool.kind(), ToolKind::Other { .. }));
         if let Some(cell) = running.cell.take() {
-            let outcome = if text.starts_with(SCRIPT_FAILED) {
+            if outcome.status == CellStatus::Failed {
                 status = ExecutionStatus::Failed;
-                CellStatus::Failed
-            } else if text.starts_with(SCRIPT_RUNNING) {
-                CellStatus::Yielded
-            } else {
-                CellStatus::Completed
-            };
-            self.cells.retain(|open| *open != cell);
+            }
             let payload = draft.value(PayloadKind::ToolResult, raw);
             let response = CodeCellInitialResponse {
                 runtime_cell_id: cell.clone().into(),
-                status: outcome,
+                status: outcome.status,
                 response_payload: Some(payload.clone()),
             };
             writer.other(draft, EventPayload::CodeCellInitialResponse(response), stamp);
-            if outcome != CellStatus::Yielded {
-                let end =
-                    CodeCellEnded { runtime_cell_id: cell.into(), status: outcome, response_payload: Some(payload) };
-                writer.other(draft, EventPayload::CodeCellEnded(end), stamp);
+            if outcome.status == CellStatus::Yielded {
+                let open = self.cells.iter_mut().find(|open| open.id == cell);
+                open.into_iter().for_each(|open| open.number = outcome.number.map(str::to_owned));
+            } else {
+                self.end_cell(&cell, outcome.status, payload, writer, draft, stamp);
+            }
+        } else if let Some(number) = waited_for() {
+            if outcome.status == CellStatus::Failed {
+                status = ExecutionStatus::Failed;
+            }
+            let cell = self.cells.iter().find(|open| open.number.as_ref() == Some(&number)).map(|open| open.id.clone());
+            if let Some(cell) = cell.filter(|_| outcome.status != CellStatus::Yielded) {
+                let payload = draft.value(PayloadKind::ToolResult, raw);
+                self.end_cell(&cell, outcome.status, payload, writer, draft, stamp);
             }
         }
         let result = match status {
@@ -423,13 +473,85 @@ impl Calls {
         };
         writer.end_call(draft, &tool, status, Some(result), stamp);
     }
+
+    fn end_cell(
+        &mut self,
+        cell: &str,
+        status: CellStatus,
+        payload: PayloadRef<'static>,
+        writer: &mut ThreadWriter,
+        draft: &mut Draft,
+        stamp: Stamp,
+    ) {
+        self.cells.retain(|open| open.id != cell);
+        let end = CodeCellEnded { runtime_cell_id: cell.to_owned().into(), status, response_payload: Some(payload) };
+        writer.other(draft, EventPayload::CodeCellEnded(end), stamp);
+    }
+}
+
+/// What the output of code tells about its cell.
+struct CellOutcome<'a> {
+    status: CellStatus,
+    /// The number of a cell that goes on in the background.
+    number: Option<&'a str>,
+}
+
+impl<'a> CellOutcome<'a> {
+    fn of(text: &'a str) -> Self {
+        let status = if text.starts_with(SCRIPT_FAILED) {
+            CellStatus::Failed
+        } else if text.starts_with(SCRIPT_TERMINATED) {
+            CellStatus::Terminated
+        } else if text.starts_with(SCRIPT_RUNNING) {
+            CellStatus::Yielded
+        } else {
+            CellStatus::Completed
+        };
+        let first = text.lines().next().unwrap_or_default();
+        Self { status, number: first.strip_prefix(SCRIPT_RUNNING).and_then(|rest| rest.rsplit(' ').next()) }
+    }
+}
+
+/// Returns the number of the cell that a call waits for.
+fn cell_waited_for(arguments: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(arguments).ok()?;
+    match value.get("cell_id")? {
+        Value::String(number) => Some(number.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns whether a value is a state of an agent, in the first version of the tools for agents.
+fn is_state_of_agent(state: &Value) -> bool {
+    match state {
+        Value::String(state) => {
+            ["pending_init", "running", "interrupted", "shutdown", "not_found"].contains(&state.as_str())
+        }
+        Value::Object(state) => match (state.len(), state.get("completed"), state.get("errored")) {
+            (1, Some(answer), None) => answer.is_string() || answer.is_null(),
+            (1, None, Some(error)) => error.is_string(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Returns whether a tool for agents refused a call. Those that went well answer with an object, or with nothing.
+fn is_refusal_of_agents(kind: &ToolKind<'_>, text: &str) -> bool {
+    match kind {
+        ToolKind::SpawnAgent | ToolKind::WaitAgent | ToolKind::CloseAgent => !text.starts_with('{'),
+        ToolKind::AssignAgentTask | ToolKind::SendMessage => !text.is_empty() && !text.starts_with('{'),
+        _ => false,
+    }
 }
 
 /// Longest output that may be that of a stopped call. A longer one only has the words in it.
 const MAX_ABORTED_BYTES: usize = 400;
 
-fn kind_of(name: &str, namespace: Option<&str>) -> ToolKind<'static> {
+fn kind_of(name: &str, namespace: Option<&str>, arguments: &str) -> ToolKind<'static> {
     match (namespace, name) {
+        (None, "wait") if cell_waited_for(arguments).is_some() => ToolKind::Other { name: name.to_owned().into() },
         (
             Some(namespace),
             "spawn_agent" | "send_message" | "followup_task" | "assign_task" | "wait_agent" | "interrupt_agent"

@@ -32,6 +32,21 @@ pub(super) fn thread_in_name(path: &Path) -> Option<(&str, bool)> {
     }
 }
 
+/// Returns whether a file is the one that a history base names: by the id of its thread, or by that of its segment.
+pub(super) fn is_base(path: &Path, id: &str) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let name = name.strip_suffix(".zst").unwrap_or(name);
+    let Some(rest) = name.strip_suffix(".jsonl").and_then(|name| name.strip_suffix(id)) else { return false };
+    rest.ends_with('_') || rest.len() == PREFIX.len() + TIME_CHARS
+}
+
+/// Returns the file that a history base names.
+pub(super) fn file_of_base(id: &str, near: &Path) -> Option<PathBuf> {
+    let is_wanted = |path: &Path| is_base(path, id);
+    let beside = in_folder(near.parent().unwrap_or(Path::new(".")), &is_wanted);
+    beside.into_iter().next().or_else(|| roots_of(near).iter().flat_map(|root| below(root, &is_wanted)).min())
+}
+
 /// Reads the first record of a rollout.
 pub(super) fn meta(path: &Path) -> Option<SessionMeta> {
     let mut line = Vec::new();
@@ -53,7 +68,7 @@ pub(super) fn files_of_thread(id: &str, near: &Path, is_near_only: bool) -> Vec<
     let is_of_thread = |path: &Path| thread_in_name(path).is_some_and(|(thread, _)| thread == id);
     let mut found = in_folder(near.parent().unwrap_or(Path::new(".")), &is_of_thread);
     if found.is_empty() || !is_near_only {
-        found.extend(below(&root_of(near), &is_of_thread));
+        found.extend(roots_of(near).iter().flat_map(|root| below(root, &is_of_thread)));
         found.sort();
         found.dedup();
     }
@@ -85,15 +100,15 @@ pub(super) fn children_beside(path: &Path, threads: &[String]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the folder that has all sessions: `sessions` or `archived_sessions`, or the file's own.
-fn root_of(path: &Path) -> PathBuf {
-    let is_root = |folder: &&Path| {
-        let name = folder.file_name().and_then(|name| name.to_str());
-        matches!(name, Some("sessions" | "archived_sessions"))
-    };
+/// Names of the folders that have all sessions. A thread goes to the archive alone, without its children.
+const ROOTS: [&str; 2] = ["sessions", "archived_sessions"];
+
+/// Returns the folders that have all sessions, or the file's own.
+fn roots_of(path: &Path) -> Vec<PathBuf> {
+    let is_root = |folder: &&Path| folder.file_name().is_some_and(|name| ROOTS.iter().any(|root| name == *root));
     match path.ancestors().skip(1).find(is_root) {
-        Some(root) => root.to_owned(),
-        None => path.parent().unwrap_or(Path::new(".")).to_owned(),
+        Some(root) => ROOTS.map(|name| root.with_file_name(name)).to_vec(),
+        None => vec![path.parent().unwrap_or(Path::new(".")).to_owned()],
     }
 }
 
@@ -141,5 +156,15 @@ mod tests {
         for other in ["rollout-x.jsonl", "history.jsonl", "rollout-2026-11-22T21-13-37-ü.jsonl"] {
             assert_eq!(thread(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_base_is_named_by_its_thread_or_its_segment() {
+        let (id, segment) = ("01a2051b-7f72-70b2-ab74-42834429c73e", "01a2051b-8326-7701-b577-d369ce5a1e33");
+        let first = format!("a/rollout-2026-11-22T21-13-37-{id}.jsonl.zst");
+        let second = format!("a/rollout-2026-11-22T21-13-38-{id}_{segment}.jsonl");
+        let is_named = |name: &str, id: &str| is_base(Path::new(name), id);
+        assert!(is_named(&first, id) && is_named(&second, segment));
+        assert!(!is_named(&second, id) && !is_named(&first, segment) && !is_named("x.jsonl", id));
     }
 }

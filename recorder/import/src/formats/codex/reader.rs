@@ -1,16 +1,16 @@
 //! Reads the files of one thread.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use trace_recorder::format::event::{CompactionRequestCompleted, CompactionRequestStarted};
+use trace_recorder::format::event::{CompactionRequestCompleted, CompactionRequestFailed, CompactionRequestStarted};
 use trace_recorder::format::import::Place;
 use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind};
 
 use super::calls::{Calls, Child};
-use super::files::{files_of_thread, thread_in_name};
+use super::files::{file_of_base, is_base, thread_in_name};
 use super::readable::{Form, form_of};
 use super::record::{
     Compacted, EventMsg, HistoryBase, Line, Metadata, ResponseItem, RuntimeItem, SessionMeta, TokenInfo, Tokens,
@@ -34,6 +34,12 @@ const CUT_ANSWER: &str = "The answer ended before it was complete.";
 
 /// Error of a model call that left nothing in the file.
 const NO_ANSWER: &str = "The file has no answer to this request.";
+
+/// Why a model call has no end although its turn went on.
+const STEERED: &str = "The user added something while the model answered.";
+
+/// Beginning of the error of a turn in which the provider did not compact the history, in the words of the Codex CLI.
+const COMPACTION_FAILED: &str = "Error running remote compact task: ";
 
 /// Most files that a history may be spread over.
 const MAX_BASES: usize = 64;
@@ -86,20 +92,36 @@ pub(super) struct Reader<'p> {
     /// Paths of agents that are in use.
     paths: &'p mut HashSet<String>,
     meta: Option<SessionMeta>,
+    /// Files of the thread that were read so far.
+    files: Vec<PathBuf>,
     writer: Option<ThreadWriter>,
     timeline: Timeline,
     calls: Calls,
     group: Option<Group>,
     /// Where the turns of a version without marks begin and end.
     legacy: Legacy,
+    review: Review,
     model: String,
     turns: Vec<Turn>,
+    /// Turns that were stopped.
+    stopped: HashSet<String>,
     mail: Vec<Mail>,
     source: u32,
     ordinal: u64,
     /// Lines before this one are copies of the parent's.
     copied_until: u64,
     now: i64,
+}
+
+/// A review in the file of the thread that asked for it. The review runs in a thread of its own, whose turn is marked as begun here, too.
+#[derive(Debug, Default)]
+enum Review {
+    #[default]
+    None,
+    /// The turn that asked for it, until its start is marked.
+    Asked(String),
+    /// The open turn asked for it. The answer in it is made from what the review found.
+    Running,
 }
 
 /// What versions without ids of turns need.
@@ -124,13 +146,16 @@ impl<'p> Reader<'p> {
         Self {
             paths,
             meta: None,
+            files: Vec::new(),
             writer: None,
             timeline: Timeline::default(),
             calls: Calls::default(),
             group: None,
             legacy: Legacy::default(),
+            review: Review::None,
             model: String::new(),
             turns: Vec::new(),
+            stopped: HashSet::new(),
             mail: Vec::new(),
             source: 0,
             ordinal: 0,
@@ -204,14 +229,21 @@ impl<'p> Reader<'p> {
             self.start_thread(&meta, stamp, spawned_by, draft);
         }
         self.copied_until = meta.subagent_history_start_ordinal.unwrap_or(0);
+        if meta.history_base.is_none() && !self.files.is_empty() {
+            // The thread was reverted to its beginning.
+            self.settle(draft);
+            self.timeline.cut(0);
+        }
         if let Some(base) = &meta.history_base {
-            if base.thread_id == meta.id {
+            // A base is named by its thread, or by its segment if the thread was reverted.
+            if self.files.iter().any(|file| is_base(file, &base.thread_id)) {
                 self.settle(draft);
                 self.timeline.cut(base.end_ordinal_exclusive);
             } else {
                 self.take_history(base, path, draft, stamp.place, 0);
             }
         }
+        self.files.push(path.to_owned());
         self.meta = Some(meta);
     }
 
@@ -224,6 +256,10 @@ impl<'p> Reader<'p> {
         let recorded = meta.agent_path.clone().or_else(|| spawn?.agent_path.clone());
         let path = match recorded {
             Some(path) => path,
+            // The Codex CLI gives no paths to the children of its first tools for agents.
+            None if meta.multi_agent_version.as_deref() == Some("v1") && meta.history_mode.is_some() => {
+                "/root".to_owned()
+            }
             None if meta.is_child() => {
                 let name = nickname.as_deref().or(meta.kind_of_child()).unwrap_or("agent");
                 self.unused_path(&agent_path("/root", name))
@@ -274,36 +310,29 @@ impl<'p> Reader<'p> {
 
     /// Takes the history that a fork begins with from the file of the other thread.
     fn take_history(&mut self, base: &HistoryBase, near: &Path, draft: &mut Draft, place: Place, depth: usize) {
-        let files = files_of_thread(&base.thread_id, near, false);
-        if files.is_empty() || depth > MAX_BASES {
+        let Some(file) = file_of_base(&base.thread_id, near).filter(|_| depth <= MAX_BASES) else {
             draft.note(Code::HistoryMissing, Some(place));
             return;
-        }
-        for file in files {
-            let Ok(mut records) = Records::open(&file, draft) else {
-                draft.note(Code::HistoryMissing, Some(place));
+        };
+        let Ok(mut records) = Records::open(&file, draft) else {
+            draft.note(Code::HistoryMissing, Some(place));
+            return;
+        };
+        let mut is_first = true;
+        while let Ok(Some(record)) = records.next(draft) {
+            let Ok(line) = serde_json::from_slice::<Line<'_>>(record.bytes) else { continue };
+            let ordinal = line.ordinal.unwrap_or(0);
+            if std::mem::take(&mut is_first) {
+                // The other file may go on with an earlier one itself.
+                let meta = serde_json::from_str::<SessionMeta>(line.payload.get()).ok();
+                if let Some(earlier) = meta.and_then(|meta| meta.history_base) {
+                    self.take_history(&earlier, &file, draft, place, depth + 1);
+                }
                 continue;
-            };
-            let mut is_first = true;
-            while let Ok(Some(record)) = records.next(draft) {
-                let Ok(line) = serde_json::from_slice::<Line<'_>>(record.bytes) else { continue };
-                let ordinal = line.ordinal.unwrap_or(0);
-                if std::mem::take(&mut is_first) {
-                    let meta = serde_json::from_str::<SessionMeta>(line.payload.get());
-                    match meta.ok().and_then(|meta| Some((meta.id.clone(), meta.history_base?))) {
-                        // The other thread was reverted itself before.
-                        Some((id, earlier)) if earlier.thread_id == id => {
-                            self.timeline.cut(earlier.end_ordinal_exclusive);
-                        }
-                        Some((_, earlier)) => self.take_history(&earlier, &file, draft, place, depth + 1),
-                        None => {}
-                    }
-                    continue;
-                }
-                if ordinal < base.end_ordinal_exclusive {
-                    self.ordinal = ordinal;
-                    self.history_line(&line, record.place, draft);
-                }
+            }
+            if ordinal < base.end_ordinal_exclusive {
+                self.ordinal = ordinal;
+                self.history_line(&line, record.place, draft);
             }
         }
     }
@@ -329,6 +358,10 @@ impl<'p> Reader<'p> {
         if self.legacy.has_ordinals && self.ordinal < self.copied_until {
             self.history_line(line, record.place, draft);
             return;
+        }
+        // Calls begin when their answer is complete, before anything that they run.
+        if self.calls.are_waiting() && self.group.as_ref().is_some_and(|group| group.is_complete) {
+            self.close_group(None, draft);
         }
         if let Time::At(at) = stamp.time
             && let Some(writer) = &mut self.writer
@@ -380,7 +413,10 @@ impl<'p> Reader<'p> {
         }
         let sequence = metadata.and_then(|metadata| metadata.history_sequence);
         let sampled = metadata.and_then(|metadata| metadata.sampled_through_sequence);
-        let is_of_model = item.is_of_model();
+        // Outside of turns, and in the turn of a review, the program itself adds what looks like answers.
+        let is_added = self.legacy.has_ordinals && (item.is_injected() || !self.is_in_turn())
+            || matches!(self.review, Review::Running);
+        let is_of_model = item.is_of_model() && !is_added;
         let text = self.item_text(raw, stamp.place, draft);
         if is_of_model {
             let goes_on = self.group.as_ref().is_some_and(|group| !group.is_complete && group.sampled == sampled);
@@ -391,6 +427,8 @@ impl<'p> Reader<'p> {
             }
         } else if self.group.as_ref().is_some_and(|group| group.is_complete) {
             self.close_group(None, draft);
+        } else if self.legacy.has_ordinals && item.tag == "message" && item.role.as_deref() == Some("user") {
+            self.cancel_group(STEERED, draft);
         }
         self.timeline.push(self.ordinal, sequence, text);
         if is_of_model || item.tag != "message" {
@@ -428,18 +466,29 @@ impl<'p> Reader<'p> {
             "task_started" | "turn_started" => {
                 self.legacy.has_marks = true;
                 self.settle(draft);
+                let id = match std::mem::take(&mut self.review) {
+                    Review::Asked(turn) => {
+                        self.review = Review::Running;
+                        turn.into()
+                    }
+                    _ => event.turn_id.unwrap_or("turn".into()),
+                };
                 let writer = self.writer.as_mut()?;
-                // A process that was killed leaves its turn open.
-                if writer.end_turn(draft, ExecutionStatus::Aborted, stamp).is_some() {
-                    draft.note(Code::TurnEndInferred, Some(stamp.place));
+                // A process that was killed leaves its turn open, and nothing says how it would have ended.
+                if writer.is_in_turn() {
+                    draft.note(Code::TurnEndUnknown, Some(stamp.place));
                 }
-                writer.begin_turn(draft, event.turn_id.as_deref().unwrap_or("turn"), stamp);
+                writer.begin_turn(draft, &id, stamp);
                 self.legacy.is_prompted = false;
             }
             "task_complete" | "turn_complete" => {
                 let failed = event.error.is_some();
                 if let Some(error) = &event.error {
-                    self.fail_request(&error.text(), stamp, draft);
+                    let error = error.text();
+                    match error.strip_prefix(COMPACTION_FAILED) {
+                        Some(error) => self.fail_compaction(error, stamp, draft),
+                        None => self.fail_request(&error, stamp, draft),
+                    }
                 }
                 let status = if failed { ExecutionStatus::Failed } else { ExecutionStatus::Completed };
                 // Version 0.120 does not say that a turn failed. The turn has no answer then.
@@ -453,6 +502,7 @@ impl<'p> Reader<'p> {
                 let reason = event.reason.as_deref().unwrap_or("interrupted").to_owned();
                 self.cancel_group(&format!("The turn was stopped: {reason}."), draft);
                 self.settle(draft);
+                self.stopped.extend(event.turn_id.map(|turn| turn.into_owned()));
                 self.end_turn(ExecutionStatus::Cancelled, stamp, draft);
             }
             "user_message" if !self.legacy.has_marks => {
@@ -470,15 +520,26 @@ impl<'p> Reader<'p> {
                 let item: RuntimeItem<'_> = serde_json::from_str(raw.get()).ok()?;
                 let time = |at: Option<i64>| Stamp { time: at.map_or(stamp.time, Time::At), place: stamp.place };
                 let span = (time(event.started_at_ms), time(event.completed_at_ms));
-                if matches!(&*item.tag, "UserMessage" | "AgentMessage" | "Reasoning" | "ContextCompaction") {
-                    return Some(());
+                match &*item.tag {
+                    "UserMessage" | "AgentMessage" | "Reasoning" | "ContextCompaction" => return Some(()),
+                    "EnteredReviewMode" => {
+                        let turn = event.turn_id.map(|turn| turn.into_owned());
+                        // The turn may be marked as begun before.
+                        self.review = match turn.filter(|_| !self.is_in_turn()) {
+                            Some(turn) => Review::Asked(turn),
+                            None => Review::Running,
+                        };
+                        return Some(());
+                    }
+                    _ => {}
                 }
                 if self.group.as_ref().is_some_and(|group| group.is_complete) {
                     self.close_group(None, draft);
                 }
                 let writer = self.writer.as_mut()?;
                 self.calls.begin(writer, draft);
-                self.calls.report(&item, raw, span, writer, draft);
+                let is_stopped = event.turn_id.is_some_and(|turn| self.stopped.contains(&*turn));
+                self.calls.report(&item, raw, span, is_stopped, writer, draft);
             }
             _ => {}
         }
@@ -587,25 +648,9 @@ impl<'p> Reader<'p> {
         stamp: Stamp,
         draft: &mut Draft,
     ) -> Option<()> {
-        let provider = self.provider();
-        let writer = self.writer.as_mut()?;
-        let turn = writer.turn()?.to_owned();
         let id = format!("compaction:{id}");
-        let request = format!("{id}:request");
-        let unknown = Stamp { time: Time::Unknown, place: stamp.place };
-        let head = json!({"model": self.model});
-        let started = CompactionRequestStarted {
-            compaction_id: id.clone().into(),
-            compaction_request_id: request.clone().into(),
-            thread_id: writer.id().to_owned().into(),
-            codex_turn_id: turn.into(),
-            model: self.model.clone().into(),
-            provider_name: provider.into(),
-            request_payload: draft
-                .payload_with_items(PayloadKind::CompactionRequest, &head, &[("input", before)])
-                .expect("plain data becomes JSON"),
-        };
-        writer.other(draft, EventPayload::CompactionRequestStarted(started), unknown);
+        let request = self.request_compaction(&id, before, stamp, draft)?;
+        let writer = self.writer.as_mut()?;
         let response = draft.value(PayloadKind::CompactionResponse, &json!({"response_id": response_id}));
         let completed = CompactionRequestCompleted {
             compaction_id: id.clone().into(),
@@ -645,6 +690,54 @@ impl<'p> Reader<'p> {
             let sequence = metadata.get(index).copied().flatten().and_then(|metadata| metadata.history_sequence);
             self.timeline.push(self.ordinal, sequence, text);
         }
+    }
+
+    fn is_in_turn(&self) -> bool {
+        self.writer.as_ref().is_some_and(ThreadWriter::is_in_turn)
+    }
+
+    /// Records the compaction by the provider whose failure ended a turn.
+    fn fail_compaction(&mut self, error: &str, stamp: Stamp, draft: &mut Draft) {
+        // The answer that was no compaction has no place in the graph, but its tokens count.
+        let answer = self.group.take_if(|group| group.is_complete && group.items.is_empty());
+        if let Some(Group { usage: Some(usage), response_id, .. }) = answer {
+            draft.spent_beside(&self.model, usage, response_id, stamp);
+        }
+        self.settle(draft);
+        let before = self.timeline.current();
+        let id = format!("compaction:{}", made_id(stamp.place));
+        let Some(request) = self.request_compaction(&id, &before, stamp, draft) else { return };
+        let failed = CompactionRequestFailed {
+            compaction_id: id.into(),
+            compaction_request_id: request.into(),
+            error: error.to_owned().into(),
+        };
+        if let Some(writer) = &mut self.writer {
+            writer.other(draft, EventPayload::CompactionRequestFailed(failed), stamp);
+        }
+    }
+
+    /// Records the request for a compaction by the provider. Returns its id, or `None` if there is no turn.
+    fn request_compaction(&mut self, id: &str, before: &History, stamp: Stamp, draft: &mut Draft) -> Option<String> {
+        let provider = self.provider();
+        let writer = self.writer.as_mut()?;
+        let turn = writer.turn()?.to_owned();
+        let request = format!("{id}:request");
+        let head = json!({"model": self.model});
+        let started = CompactionRequestStarted {
+            compaction_id: id.to_owned().into(),
+            compaction_request_id: request.clone().into(),
+            thread_id: writer.id().to_owned().into(),
+            codex_turn_id: turn.into(),
+            model: self.model.clone().into(),
+            provider_name: provider.into(),
+            request_payload: draft
+                .payload_with_items(PayloadKind::CompactionRequest, &head, &[("input", before)])
+                .expect("plain data becomes JSON"),
+        };
+        let unknown = Stamp { time: Time::Unknown, place: stamp.place };
+        writer.other(draft, EventPayload::CompactionRequestStarted(started), unknown);
+        Some(request)
     }
 
     fn provider(&self) -> String {
@@ -708,6 +801,7 @@ impl<'p> Reader<'p> {
     }
 
     fn end_turn(&mut self, status: ExecutionStatus, stamp: Stamp, draft: &mut Draft) -> Option<()> {
+        self.review = Review::None;
         let writer = self.writer.as_mut()?;
         let id = writer.turn()?.to_owned();
         let ended = writer.end_turn(draft, status, stamp)?;
@@ -717,7 +811,7 @@ impl<'p> Reader<'p> {
 
     /// Ends the turn of a version that does not mark it: at the next message of the user, or at the end of the file.
     fn end_legacy_turn(&mut self, stamp: Stamp, goes_on: bool, draft: &mut Draft) {
-        if !self.writer.as_ref().is_some_and(ThreadWriter::is_in_turn) {
+        if !self.is_in_turn() {
             return;
         }
         let is_open = self.group.as_ref().is_some_and(|group| group.usage.is_none());

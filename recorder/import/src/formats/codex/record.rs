@@ -46,6 +46,9 @@ pub(super) struct SessionMeta {
     pub(super) instructions: Option<String>,
     pub(super) history_base: Option<HistoryBase>,
     pub(super) subagent_history_start_ordinal: Option<u64>,
+    pub(super) multi_agent_version: Option<String>,
+    /// How the file keeps the history. Versions that do not record bundles do not say it.
+    pub(super) history_mode: Option<String>,
 }
 
 /// Who began a thread.
@@ -86,6 +89,7 @@ pub(super) enum Instructions {
 /// The part of another file with which a thread's history begins.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct HistoryBase {
+    /// The last id in the name of the file: that of the thread, or of the segment that a revert began.
     pub(super) thread_id: String,
     pub(super) end_ordinal_exclusive: u64,
 }
@@ -108,6 +112,8 @@ impl SessionMeta {
             instructions: None,
             history_base: None,
             subagent_history_start_ordinal: None,
+            multi_agent_version: None,
+            history_mode: None,
         }
     }
 
@@ -274,7 +280,19 @@ pub(super) struct ResponseItem<'a> {
     pub(super) author: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
+    #[serde(rename = "internal_chat_message_metadata_passthrough", borrow)]
+    pub(super) about: Option<About<'a>>,
 }
+
+/// What the Codex CLI keeps about an item.
+#[derive(Debug, Deserialize)]
+pub(super) struct About<'a> {
+    #[serde(borrow)]
+    turn_id: Option<Cow<'a, str>>,
+}
+
+/// Beginning of the turn ids of messages that a client put into the history.
+const INJECTED: &str = "auto-compact-";
 
 impl ResponseItem<'_> {
     /// Returns whether the model made the item.
@@ -284,6 +302,12 @@ impl ResponseItem<'_> {
             "reasoning" => true,
             tag => tag.ends_with("_call"),
         }
+    }
+
+    /// Returns whether a client put the message into the history.
+    pub(super) fn is_injected(&self) -> bool {
+        let turn = self.about.as_ref().and_then(|about| about.turn_id.as_deref());
+        self.tag == "message" && turn.is_some_and(|turn| turn.starts_with(INJECTED))
     }
 
     pub(super) fn is_call(&self) -> bool {
@@ -335,6 +359,7 @@ pub(super) struct RuntimeItem<'a> {
     pub(super) prompt: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(super) receiver_thread_ids: Vec<Cow<'a, str>>,
+    pub(super) agents_states: Option<serde_json::Value>,
 }
 
 /// Returns the text of a JSON value: of a string itself, of a list of parts their texts, of anything else its JSON.
