@@ -293,7 +293,8 @@ impl<'s> Stops<'s> {
         let tools = self.tools.get(&index).into_iter().flatten().copied();
         let tool = tools
             .filter(|tool| goes_on(trace.tools[*tool].execution.ended))
-            .filter(|tool| trace.tools[*tool].execution.started.seq < ended.seq)
+            // In a recording without an end, the start of the call may be the last event.
+            .filter(|tool| trace.tools[*tool].execution.started.seq <= ended.seq)
             .max_by_key(|tool| trace.tools[*tool].execution.started);
         let cell = || {
             let cells = self.cells.get(&index).into_iter().flatten().copied();

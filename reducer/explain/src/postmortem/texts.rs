@@ -78,14 +78,31 @@ const ERROR_INFOS: [(&str, Category); 14] = [
 ];
 
 /// Beginnings of the errors that a tool call returns instead of an output, in lower case.
-const TOOL_ERRORS: [(&str, Category); 6] = [
+const TOOL_ERRORS: [(&str, Category); 11] = [
     ("unsupported call:", Category::ToolUnknown),
     ("unsupported custom tool call:", Category::ToolUnknown),
     ("unknown tool", Category::ToolUnknown),
     ("failed to parse function arguments", Category::ToolBadArguments),
     ("invalid arguments", Category::ToolBadArguments),
     ("apply_patch verification failed", Category::PatchFailed),
+    // Claude Code.
+    ("no such tool available:", Category::ToolUnknown),
+    ("inputvalidationerror:", Category::ToolBadArguments),
+    // Gemini CLI.
+    ("params must have ", Category::ToolBadArguments),
+    // opencode.
+    ("the arguments provided to the tool are invalid: model tried to call unavailable tool", Category::ToolUnknown),
+    ("model tried to call unavailable tool", Category::ToolUnknown),
 ];
+
+/// What Claude Code puts before the errors of its own, in lower case.
+const BEFORE_ERRORS: [&str; 2] = ["<tool_use_error>", "error: "];
+
+/// The first line of an error about a tool that does not exist, as Gemini CLI and others have it: `Tool "x" not found.`
+const NOT_FOUND: (&str, &str) = ("tool ", " not found");
+
+/// Part of the first line of an error of opencode about arguments.
+const INVALID_ARGUMENTS: &str = " tool was called with invalid arguments: ";
 
 /// Parts of errors that mean that the user, or a rule of the user, did not allow a call.
 const DECLINED: [&str; 7] = [
@@ -189,11 +206,19 @@ fn status_in(error: &str) -> Option<u16> {
 /// Classifies the error of a tool call by its text; `None` if the text is not known.
 pub(super) fn tool_failure(error: &str) -> Option<Category> {
     let error = error.to_lowercase();
-    if let Some(category) = look_up(&TOOL_ERRORS, |known| error.starts_with(known)) {
+    let own = BEFORE_ERRORS.iter().fold(&*error, |text, before| text.strip_prefix(before).unwrap_or(text));
+    if let Some(category) = look_up(&TOOL_ERRORS, |known| own.starts_with(known)) {
         return Some(category);
     }
     // The lines after the first may quote the input of the call.
     let first_line = error.lines().next().unwrap_or_default();
+    let named = first_line.strip_prefix(NOT_FOUND.0).and_then(|rest| rest.split_once(NOT_FOUND.1));
+    if named.is_some_and(|(name, _)| !name.is_empty() && !name.contains(' ')) {
+        return Some(Category::ToolUnknown);
+    }
+    if first_line.contains(INVALID_ARGUMENTS) {
+        return Some(Category::ToolBadArguments);
+    }
     if DECLINED.iter().any(|known| first_line.contains(known)) {
         return Some(Category::ToolDeclined);
     }
