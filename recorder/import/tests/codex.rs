@@ -387,32 +387,32 @@ impl Rollout {
             meta[name] = value.clone();
         }
         let mut rollout = Self { lines: Vec::new(), ordinal, sequence: ordinal };
-        rollout.line("session_meta", meta);
-        rollout.line("turn_context", json!({"model": "m"}));
+        rollout.line("session_meta", &meta);
+        rollout.line("turn_context", &json!({"model": "m"}));
         rollout
     }
 
-    fn line(&mut self, tag: &str, payload: Value) -> &mut Self {
+    fn line(&mut self, tag: &str, payload: &Value) -> &mut Self {
         let timestamp = format!("2026-11-22T21:{:02}:{:02}.000Z", self.ordinal / 60, self.ordinal % 60);
         self.lines.push(json!({"timestamp": timestamp, "ordinal": self.ordinal, "type": tag, "payload": payload}));
         self.ordinal += 1;
         self
     }
 
-    fn event(&mut self, payload: Value) -> &mut Self {
+    fn event(&mut self, payload: &Value) -> &mut Self {
         self.line("event_msg", payload)
     }
 
     fn begin(&mut self, turn: &str) -> &mut Self {
-        self.event(json!({"type": "task_started", "turn_id": turn}))
+        self.event(&json!({"type": "task_started", "turn_id": turn}))
     }
 
     fn end(&mut self, turn: &str) -> &mut Self {
-        self.event(json!({"type": "task_complete", "turn_id": turn, "last_agent_message": "x"}))
+        self.event(&json!({"type": "task_complete", "turn_id": turn, "last_agent_message": "x"}))
     }
 
     /// Adds an item. Those of the model have seen everything before them.
-    fn item(&mut self, item: Value) -> &mut Self {
+    fn item(&mut self, item: &Value) -> &mut Self {
         let seen = self.sequence;
         self.sequence += 1;
         self.line("response_item", item);
@@ -423,25 +423,25 @@ impl Rollout {
 
     fn says(&mut self, role: &str, text: &str) -> &mut Self {
         let (id, kind) = (format!("msg_{text}"), if role == "user" { "input_text" } else { "output_text" });
-        self.item(json!({"type": "message", "id": id, "role": role, "content": [{"type": kind, "text": text}]}))
+        self.item(&json!({"type": "message", "id": id, "role": role, "content": [{"type": kind, "text": text}]}))
     }
 
-    fn calls(&mut self, call: &str, members: Value) -> &mut Self {
+    fn calls(&mut self, call: &str, members: &Value) -> &mut Self {
         let mut item = json!({"type": "function_call", "id": format!("fc_{call}"), "call_id": call, "arguments": "{}"});
         for (name, value) in members.as_object().expect("members") {
             item[name] = value.clone();
         }
-        self.item(item)
+        self.item(&item)
     }
 
     fn output(&mut self, call: &str, kind: &str, text: &str) -> &mut Self {
-        self.item(json!({"type": kind, "id": format!("o_{call}"), "call_id": call, "output": text}))
+        self.item(&json!({"type": kind, "id": format!("o_{call}"), "call_id": call, "output": text}))
     }
 
     fn used(&mut self, response: &str) -> &mut Self {
         self.line(
             "token_usage_record",
-            json!({"response_id": response, "usage": {"input_tokens": 10, "output_tokens": 1}}),
+            &json!({"response_id": response, "usage": {"input_tokens": 10, "output_tokens": 1}}),
         )
     }
 
@@ -504,7 +504,9 @@ fn a_review_keeps_its_turn_and_its_thread_asks_no_model() {
     let folder = tempfile::tempdir().expect("a directory");
     let mut root = Rollout::new(ROOT, 0, &json!({}));
     root.talk("one");
-    root.event(json!({"type": "item_completed", "turn_id": "asked", "item": {"type": "EnteredReviewMode", "id": "r"}}));
+    root.event(
+        &json!({"type": "item_completed", "turn_id": "asked", "item": {"type": "EnteredReviewMode", "id": "r"}}),
+    );
     root.begin("reviewed").says("user", "found").says("assistant", "All is well.").end("asked").talk("two");
     let session = root.write(folder.path(), ROOT);
     let mut child = Rollout::new(OTHER, 30, &json!({"source": {"subagent": "review"}, "parent_thread_id": ROOT}));
@@ -538,7 +540,7 @@ fn a_compaction_that_failed_is_no_model_call_and_its_tokens_count() {
     let mut root = Rollout::new(ROOT, 0, &json!({}));
     root.talk("one").begin("two").used("summary");
     let error = json!({"message": "Error running remote compact task: no item", "codex_error_info": null});
-    root.event(json!({"type": "task_complete", "turn_id": "two", "error": error}));
+    root.event(&json!({"type": "task_complete", "turn_id": "two", "error": error}));
     let session = root.write(folder.path(), ROOT);
     let state = imported(&session);
     assert_eq!(turns(&state), ["one completed", "two failed"]);
@@ -554,18 +556,18 @@ fn code_in_the_background_ends_with_the_call_that_waits_for_it() {
     let folder = tempfile::tempdir().expect("a directory");
     let mut root = Rollout::new(ROOT, 0, &json!({}));
     root.begin("one").says("user", "go");
-    root.item(json!({"type": "custom_tool_call", "id": "ct", "call_id": "code", "name": "exec", "input": "x()"}))
+    root.item(&json!({"type": "custom_tool_call", "id": "ct", "call_id": "code", "name": "exec", "input": "x()"}))
         .used("a");
     root.output("code", "custom_tool_call_output", "Script running with cell ID 7\nWall time 1 seconds\nOutput:\n");
-    root.calls("w", json!({"name": "wait", "arguments": "{\"cell_id\": \"7\"}"})).used("b");
+    root.calls("w", &json!({"name": "wait", "arguments": "{\"cell_id\": \"7\"}"})).used("b");
     root.output("w", "function_call_output", "Script failed\nWall time 1 seconds\nOutput:\n");
-    root.calls("s", json!({"name": "write_stdin"})).used("c");
+    root.calls("s", &json!({"name": "write_stdin"})).used("c");
     root.output("s", "function_call_output", "write_stdin failed: Unknown process id 3");
-    root.calls("l", json!({"name": "wait_agent", "namespace": "multi_agent_v1"})).used("d");
+    root.calls("l", &json!({"name": "wait_agent", "namespace": "multi_agent_v1"})).used("d");
     root.output("l", "function_call_output", "agent ids must be non-empty").end("one");
     let user =
         json!({"type": "CommandExecution", "id": "u", "source": "user_shell", "command": ["ls"], "exit_code": 1});
-    root.begin("two").event(json!({"type": "item_completed", "turn_id": "two", "item": user})).end("two");
+    root.begin("two").event(&json!({"type": "item_completed", "turn_id": "two", "item": user})).end("two");
     let state = imported(&root.write(folder.path(), ROOT));
     let cells: Vec<_> = objects(&state, "code_cells").map(|cell| text(&cell["runtime_status"])).collect();
     assert_eq!(cells, ["failed"]);

@@ -41,12 +41,12 @@ impl<'a> Thread<'a> {
         for (name, value) in more.as_object().expect("members") {
             meta[name] = value.clone();
         }
-        thread.line(clock, "session_meta", meta);
-        thread.line(clock, "turn_context", json!({"model": "m"}));
+        thread.line(clock, "session_meta", &meta);
+        thread.line(clock, "turn_context", &json!({"model": "m"}));
         thread
     }
 
-    fn line(&mut self, clock: &mut Clock, tag: &str, payload: Value) {
+    fn line(&mut self, clock: &mut Clock, tag: &str, payload: &Value) {
         clock.seconds += 1;
         let (minute, second) = (clock.seconds / 60, clock.seconds % 60);
         let timestamp = format!("2026-11-22T21:{minute:02}:{second:02}.000Z");
@@ -54,7 +54,7 @@ impl<'a> Thread<'a> {
         self.lines.push(json!({"timestamp": timestamp, "ordinal": ordinal, "type": tag, "payload": payload}));
     }
 
-    fn item(&mut self, clock: &mut Clock, item: Value) {
+    fn item(&mut self, clock: &mut Clock, item: &Value) {
         self.line(clock, "response_item", item);
         let metadata = json!({"history_sequence": self.seen + 1, "sampled_through_sequence": self.seen});
         self.lines.last_mut().expect("a line")["metadata"] = metadata;
@@ -64,13 +64,16 @@ impl<'a> Thread<'a> {
     fn message(&mut self, clock: &mut Clock, role: &str, text: &str) {
         let (id, kind) =
             (format!("msg_{}_{}", self.id, self.seen), if role == "user" { "input_text" } else { "output_text" });
-        self.item(clock, json!({"type": "message", "id": id, "role": role, "content": [{"type": kind, "text": text}]}));
+        self.item(
+            clock,
+            &json!({"type": "message", "id": id, "role": role, "content": [{"type": kind, "text": text}]}),
+        );
     }
 
     fn call(&mut self, clock: &mut Clock, call: &str, name: &str, namespace: Option<&str>, arguments: &Value) {
         self.item(
             clock,
-            json!({"type": "function_call", "id": format!("fc_{call}"), "call_id": call, "name": name,
+            &json!({"type": "function_call", "id": format!("fc_{call}"), "call_id": call, "name": name,
             "namespace": namespace, "arguments": arguments.to_string()}),
         );
         self.used(clock);
@@ -79,25 +82,25 @@ impl<'a> Thread<'a> {
     fn used(&mut self, clock: &mut Clock) {
         clock.answers += 1;
         let usage = json!({"input_tokens": 10, "output_tokens": 1});
-        self.line(clock, "token_usage_record", json!({"response_id": format!("r{}", clock.answers), "usage": usage}));
+        self.line(clock, "token_usage_record", &json!({"response_id": format!("r{}", clock.answers), "usage": usage}));
     }
 
     fn output(&mut self, clock: &mut Clock, call: &str, text: &str) {
         self.item(
             clock,
-            json!({"type": "function_call_output", "id": format!("fco_{call}"), "call_id": call, "output": text}),
+            &json!({"type": "function_call_output", "id": format!("fco_{call}"), "call_id": call, "output": text}),
         );
     }
 
-    fn runtime(&mut self, clock: &mut Clock, turn: &str, item: Value) {
+    fn runtime(&mut self, clock: &mut Clock, turn: &str, item: &Value) {
         let at = 1_795_381_260_000_i64 + i64::from(clock.seconds) * 1000;
-        self.line(clock, "event_msg", json!({"type": "item_completed", "turn_id": turn, "item": item, "started_at_ms": at, "completed_at_ms": at + 500}));
+        self.line(clock, "event_msg", &json!({"type": "item_completed", "turn_id": turn, "item": item, "started_at_ms": at, "completed_at_ms": at + 500}));
     }
 
     /// Writes a turn. Returns whether it ended.
     fn turn(&mut self, steps: &[Step], clock: &mut Clock) -> bool {
         let turn = format!("{}-turn-{}", self.id, self.lines.len());
-        self.line(clock, "event_msg", json!({"type": "task_started", "turn_id": turn}));
+        self.line(clock, "event_msg", &json!({"type": "task_started", "turn_id": turn}));
         self.message(clock, "user", "Please do it.");
         let mut error = Value::Null;
         for step in steps {
@@ -113,7 +116,7 @@ impl<'a> Thread<'a> {
                     self.runtime(
                         clock,
                         &turn,
-                        json!({"type": "CommandExecution", "id": call, "process_id": "1",
+                        &json!({"type": "CommandExecution", "id": call, "process_id": "1",
                         "command": ["bash", "-lc", "make"], "cwd": "file:///home/dev", "status": status,
                         "exit_code": code, "aggregated_output": printed, "source": "unified_exec_startup"}),
                     );
@@ -143,7 +146,7 @@ impl<'a> Thread<'a> {
         if !error.is_null() {
             end["error"] = error;
         }
-        self.line(clock, "event_msg", end);
+        self.line(clock, "event_msg", &end);
         true
     }
 
@@ -158,7 +161,7 @@ impl<'a> Thread<'a> {
             Some("collaboration"),
             &json!({"task_name": "helper", "message": "Look."}),
         );
-        self.runtime(clock, turn, json!({"type": "SubAgentActivity", "id": call, "kind": "started", "agent_thread_id": id, "agent_path": path}));
+        self.runtime(clock, turn, &json!({"type": "SubAgentActivity", "id": call, "kind": "started", "agent_thread_id": id, "agent_path": path}));
         self.output(clock, &call, "{\"task_name\":\"/root/helper\"}");
         let source =
             json!({"subagent": {"thread_spawn": {"parent_thread_id": self.id, "depth": 1, "agent_path": path}}});
@@ -180,7 +183,7 @@ impl<'a> Thread<'a> {
         let text = format!("Message Type: FINAL_ANSWER\nTask name: /root\nSender: {path}\nPayload:\n{answer}");
         self.item(
             clock,
-            json!({"type": "agent_message", "id": format!("amsg_{call}"), "author": path, "recipient": "/root",
+            &json!({"type": "agent_message", "id": format!("amsg_{call}"), "author": path, "recipient": "/root",
             "content": [{"type": "input_text", "text": text}]}),
         );
     }

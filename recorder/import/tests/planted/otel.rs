@@ -46,6 +46,7 @@ impl Spans {
         format!("{:016x}", self.ids)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "each span has all of them")]
     fn span(
         &mut self,
         id: &str,
