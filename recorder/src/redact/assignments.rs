@@ -839,11 +839,10 @@ fn skip_type(bytes: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     fn values(text: &str) -> Vec<&str> {
-        let mut found = Vec::new();
-        find(text, &names(text).collect::<Vec<_>>(), &mut found);
-        found.into_iter().map(|found| &text[found.span]).collect()
+        values_found(text, |found| find(text, &names(text).collect::<Vec<_>>(), found))
     }
 
     #[test]

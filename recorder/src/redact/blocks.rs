@@ -267,6 +267,7 @@ pub(crate) fn decoded(written: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     #[test]
     fn blocks_and_data_of_secrets_are_found() {
@@ -285,9 +286,7 @@ mod tests {
             ("stringData:\n  anything: \"staplehorse\"\nkind: Secret\n", vec!["staplehorse"]),
             ("kind: ConfigMap\ndata:\n  mode: production-mode\n", vec![]),
         ] {
-            let mut found = Vec::new();
-            find(text, Marks::of(text), &mut found);
-            let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let found = values_found(text, |found| find(text, Marks::of(text), found));
             assert_eq!(found, values, "{text}");
         }
     }

@@ -14,120 +14,131 @@ use super::search::{Case, Search};
 
 const CREDENTIAL: Kind = Kind::known("credential");
 
+/// What stands among the arguments of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arguments {
+    /// A secret, and nothing else that looks like words with a number.
+    Secret,
+    /// Often a secret, and other values that may look like one.
+    Mixed,
+}
+
+use Arguments::{Mixed, Secret};
+
 /// Ends of the names of such functions, with the parenthesis that opens their arguments. A name may end in another call:
 /// `require('stripe')('...')`.
-const CALLEES: &[&str] = &[
-    "sign(",
-    "verify(",
-    "jwt.encode(",
-    "jwt.decode(",
-    "jwt::encode(",
-    "jwt::decode(",
-    "jwt_encode(",
-    "createhmac(",
-    "hmac(",
-    "hmac_new(",
-    "connect(",
-    "credentials(",
-    "credential(",
-    "ftp(",
-    "ftp_tls(",
-    "bind(",
-    "bind_s(",
-    "begin(",
-    "auth(",
-    "authenticate(",
-    "login(",
-    "signin(",
-    "sign_in(",
-    "logon(",
-    "unlockaccount(",
-    "unlock(",
-    "database(",
-    "stripe')(",
-    "twilio')(",
-    "stripe\")(",
-    "analytics.load(",
-    "access_token(",
-    "client.run(",
-    "bot.run(",
-    "client.login(",
-    "algoliasearch(",
-    "apiconnect(",
-    "telebot(",
-    "bot(",
-    "restclient(",
-    "basicauth(",
-    "basic_auth(",
-    "digestauth(",
-    "credential(\"",
-    "passwordauthentication(",
-    "usernamepassword(",
-    "securestring(",
-    "encrypt(",
-    "decrypt(",
-    "createcipheriv(",
-    "createdecipheriv(",
-    "cipher(",
-    "setcredentials(",
-    "setauth(",
-    "withcredentials(",
-    "withbasicauth(",
-    "setbasicauth(",
-    "setpassword(",
-    "setapikey(",
-    "settoken(",
-    "set_token(",
-    "configure(",
-    "createclient(",
-    "initialize(",
-    "opendatabase(",
-    "loadkeystore(",
-    "keystore.load(",
-    "setkey(",
-    "pbkdf2(",
-    "scrypt(",
-    "secretkeyspec(",
-    "authorize(",
-    "fill(",
-    "type(",
-    "send_keys(",
-    "sendkeys(",
-    "create_user(",
-    "createuser(",
-    "create_superuser(",
-    "hash(",
-    "hashpw(",
-    "password_hash(",
-    "compare(",
-    "comparesync(",
-    "hashsync(",
-    "checkpw(",
-    "basic(",
-    "imap_open(",
-    "ldap_bind(",
-    "ssh.start(",
-    "open_session(",
-    "simple_bind_s(",
-    "addcredentials(",
-    "keycredential(",
-    "apikey(",
-    "api_key(",
-    "init(",
-    "authtoken(",
-    "sequelize(",
-    "connection(",
-    "make_password(",
+const CALLEES: &[(&str, Arguments)] = &[
+    ("sign(", Secret),
+    ("verify(", Mixed),
+    ("jwt.encode(", Secret),
+    ("jwt.decode(", Secret),
+    ("jwt::encode(", Secret),
+    ("jwt::decode(", Secret),
+    ("jwt_encode(", Secret),
+    ("createhmac(", Secret),
+    ("hmac(", Mixed),
+    ("hmac_new(", Secret),
+    ("connect(", Mixed),
+    ("credentials(", Mixed),
+    ("credential(", Mixed),
+    ("ftp(", Mixed),
+    ("ftp_tls(", Mixed),
+    ("bind(", Mixed),
+    ("bind_s(", Mixed),
+    ("begin(", Mixed),
+    ("auth(", Mixed),
+    ("authenticate(", Mixed),
+    ("login(", Mixed),
+    ("signin(", Mixed),
+    ("sign_in(", Mixed),
+    ("logon(", Mixed),
+    ("unlockaccount(", Mixed),
+    ("unlock(", Mixed),
+    ("database(", Mixed),
+    ("stripe')(", Mixed),
+    ("twilio')(", Mixed),
+    ("stripe\")(", Mixed),
+    ("analytics.load(", Mixed),
+    ("access_token(", Mixed),
+    ("client.run(", Mixed),
+    ("bot.run(", Mixed),
+    ("client.login(", Mixed),
+    ("algoliasearch(", Mixed),
+    ("apiconnect(", Mixed),
+    ("telebot(", Mixed),
+    ("bot(", Mixed),
+    ("restclient(", Mixed),
+    ("basicauth(", Secret),
+    ("basic_auth(", Secret),
+    ("digestauth(", Secret),
+    ("credential(\"", Mixed),
+    ("passwordauthentication(", Secret),
+    ("usernamepassword(", Secret),
+    ("securestring(", Secret),
+    ("encrypt(", Mixed),
+    ("decrypt(", Mixed),
+    ("createcipheriv(", Mixed),
+    ("createdecipheriv(", Mixed),
+    ("cipher(", Mixed),
+    ("setcredentials(", Mixed),
+    ("setauth(", Mixed),
+    ("withcredentials(", Mixed),
+    ("withbasicauth(", Secret),
+    ("setbasicauth(", Secret),
+    ("setpassword(", Secret),
+    ("setapikey(", Mixed),
+    ("settoken(", Mixed),
+    ("set_token(", Mixed),
+    ("configure(", Mixed),
+    ("createclient(", Mixed),
+    ("initialize(", Mixed),
+    ("opendatabase(", Mixed),
+    ("loadkeystore(", Mixed),
+    ("keystore.load(", Mixed),
+    ("setkey(", Mixed),
+    ("pbkdf2(", Mixed),
+    ("scrypt(", Mixed),
+    ("secretkeyspec(", Mixed),
+    ("authorize(", Mixed),
+    ("fill(", Mixed),
+    ("type(", Mixed),
+    ("send_keys(", Mixed),
+    ("sendkeys(", Mixed),
+    ("create_user(", Secret),
+    ("createuser(", Mixed),
+    ("create_superuser(", Secret),
+    ("hash(", Mixed),
+    ("hashpw(", Secret),
+    ("password_hash(", Secret),
+    ("compare(", Mixed),
+    ("comparesync(", Mixed),
+    ("hashsync(", Mixed),
+    ("checkpw(", Secret),
+    ("basic(", Mixed),
+    ("imap_open(", Mixed),
+    ("ldap_bind(", Mixed),
+    ("ssh.start(", Mixed),
+    ("open_session(", Mixed),
+    ("simple_bind_s(", Secret),
+    ("addcredentials(", Mixed),
+    ("keycredential(", Mixed),
+    ("apikey(", Mixed),
+    ("api_key(", Mixed),
+    ("init(", Mixed),
+    ("authtoken(", Mixed),
+    ("sequelize(", Mixed),
+    ("connection(", Mixed),
+    ("make_password(", Mixed),
 ];
 
 /// How far the arguments of a call are followed.
 const MAX_ARGUMENTS_BYTES: usize = 600;
 
-static NAMES: LazyLock<Search> = LazyLock::new(|| Search::new(CALLEES.iter().copied(), Case::Any));
+static NAMES: LazyLock<Search> = LazyLock::new(|| Search::new(trigger_words(), Case::Any));
 
 /// Returns the ends of calls near which a secret is to be looked for.
 pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
-    CALLEES.iter().copied()
+    CALLEES.iter().map(|(name, _)| *name)
 }
 
 /// Finds the secrets among the arguments of calls.
@@ -139,40 +150,13 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
                 && value.len() >= 8
                 && !value.contains(char::is_whitespace)
                 && (is_announced(value)
-                    || (is_sure(call.pattern().as_usize()) && (is_spoken(value) || is_scrambled(value))))
+                    || (CALLEES[call.pattern().as_usize()].1 == Secret && (is_spoken(value) || is_scrambled(value))))
             {
                 found.push(Found::new(string, CREDENTIAL, Evidence::Context));
             }
         }
     }
 }
-
-/// Calls whose arguments besides the secret do not look like words with a number.
-const SURE: &[&str] = &[
-    "jwt.encode(",
-    "jwt.decode(",
-    "jwt::encode(",
-    "jwt::decode(",
-    "jwt_encode(",
-    "createhmac(",
-    "hmac_new(",
-    "setpassword(",
-    "securestring(",
-    "passwordauthentication(",
-    "usernamepassword(",
-    "hashpw(",
-    "checkpw(",
-    "password_hash(",
-    "basicauth(",
-    "basic_auth(",
-    "digestauth(",
-    "withbasicauth(",
-    "setbasicauth(",
-    "simple_bind_s(",
-    "create_superuser(",
-    "create_user(",
-    "sign(",
-];
 
 /// Returns whether a value has digits among letters of both cases.
 fn is_scrambled(value: &str) -> bool {
@@ -182,10 +166,6 @@ fn is_scrambled(value: &str) -> bool {
         && has(u8::is_ascii_digit)
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_uppercase)
-}
-
-fn is_sure(callee: usize) -> bool {
-    SURE.contains(&CALLEES[callee])
 }
 
 /// Returns whether a call has a string among its arguments with letters and digits in it.
@@ -238,6 +218,7 @@ fn closing(rest: &[u8], quote: u8) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     #[test]
     fn strings_of_calls_that_are_no_words_are_found() {
@@ -252,9 +233,7 @@ mod tests {
             "db.auth(\"app\", \"SECRETVALUE\")",
         ] {
             let text = text.replace("SECRETVALUE", SECRET);
-            let mut found = Vec::new();
-            find(&text, &mut found);
-            assert_eq!(found.iter().map(|found| &text[found.span.clone()]).collect::<Vec<_>>(), [SECRET], "{text}");
+            assert_eq!(values_found(&text, |found| find(&text, found)), [SECRET], "{text}");
         }
         for text in [
             "jwt.sign(payload, process.env.JWT_SECRET, { algorithm: 'HS256' })",
@@ -263,9 +242,7 @@ mod tests {
             "login('me@example.org', password)",
             "connect('192.168.1.10', 8080)",
         ] {
-            let mut found = Vec::new();
-            find(text, &mut found);
-            assert!(found.is_empty(), "{text}: {found:?}");
+            assert_eq!(values_found(text, |found| find(text, found)), [""; 0], "{text}");
         }
     }
 }

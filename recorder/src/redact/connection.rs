@@ -125,6 +125,7 @@ fn unquoted_length(bytes: &[u8], rest: Range<usize>, name: usize, separator: Sep
 mod tests {
     use super::*;
     use crate::redact::assignments::names;
+    use crate::redact::found::values_found;
 
     #[test]
     fn passwords_of_connection_strings_are_found() {
@@ -138,9 +139,7 @@ mod tests {
             ("host=db password='p7 \\'K#x(9)' port=1", "p7 \\'K#x(9)"),
             ("<add connectionString='Data Source=x;Password=staplehorse;'/>", "staplehorse"),
         ] {
-            let mut found = Vec::new();
-            find(text, &names(text).collect::<Vec<_>>(), &mut found);
-            let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let values = values_found(text, |found| find(text, &names(text).collect::<Vec<_>>(), found));
             assert_eq!(values, [value], "{text}");
         }
         for text in [

@@ -114,6 +114,7 @@ fn is_cookie_header(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     #[test]
     fn a_document_may_end_behind_the_window() {
@@ -133,9 +134,7 @@ mod tests {
             ("run [\"curl\", \"-u\", \"me:q1w2E3r4t5\"] y", "q1w2E3r4t5"),
             ("log {\"kty\":\"oct\",\"k\":\"q1w2E3r4t5y6u7i8o9p0\"}", "q1w2E3r4t5y6u7i8o9p0"),
         ] {
-            let mut found = Vec::new();
-            find(text, Marks::of(text), &mut found);
-            let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let found = values_found(text, |found| find(text, Marks::of(text), found));
             assert_eq!(found, [value], "{text}");
         }
     }

@@ -106,6 +106,7 @@ fn nth_argument(text: &str, from: usize, index: usize) -> Option<(Range<usize>, 
 mod tests {
     use super::*;
     use crate::redact::assignments::names;
+    use crate::redact::found::values_found;
 
     #[test]
     fn the_argument_of_a_named_field_is_found() {
@@ -116,9 +117,7 @@ mod tests {
             "dsn := fmt.Sprintf(\"user=%s password=%s\", user, \"meadow-cobalt-denim\")",
             "\"password=%s\" % \"meadow-cobalt-denim\"",
         ] {
-            let mut found = Vec::new();
-            find(text, &names(text).collect::<Vec<_>>(), &mut found);
-            let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let values = values_found(text, |found| find(text, &names(text).collect::<Vec<_>>(), found));
             assert_eq!(values, ["meadow-cobalt-denim"], "{text}");
         }
         for text in [

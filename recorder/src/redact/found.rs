@@ -53,3 +53,11 @@ impl Found {
         self.parts.last().unwrap_or(&self.span).end
     }
 }
+
+/// Returns the secrets that `find` finds in a text.
+#[cfg(test)]
+pub(crate) fn values_found(text: &str, find: impl FnOnce(&mut Vec<Found>)) -> Vec<&str> {
+    let mut found = Vec::new();
+    find(&mut found);
+    found.into_iter().map(|found| &text[found.span]).collect()
+}

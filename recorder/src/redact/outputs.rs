@@ -403,6 +403,7 @@ fn line_at(bytes: &[u8], at: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     #[test]
     fn what_commands_print_is_found() {
@@ -420,9 +421,7 @@ mod tests {
             "me@host:~/src$ printenv API_TOKEN",
         ] {
             let text = format!("{command}\n{SECRET}\n$ ls\nREADME.md\n");
-            let mut found = Vec::new();
-            find(&text, &mut found);
-            let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let found = values_found(&text, |found| find(&text, found));
             assert_eq!(found, [SECRET], "{command}");
         }
         for text in

@@ -177,11 +177,10 @@ fn attributes(text: &str, body: Range<usize>, found: &mut Vec<Found>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     fn values(text: &str) -> Vec<&str> {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        found.into_iter().map(|found| &text[found.span]).collect()
+        values_found(text, |found| find(text, found))
     }
 
     #[test]

@@ -199,6 +199,7 @@ fn item_before(bytes: &[u8], to: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     #[test]
     fn a_value_is_found_beside_its_name_on_either_side() {
@@ -215,9 +216,7 @@ mod tests {
             "<key>DbPassword</key>\n  <string>staplehorse</string>",
             "ParameterKey: DbPassword\nParameterValue: staplehorse\n",
         ] {
-            let mut found = Vec::new();
-            find(text, Marks::of(text), &mut found);
-            let mut values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let mut values = values_found(text, |found| find(text, Marks::of(text), found));
             values.dedup();
             assert_eq!(values, ["staplehorse"], "{text}");
         }

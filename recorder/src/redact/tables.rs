@@ -478,6 +478,7 @@ fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], f
 mod tests {
     use super::*;
     use crate::redact::assignments::names;
+    use crate::redact::found::values_found;
 
     #[test]
     fn rows_are_looked_at_to_a_limit() {
@@ -502,9 +503,8 @@ mod tests {
             "Key         Value\n---         -----\npassword    h7kQ!zP2m\nusername    app\n",
             "NAME   PASSWORD   AGE\njoe    h7kQ!zP2m  3d\n",
         ] {
-            let mut found = Vec::new();
-            find(text, &names(text).collect::<Vec<_>>(), Marks::of(text), &mut found);
-            let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let values =
+                values_found(text, |found| find(text, &names(text).collect::<Vec<_>>(), Marks::of(text), found));
             assert_eq!(values, ["h7kQ!zP2m"], "{text}");
         }
         let mut found = Vec::new();

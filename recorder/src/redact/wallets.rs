@@ -129,6 +129,7 @@ fn is_key(encoded: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::found::values_found;
 
     fn encode(body: &[u8]) -> String {
         const ALPHABET: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
@@ -149,9 +150,7 @@ mod tests {
     }
 
     fn values(text: &str) -> Vec<&str> {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        found.into_iter().map(|found| &text[found.span]).collect()
+        values_found(text, |found| find(text, found))
     }
 
     #[test]
