@@ -20,6 +20,72 @@ pub trait Weighed {
     fn severity(self) -> Severity;
 }
 
+/// Declares an enum `Code` from a table of codes, in the order in which reports list them. A line is the doc comment of a
+/// code, its identifier, its stable name and the severity of its findings. If the table begins with `areas Type;`, each line
+/// ends with `in` and one of the areas of that type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! codes {
+    (areas $areas:ident; $($(#[$doc:meta])* $code:ident = $name:literal $severity:ident in $area:ident,)*) => {
+        $crate::codes! { $($(#[$doc])* $code = $name $severity,)* }
+
+        impl Code {
+            /// Returns the area of the code.
+            pub fn area(self) -> $areas {
+                match self {
+                    $(Self::$code => $areas::$area,)*
+                }
+            }
+        }
+    };
+    ($($(#[$doc:meta])* $code:ident = $name:literal $severity:ident,)*) => {
+        /// What a finding reports. The names are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[$doc])* $code,)*
+        }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$code),*];
+
+            /// Returns the stable name of the code.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $name,)*
+                }
+            }
+
+            /// Returns the severity of findings with this code.
+            pub fn severity(self) -> $crate::Severity {
+                match self {
+                    $(Self::$code => $crate::Severity::$severity,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for Code {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::bounded::Weighed for Code {
+            fn severity(self) -> $crate::Severity {
+                self.severity()
+            }
+        }
+
+        #[cfg(test)]
+        #[test]
+        fn names_of_codes_are_unique_and_in_snake_case() {
+            let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+            assert_eq!(names.len(), Code::ALL.len());
+            assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+        }
+    };
+}
+
 /// The first [`MAX_PER_CODE`] items of each code, and the number of all items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounded<T: Coded> {

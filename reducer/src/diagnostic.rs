@@ -3,38 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-use trace_recorder::bounded::{Bounded, Coded, Weighed};
+use trace_recorder::bounded::{Bounded, Coded};
+use trace_recorder::codes;
 use trace_recorder::severity::cut_message;
 pub use trace_recorder::severity::{MAX_MESSAGE_BYTES, MAX_PER_CODE, Severity};
-
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal $severity:ident,)*) => {
-        /// Kind of a diagnostic. The names are stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Code {
-            /// Every code.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// Returns the stable name of the code.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-
-            /// Returns the severity that diagnostics of this code have.
-            pub fn severity(self) -> Severity {
-                match self {
-                    $(Self::$name => Severity::$severity,)*
-                }
-            }
-        }
-    };
-}
 
 codes! {
     /// The log has no end: the session still runs, or its process died.
@@ -130,12 +102,6 @@ codes! {
     EdgeContradicted = "edge_contradicted" Warning,
 }
 
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// One report of a reduction about its bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -201,12 +167,6 @@ impl Coded for Diagnostic {
     }
 }
 
-impl Weighed for Code {
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-}
-
 /// Diagnostics of one reduction, at most [`MAX_PER_CODE`] per code, in the order in which they were found: for each
 /// batch, first the problems of its lines, then those of its events; last what only the whole log can show.
 #[derive(Debug, Clone, Default)]
@@ -243,13 +203,6 @@ impl<'a> IntoIterator for &'a Diagnostics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_unique_and_in_snake_case() {
-        let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(names.len(), Code::ALL.len());
-        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
-    }
 
     #[test]
     fn the_documentation_lists_every_code() {

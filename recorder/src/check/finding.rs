@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::bounded::{Bounded, Coded, Weighed};
+use crate::bounded::{Bounded, Coded};
+use crate::codes;
 use crate::severity::{Severity, cut_message};
 
 /// A part of the check, in the order in which a report lists them.
@@ -58,143 +59,103 @@ impl Area {
     }
 }
 
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal $area:ident $severity:ident,)*) => {
-        /// What a finding reports. The names are stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Code {
-            /// All codes.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// Returns the stable name of the code.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-
-            /// Returns the area of the code.
-            pub fn area(self) -> Area {
-                match self {
-                    $(Self::$name => Area::$area,)*
-                }
-            }
-
-            /// Returns the severity of findings with this code.
-            pub fn severity(self) -> Severity {
-                match self {
-                    $(Self::$name => Severity::$severity,)*
-                }
-            }
-        }
-    };
-}
-
 codes! {
-    /// The manifest is missing.
-    ManifestMissing = "manifest_missing" Manifest Error,
-    /// The manifest cannot be read.
-    ManifestInvalid = "manifest_invalid" Manifest Error,
-    /// The schema of the bundle is unknown to this version.
-    UnknownSchema = "unknown_schema" Manifest Error,
-    /// The manifest gives the log or the payload directory another name. Readers ignore that name.
-    ManifestNames = "manifest_names" Manifest Warning,
-    /// The manifest and the first event give the session different ids. Readers use the ids of the event.
-    ManifestDisagrees = "manifest_disagrees" Manifest Warning,
-    /// The event log is missing or cannot be read.
-    LogUnreadable = "log_unreadable" Log Error,
-    /// The log has no events.
-    LogEmpty = "log_empty" Log Note,
-    /// The last line is incomplete: the process died while it wrote it.
-    TornTail = "torn_tail" Log Error,
-    /// The last line is complete except for its line feed.
-    UnterminatedTail = "unterminated_tail" Log Warning,
-    /// A line is not an event.
-    InvalidLine = "invalid_line" Log Error,
-    /// An event has a type that this version does not know, usually of a later release.
-    UnknownEvent = "unknown_event" Log Error,
-    /// An event has a value that this version does not know, usually of a later release.
-    UnknownValue = "unknown_value" Log Error,
-    /// Events have fields that this version does not know. Readers ignore them.
-    UnknownFields = "unknown_fields" Log Note,
-    /// An event has a type that the format reserves.
-    ReservedEvent = "reserved_event" Log Error,
-    /// An event cannot occur in the schema of the bundle.
-    EventOfOtherSchema = "event_of_other_schema" Log Error,
-    /// An event has another schema number than the manifest.
-    SchemaDiffers = "schema_differs" Log Error,
-    /// An event has another rollout id than the manifest.
-    OtherRollout = "other_rollout" Log Error,
-    /// A line follows the event with which the recorder closed the log.
-    AfterRecordingCompleted = "after_recording_completed" Log Error,
-    /// Sequence numbers are missing.
-    SeqGap = "seq_gap" Sequence Error,
-    /// Events are not in the order of their sequence numbers.
-    SeqOutOfOrder = "seq_out_of_order" Sequence Error,
-    /// Two events have the same sequence number.
-    SeqRepeated = "seq_repeated" Sequence Error,
-    /// The envelope of an event of schema 1 is not as a recorder writes it. Readers of schema 1 ignore this.
-    LooseEnvelope = "loose_envelope" Sequence Warning,
-    /// The wall clock went back between two events.
-    ClockBackward = "clock_backward" Clock Warning,
-    /// Much time passed between two events.
-    ClockForward = "clock_forward" Clock Note,
-    /// The log has no end event: the session is still running, or its process died.
-    NoEnd = "no_end" End Note,
-    /// The recorder did not close the log.
-    RecordingIncomplete = "recording_incomplete" End Note,
-    /// A payload reference leads out of the bundle.
-    PayloadOutsideBundle = "payload_outside_bundle" References Error,
-    /// A payload file is missing.
-    PayloadMissing = "payload_missing" References Error,
-    /// The payload directory is missing.
-    PayloadDirectoryMissing = "payload_directory_missing" References Warning,
-    /// A payload path is not `payloads/<number>.json`.
-    PayloadPathUnusual = "payload_path_unusual" References Warning,
-    /// Two payload files have the same id.
-    PayloadIdReused = "payload_id_reused" References Warning,
-    /// A payload file has two ids.
-    PayloadShared = "payload_shared" References Warning,
-    /// A payload file cannot be read.
-    PayloadUnreadable = "payload_unreadable" Payloads Error,
-    /// A payload file is larger than a payload may be.
-    PayloadTooLarge = "payload_too_large" Payloads Error,
-    /// A payload file is empty.
-    PayloadEmpty = "payload_empty" Payloads Error,
-    /// A payload file is not one JSON document.
-    PayloadNotJson = "payload_not_json" Payloads Error,
-    /// A payload without its content: the recorder could not keep it, or a repair replaced it.
-    PayloadDropped = "payload_dropped" Payloads Note,
-    /// No event refers to a payload file: the process died before it wrote the event.
-    PayloadOrphan = "payload_orphan" Payloads Note,
-    /// A recorder is at work on the bundle.
-    BeingRecorded = "being_recorded" Recorder Note,
-    /// The recorder died.
-    RecorderDied = "recorder_died" Recorder Warning,
-    /// The recorder stopped before the end of the session. Later events are lost.
-    RecorderStopped = "recorder_stopped" Recorder Warning,
-    /// The recorder's own file cannot be read.
-    RecorderFileInvalid = "recorder_file_invalid" Recorder Warning,
-    /// Other users than the owner may read the recording.
-    ReadableByOthers = "readable_by_others" Files Note,
-    /// A temporary file was left behind.
-    LeftoverFile = "leftover_file" Files Note,
-    /// A file does not belong to a bundle.
-    UnknownFile = "unknown_file" Files Note,
-    /// The copies of an earlier repair are still there.
-    EarlierRepair = "earlier_repair" Files Note,
-    /// A part of a packed bundle is damaged: a block, or a file whose checksum does not match.
-    PackedDamaged = "packed_damaged" Files Error,
-}
+    areas Area;
 
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
+    /// The manifest is missing.
+    ManifestMissing = "manifest_missing" Error in Manifest,
+    /// The manifest cannot be read.
+    ManifestInvalid = "manifest_invalid" Error in Manifest,
+    /// The schema of the bundle is unknown to this version.
+    UnknownSchema = "unknown_schema" Error in Manifest,
+    /// The manifest gives the log or the payload directory another name. Readers ignore that name.
+    ManifestNames = "manifest_names" Warning in Manifest,
+    /// The manifest and the first event give the session different ids. Readers use the ids of the event.
+    ManifestDisagrees = "manifest_disagrees" Warning in Manifest,
+    /// The event log is missing or cannot be read.
+    LogUnreadable = "log_unreadable" Error in Log,
+    /// The log has no events.
+    LogEmpty = "log_empty" Note in Log,
+    /// The last line is incomplete: the process died while it wrote it.
+    TornTail = "torn_tail" Error in Log,
+    /// The last line is complete except for its line feed.
+    UnterminatedTail = "unterminated_tail" Warning in Log,
+    /// A line is not an event.
+    InvalidLine = "invalid_line" Error in Log,
+    /// An event has a type that this version does not know, usually of a later release.
+    UnknownEvent = "unknown_event" Error in Log,
+    /// An event has a value that this version does not know, usually of a later release.
+    UnknownValue = "unknown_value" Error in Log,
+    /// Events have fields that this version does not know. Readers ignore them.
+    UnknownFields = "unknown_fields" Note in Log,
+    /// An event has a type that the format reserves.
+    ReservedEvent = "reserved_event" Error in Log,
+    /// An event cannot occur in the schema of the bundle.
+    EventOfOtherSchema = "event_of_other_schema" Error in Log,
+    /// An event has another schema number than the manifest.
+    SchemaDiffers = "schema_differs" Error in Log,
+    /// An event has another rollout id than the manifest.
+    OtherRollout = "other_rollout" Error in Log,
+    /// A line follows the event with which the recorder closed the log.
+    AfterRecordingCompleted = "after_recording_completed" Error in Log,
+    /// Sequence numbers are missing.
+    SeqGap = "seq_gap" Error in Sequence,
+    /// Events are not in the order of their sequence numbers.
+    SeqOutOfOrder = "seq_out_of_order" Error in Sequence,
+    /// Two events have the same sequence number.
+    SeqRepeated = "seq_repeated" Error in Sequence,
+    /// The envelope of an event of schema 1 is not as a recorder writes it. Readers of schema 1 ignore this.
+    LooseEnvelope = "loose_envelope" Warning in Sequence,
+    /// The wall clock went back between two events.
+    ClockBackward = "clock_backward" Warning in Clock,
+    /// Much time passed between two events.
+    ClockForward = "clock_forward" Note in Clock,
+    /// The log has no end event: the session is still running, or its process died.
+    NoEnd = "no_end" Note in End,
+    /// The recorder did not close the log.
+    RecordingIncomplete = "recording_incomplete" Note in End,
+    /// A payload reference leads out of the bundle.
+    PayloadOutsideBundle = "payload_outside_bundle" Error in References,
+    /// A payload file is missing.
+    PayloadMissing = "payload_missing" Error in References,
+    /// The payload directory is missing.
+    PayloadDirectoryMissing = "payload_directory_missing" Warning in References,
+    /// A payload path is not `payloads/<number>.json`.
+    PayloadPathUnusual = "payload_path_unusual" Warning in References,
+    /// Two payload files have the same id.
+    PayloadIdReused = "payload_id_reused" Warning in References,
+    /// A payload file has two ids.
+    PayloadShared = "payload_shared" Warning in References,
+    /// A payload file cannot be read.
+    PayloadUnreadable = "payload_unreadable" Error in Payloads,
+    /// A payload file is larger than a payload may be.
+    PayloadTooLarge = "payload_too_large" Error in Payloads,
+    /// A payload file is empty.
+    PayloadEmpty = "payload_empty" Error in Payloads,
+    /// A payload file is not one JSON document.
+    PayloadNotJson = "payload_not_json" Error in Payloads,
+    /// A payload without its content: the recorder could not keep it, or a repair replaced it.
+    PayloadDropped = "payload_dropped" Note in Payloads,
+    /// No event refers to a payload file: the process died before it wrote the event.
+    PayloadOrphan = "payload_orphan" Note in Payloads,
+    /// A recorder is at work on the bundle.
+    BeingRecorded = "being_recorded" Note in Recorder,
+    /// The recorder died.
+    RecorderDied = "recorder_died" Warning in Recorder,
+    /// The recorder stopped before the end of the session. Later events are lost.
+    RecorderStopped = "recorder_stopped" Warning in Recorder,
+    /// The recorder's own file cannot be read.
+    RecorderFileInvalid = "recorder_file_invalid" Warning in Recorder,
+    /// Other users than the owner may read the recording.
+    ReadableByOthers = "readable_by_others" Note in Files,
+    /// A temporary file was left behind.
+    LeftoverFile = "leftover_file" Note in Files,
+    /// A file does not belong to a bundle.
+    UnknownFile = "unknown_file" Note in Files,
+    /// The copies of an earlier repair are still there.
+    EarlierRepair = "earlier_repair" Note in Files,
+    /// A part of a packed bundle is damaged: a block, or a file whose checksum does not match.
+    PackedDamaged = "packed_damaged" Error in Files,
 }
 
 /// One finding of a check.
@@ -262,12 +223,6 @@ impl Coded for Finding {
     }
 }
 
-impl Weighed for Code {
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-}
-
 /// The findings of one check, with a limit per code.
 pub type Findings = Bounded<Finding>;
 
@@ -282,13 +237,6 @@ impl Findings {
 mod tests {
     use super::*;
     use crate::severity::MAX_PER_CODE;
-
-    #[test]
-    fn names_are_unique_and_in_snake_case() {
-        let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(names.len(), Code::ALL.len());
-        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
-    }
 
     #[test]
     fn the_documentation_lists_every_code() {
