@@ -1,29 +1,56 @@
-//! JSON by the rules of the format: keys keep their order, numbers keep their text, and the depth is limited.
+//! JSON by the rules of the format: keys keep their order, numbers keep their text, and depth and number of values are
+//! limited.
+//!
+//! A parsed value takes 70 to 200 bytes of memory, but may take two bytes of text. So only what a rule reads is built, and
+//! only within [`MAX_VALUES`]. Everything else is checked and passed over.
 
-use serde::de::IgnoredAny;
-use serde_json::Value;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
 
+use serde::Serialize;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::limits::{MAX_DEPTH, MAX_ITEMS, MAX_VALUES};
 use super::problem::PayloadProblem;
-
-/// Deepest nesting of arrays and objects that a payload may have, as `serde_json` limits it.
-pub const MAX_DEPTH: usize = 127;
 
 /// Bytes of compact JSON that a part of an item keeps.
 const SUMMARY_BYTES: usize = 240;
 
 /// Returns the compact JSON of a value, cut to [`SUMMARY_BYTES`], and whether the limit fell inside a character, so
 /// that the text was cut earlier.
-pub(crate) fn summary(value: &Value) -> (Box<str>, bool) {
-    let mut text = value.to_string();
+pub(crate) fn summary(value: &impl Serialize) -> (Box<str>, bool) {
+    let mut head = Head(Vec::new());
+    let is_whole = serde_json::to_writer(&mut head, value).is_ok();
+    let Head(mut text) = head;
     let mut end = SUMMARY_BYTES;
-    if text.len() > end {
-        while !text.is_char_boundary(end) {
+    if !is_whole {
+        // A byte of this form continues a character.
+        while text[end] & 0xc0 == 0x80 {
             end -= 1;
         }
         text.truncate(end);
-        text.push_str("...");
+        text.extend_from_slice(b"...");
     }
+    let text = String::from_utf8(text).expect("JSON is UTF-8 and was cut between characters");
     (text.into(), end < SUMMARY_BYTES)
+}
+
+/// Keeps the first bytes that are written, and fails when there are more than [`SUMMARY_BYTES`].
+struct Head(Vec<u8>);
+
+impl io::Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = SUMMARY_BYTES + 1 - self.0.len();
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if self.0.len() > SUMMARY_BYTES { Err(io::ErrorKind::WriteZero.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the value with sorted keys in all its objects.
@@ -40,41 +67,248 @@ pub(crate) fn sorted(value: &Value) -> Value {
 }
 
 /// Returns whether a JSON text that is nested `outer` levels deep in its document exceeds [`MAX_DEPTH`].
-pub(crate) fn too_deep(text: &str, outer: usize) -> bool {
+pub(crate) fn too_deep(text: &[u8], outer: usize) -> bool {
     let limit = MAX_DEPTH - outer;
     // Cheap check first. Brackets inside strings count too, so the count is never too small.
-    if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).nth(limit).is_none() {
+    if memchr::memchr2_iter(b'[', b'{', text).nth(limit).is_none() {
         return false;
     }
     let mut depth: usize = 0;
-    let mut in_string = false;
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
+    structure(text).any(|byte| {
         match byte {
-            b'\\' if in_string => {
-                bytes.next();
-            }
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                if depth > limit {
-                    return true;
-                }
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-    }
-    false
+        depth > limit
+    })
+}
+
+/// Returns a number that is at least that of the values in a JSON text, and at most twice as large.
+fn count_values(text: &[u8]) -> usize {
+    // Each value but the first stands behind a comma or an opening bracket.
+    1 + structure(text).filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
+}
+
+fn has_too_many_values(text: &[u8]) -> bool {
+    text.len() > MAX_VALUES && count_values(text) > MAX_VALUES
+}
+
+/// Iterates over the bytes of a JSON text that are outside of its strings.
+fn structure(text: &[u8]) -> impl Iterator<Item = u8> {
+    let mut in_string = false;
+    let mut bytes = text.iter().copied();
+    std::iter::from_fn(move || {
+        loop {
+            match bytes.next()? {
+                b'\\' if in_string => {
+                    bytes.next();
+                }
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                byte => return Some(byte),
+            }
+        }
+    })
 }
 
 /// Parses a document. The integer `-0` becomes `0`, as the peer reads it; every other number keeps its text.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, PayloadProblem> {
+    if has_too_many_values(bytes) {
+        return Err(PayloadProblem::TooManyValues);
+    }
     let mut value = serde_json::from_slice(bytes).map_err(PayloadProblem::Json)?;
-    if memchr::memmem::find(bytes, b"-0").is_some() {
+    if has_negative_zero(bytes) {
         drop_negative_zeros(&mut value);
     }
     Ok(value)
+}
+
+/// Parses a document like [`parse`], but keeps only the named members of an object.
+pub(crate) fn select<const N: usize>(bytes: &[u8], names: [&str; N]) -> Result<Value, PayloadProblem> {
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return parse(bytes);
+    }
+    if bytes.len() > MAX_VALUES {
+        let raw: [Option<&RawValue>; N] = members(bytes, names)?;
+        let counts = raw.into_iter().flatten().map(|raw| count_values(raw.get().as_bytes()));
+        if counts.sum::<usize>() > MAX_VALUES {
+            return Err(PayloadProblem::TooManyValues);
+        }
+    }
+    let values: [Option<Value>; N] = members(bytes, names)?;
+    let kept = names.into_iter().zip(values).filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let mut value = Value::Object(kept.collect::<Map<_, _>>());
+    if has_negative_zero(bytes) {
+        drop_negative_zeros(&mut value);
+    }
+    Ok(value)
+}
+
+/// Returns the values of the named members of a document, of a repeated one the last. Any other member, and a document that
+/// is no object, is checked as if it were parsed.
+pub(crate) fn members<'de, T: Deserialize<'de>, const N: usize>(
+    bytes: &'de [u8],
+    names: [&str; N],
+) -> Result<[Option<T>; N], PayloadProblem> {
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        let Checked = serde_json::from_slice(bytes).map_err(PayloadProblem::Json)?;
+        return Ok([const { None }; N]);
+    }
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    let found = parser.deserialize_map(Members { names, found: PhantomData });
+    found.and_then(|found| parser.end().map(|()| found)).map_err(PayloadProblem::Json)
+}
+
+/// Returns the text of each element of an array, or `None` if the value is no array.
+pub(crate) fn elements(array: &RawValue) -> Result<Option<Vec<&RawValue>>, PayloadProblem> {
+    if !array.get().starts_with('[') {
+        return Ok(None);
+    }
+    let Elements(elements) = serde_json::from_str(array.get())?;
+    elements.map(Some).ok_or(PayloadProblem::TooManyItems)
+}
+
+/// Checks a value of a document as if it were parsed. It is nested `outer` levels deep.
+pub(crate) fn check(value: &RawValue, outer: usize) -> Result<(), PayloadProblem> {
+    let Checked = serde_json::from_str(value.get()).map_err(PayloadProblem::Json)?;
+    if too_deep(value.get().as_bytes(), outer) { Err(PayloadProblem::TooDeep) } else { Ok(()) }
+}
+
+/// Reads an object as the values of the members with these names.
+struct Members<'n, T, const N: usize> {
+    names: [&'n str; N],
+    found: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Members<'_, T, N> {
+    type Value = [Option<T>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = [const { None }; N];
+        while let Some(name) = map.next_key_seed(Name(&self.names))? {
+            match name {
+                Some(index) => found[index] = Some(map.next_value()?),
+                None => {
+                    let Checked = map.next_value()?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Reads a key as the index of its name.
+struct Name<'n>(&'n [&'n str]);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|name| *name == key))
+    }
+}
+
+/// A value that is not kept. Depth and escapes are checked as for a value that is, in contrast to [`IgnoredAny`].
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Checked {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((Self, Self)) = map.next_entry()? {}
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
+        while let Some(Self) = seq.next_element()? {}
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+}
+
+/// The elements of an array, or `None` if there are more than [`MAX_ITEMS`].
+struct Elements<'a>(Option<Vec<&'a RawValue>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ElementsVisitor;
+
+        impl<'de> Visitor<'de> for ElementsVisitor {
+            type Value = Elements<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = seq.next_element()? {
+                    if elements.len() == MAX_ITEMS {
+                        while let Some(IgnoredAny) = seq.next_element()? {}
+                        return Ok(Elements(None));
+                    }
+                    elements.push(element);
+                }
+                Ok(Elements(Some(elements)))
+            }
+        }
+
+        deserializer.deserialize_seq(ElementsVisitor)
+    }
+}
+
+fn has_negative_zero(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"-0").is_some()
 }
 
 fn drop_negative_zeros(value: &mut Value) {
@@ -114,7 +348,7 @@ mod tests {
 
     #[test]
     fn depth_is_counted_outside_of_strings() {
-        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        let too_deep = |text: &str, outer| too_deep(text.as_bytes(), outer);
         assert!(!too_deep(&nested(MAX_DEPTH), 0));
         assert!(too_deep(&nested(MAX_DEPTH + 1), 0));
         assert!(too_deep(&nested(MAX_DEPTH), 1));
@@ -140,9 +374,65 @@ mod tests {
         }
     }
 
+    fn nested(depth: usize) -> String {
+        "[".repeat(depth) + &"]".repeat(depth)
+    }
+
+    #[test]
+    fn what_is_not_kept_is_checked_as_if_it_were() {
+        let texts = [
+            "{}".to_owned(),
+            r#"[1, -2.5e300, 99999999999999999999, "a", null, true, {"b": [-0]}]"#.to_owned(),
+            r#""\ud800""#.to_owned(),
+            r#"{"\ud800": 1}"#.to_owned(),
+            nested(MAX_DEPTH - 1),
+            nested(MAX_DEPTH),
+        ];
+        for text in texts {
+            let document = format!("{{\"kept\": 1, \"other\": {text}}}");
+            let whole = parse(document.as_bytes()).map(drop).map_err(|problem| problem.to_string());
+            let selected = select(document.as_bytes(), ["kept"]);
+            assert_eq!(selected.map(drop).map_err(|problem| problem.to_string()), whole, "{text}");
+            let raw: &RawValue = serde_json::from_str(&text).expect("it has the form of JSON");
+            assert_eq!(check(raw, 1).is_ok(), whole.is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_repeated_members_is_kept() {
+        let selected = |text: &str| select(text.as_bytes(), ["a", "b"]).expect("JSON").to_string();
+        assert_eq!(selected(r#"{"b": 1, "a": [-0], "c": {}, "b": "x"}"#), r#"{"a":[0],"b":"x"}"#);
+        for other in ["[1,{}]", "7", "\"a\"", "null", "true", "-1.5"] {
+            assert_eq!(selected(other), other);
+            let found: [Option<Value>; 1] = members(other.as_bytes(), ["a"]).expect("JSON");
+            assert_eq!(found, [None]);
+        }
+        assert!(select(b"{} x", ["a"]).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limited_number_of_values() {
+        let values = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        let document = |a: usize, b: usize| format!("{{\"a\": {}, \"other\": {}}}", values(a), values(b)).into_bytes();
+        assert!(parse(values(MAX_VALUES - 2).as_bytes()).is_ok());
+        assert!(matches!(parse(values(MAX_VALUES).as_bytes()), Err(PayloadProblem::TooManyValues)));
+        assert!(select(&document(MAX_VALUES - 2, 2 * MAX_VALUES), ["a", "b"]).is_ok());
+        assert!(matches!(select(&document(MAX_VALUES, 1), ["a", "b"]), Err(PayloadProblem::TooManyValues)));
+        // Commas in strings do not count.
+        assert!(parse(format!("\"{}\"", ",".repeat(2 * MAX_VALUES)).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn a_list_has_a_limited_number_of_elements() {
+        let list = |count: usize| RawValue::from_string(format!("[{}{{}}]", "{},".repeat(count - 1))).expect("JSON");
+        assert_eq!(elements(&list(MAX_ITEMS)).expect("not too many").expect("a list").len(), MAX_ITEMS);
+        assert!(matches!(elements(&list(MAX_ITEMS + 1)), Err(PayloadProblem::TooManyItems)));
+        let other = RawValue::from_string("{}".to_owned()).expect("JSON");
+        assert!(elements(&other).expect("JSON").is_none());
+    }
+
     #[test]
     fn the_limit_is_the_parser_s() {
-        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(serde_json::from_str::<Value>(&nested(MAX_DEPTH)).is_ok());
         assert!(serde_json::from_str::<Value>(&nested(MAX_DEPTH + 1)).is_err());
     }

@@ -4,21 +4,22 @@
 //! order of the events, so that the second half, `replay`, never reads a file.
 
 mod json;
+mod limits;
 mod normalize;
 mod payload;
 mod prefix;
 mod problem;
 mod request;
+pub(crate) mod shapes;
 
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
-use serde_json::Value;
 use trace_recorder::format::{Event, EventPayload, PayloadRef, ToolKind};
 use trace_recorder::payloads::{PayloadError, PayloadFiles};
-use trace_recorder::write::GAP_EVENT;
+use trace_recorder::write::{GAP_EVENT, Gap};
 
-pub use json::MAX_DEPTH;
+pub use limits::{MAX_DEPTH, MAX_ITEMS, MAX_VALUES};
 pub(crate) use normalize::key_with_parts;
 pub use normalize::{ItemProblem, Normalized};
 pub(crate) use payload::{Checkpoint, Response};
@@ -27,6 +28,7 @@ pub(crate) use request::{RequestDelta, RunItem, Slot};
 
 use crate::model::SchemaVersion;
 use request::{KeptRequest, RequestReader};
+use shapes::{AgentReport, Invocation, RuntimeEnd, RuntimeStart, SessionConfiguration, ThreadMetadata};
 
 /// Fewest payloads for which reading in parallel pays.
 const PARALLEL_PAYLOADS: usize = 96;
@@ -63,8 +65,18 @@ pub(crate) enum Ingested {
     Checkpoint(Box<Checkpoint>),
     /// An item that was accepted into a history. `None` if the item has no place in a conversation.
     Item(Option<Box<Normalized>>),
-    /// Any other JSON payload. Replay interprets it.
-    Json(Value),
+    /// The metadata of a thread.
+    Metadata(Box<ThreadMetadata>),
+    /// The configuration of a session.
+    Configuration(SessionConfiguration),
+    /// What the recorder could not record. `None` if the payload does not say it.
+    Gap(Option<Gap>),
+    /// The invocation of a tool.
+    Invocation(Invocation),
+    /// The report of a tool's runtime when it starts.
+    RuntimeStart(RuntimeStart),
+    /// The report of a tool's runtime when it ends, or the result of a tool call.
+    RuntimeEnd(Box<RuntimeEnd>),
 }
 
 /// Why a payload cannot be used.
@@ -151,13 +163,18 @@ enum Use {
     Response,
     Checkpoint,
     Item,
-    Json,
-    /// As JSON, if it reports about another agent.
-    Activity,
-    /// As JSON; an unreadable file is no problem.
-    Hint,
-    /// As JSON; an event gave an earlier payload id this file.
+    Metadata,
+    Invocation,
+    /// An event gave the payload id of an invocation this file.
     Repointed,
+    RuntimeStart,
+    RuntimeEnd,
+    /// The end of a tool's runtime, if it reports about another agent.
+    Activity,
+    /// The configuration of a session; an unreadable file is no problem.
+    Configuration,
+    /// What the recorder could not record; an unreadable file is no problem.
+    Gap,
     /// Not parsed, but the file must be a JSON document.
     Present,
 }
@@ -300,7 +317,7 @@ impl Ingest {
             let usage = self.usage(&event.payload);
             if let Some(reference) = event.payload.payload_refs().first() {
                 // In schema 1, payloads that no rule needs are not opened.
-                let is_needed = !matches!(usage, Use::Present | Use::Hint);
+                let is_needed = !matches!(usage, Use::Present | Use::Configuration | Use::Gap);
                 if is_needed || self.schema >= SchemaVersion::V2 {
                     others.push((at, reference, usage));
                 }
@@ -367,12 +384,11 @@ impl Ingest {
     /// Returns how the payload of an event is read.
     fn usage(&mut self, payload: &EventPayload<'_>) -> Use {
         match payload {
-            EventPayload::ThreadStarted(_) => Use::Json,
-            EventPayload::ProtocolEventObserved(event)
-                if event.event_type == "session_configured" || event.event_type == GAP_EVENT =>
-            {
-                Use::Hint
+            EventPayload::ThreadStarted(_) => Use::Metadata,
+            EventPayload::ProtocolEventObserved(event) if event.event_type == "session_configured" => {
+                Use::Configuration
             }
+            EventPayload::ProtocolEventObserved(event) if event.event_type == GAP_EVENT => Use::Gap,
             EventPayload::HistoryItemAccepted(_) => Use::Item,
             EventPayload::InferenceCompleted(_)
             | EventPayload::InferenceFailed(_)
@@ -380,17 +396,19 @@ impl Ingest {
             EventPayload::CompactionInstalled(_) => Use::Checkpoint,
             EventPayload::ToolCallStarted(started) => {
                 self.remember(&started.tool_call_id, &started.kind);
-                Use::Json
+                Use::Invocation
             }
             EventPayload::ToolCallRuntimeStarted(started) => {
                 if let Some(kind) = started.kind.as_ref().filter(|_| self.schema >= SchemaVersion::V2) {
                     self.remember(&started.tool_call_id, &kind.0);
                 }
-                self.tool_use(&started.tool_call_id, Use::Json, Use::Present)
+                self.tool_use(&started.tool_call_id, Use::RuntimeStart, Use::Present)
             }
-            EventPayload::ToolCallRuntimeEnded(ended) => self.tool_use(&ended.tool_call_id, Use::Json, Use::Activity),
+            EventPayload::ToolCallRuntimeEnded(ended) => {
+                self.tool_use(&ended.tool_call_id, Use::RuntimeEnd, Use::Activity)
+            }
             EventPayload::ToolCallEnded(ended) => match self.tools.get(ended.tool_call_id.as_str()) {
-                Some(ToolUse::Stdin) => Use::Json,
+                Some(ToolUse::Stdin) => Use::RuntimeEnd,
                 _ => Use::Present,
             },
             _ => Use::Present,
@@ -475,26 +493,36 @@ impl Ingest {
     }
 
     fn interpret(&self, text: &[u8], usage: Use) -> Result<Ingested, PayloadProblem> {
-        if usage == Use::Present {
-            json::scan(text)?;
-            return Ok(Ingested::Nothing);
-        }
-        let value = match json::parse(text) {
-            Ok(value) => value,
-            Err(_) if usage == Use::Hint => {
-                json::scan(text)?;
-                return Ok(Ingested::Nothing);
-            }
-            Err(problem) => return Err(problem),
-        };
         Ok(match usage {
-            Use::Response => Ingested::Response(payload::read_response(&value, self.schema)?),
-            Use::Checkpoint => Ingested::Checkpoint(Box::new(payload::read_checkpoint(&value, self.schema)?)),
-            Use::Item => Ingested::Item(normalize::normalize(&value, self.schema).map(Box::new)),
-            Use::Activity if value.get("agent_thread_id").is_none() => Ingested::Nothing,
-            Use::Json | Use::Activity | Use::Hint | Use::Repointed | Use::Present => Ingested::Json(prune(value)),
+            Use::Response => Ingested::Response(payload::read_response(text, self.schema)?),
+            Use::Checkpoint => Ingested::Checkpoint(Box::new(payload::read_checkpoint(text, self.schema)?)),
+            Use::Item => Ingested::Item(normalize::normalize(&json::parse(text)?, self.schema).map(Box::new)),
+            Use::Metadata => Ingested::Metadata(Box::new(ThreadMetadata::read(text)?)),
+            Use::Invocation | Use::Repointed => {
+                Ingested::Invocation(Invocation::read(text, self.schema < SchemaVersion::V2)?)
+            }
+            Use::RuntimeStart => Ingested::RuntimeStart(RuntimeStart::read(text)?),
+            Use::RuntimeEnd => Ingested::RuntimeEnd(Box::new(RuntimeEnd::read(text)?)),
+            Use::Activity => match RuntimeEnd::read(text)? {
+                end @ RuntimeEnd { agent: AgentReport::Activity(_), .. } => Ingested::RuntimeEnd(Box::new(end)),
+                _ => Ingested::Nothing,
+            },
+            Use::Configuration => match SessionConfiguration::read(text) {
+                Ok(configuration) => Ingested::Configuration(configuration),
+                Err(_) => present(text)?,
+            },
+            Use::Gap => match json::parse(text) {
+                Ok(value) => Ingested::Gap(serde_json::from_value(value).ok()),
+                Err(_) => present(text)?,
+            },
+            Use::Present => present(text)?,
         })
     }
+}
+
+/// Checks that a payload whose content is not read is a JSON document.
+fn present(text: &[u8]) -> Result<Ingested, PayloadProblem> {
+    json::scan(text).map(|()| Ingested::Nothing)
 }
 
 /// Reads a request. `before` is the path of the request before it, if that is one of the same thread.
@@ -528,19 +556,6 @@ fn hold_from(reader: &mut RequestReader, files: &PayloadFiles, before: &str, sta
     files.read_from(before, start, &mut text)?;
     reader.hold(text, start);
     Ok(())
-}
-
-/// Members that no rule reads and that can be large. They are removed so that a batch does not hold the outputs of all
-/// its tools.
-const UNREAD_MEMBERS: [&str; 6] = ["formatted_output", "stdout", "stderr", "parsed_cmd", "changes", "result"];
-
-fn prune(mut value: Value) -> Value {
-    if let Some(object) = value.as_object_mut() {
-        for member in UNREAD_MEMBERS {
-            object.shift_remove(member);
-        }
-    }
-    value
 }
 
 enum Done {

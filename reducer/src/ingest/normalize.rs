@@ -6,11 +6,14 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::json;
+use super::limits::MAX_VALUES;
+use super::problem::PayloadProblem;
 use crate::model::{Channel, ItemKind, Part, Role, SchemaVersion};
 
 /// A model item in the form of the graph, before it belongs to a thread.
@@ -66,10 +69,24 @@ pub enum ItemProblem {
     /// In schema 1, the item's JSON would be cut inside a character.
     #[error("an item whose JSON would be cut inside a character")]
     CutInsideCharacter,
+    /// The arguments of a call have more than [`MAX_VALUES`] values.
+    #[error("a call whose arguments have more than {MAX_VALUES} JSON values")]
+    TooManyValues,
 }
 
 /// A member that the client adds to items that it sends back. It is not part of the item.
 const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
+
+/// Depth of the items in a payload: they are in an array that is a member of the top-level object.
+const ITEM_DEPTH: usize = 2;
+
+/// Reads one of the items in a payload. Returns `None` if the item has no place in a conversation.
+pub(crate) fn read_item(text: &[u8], schema: SchemaVersion) -> Result<Option<Normalized>, PayloadProblem> {
+    if json::too_deep(text, ITEM_DEPTH) {
+        return Err(PayloadProblem::TooDeep);
+    }
+    Ok(normalize(&json::parse(text)?, schema))
+}
 
 /// Normalizes one item. Returns `None` if the item has no place in a conversation.
 pub(crate) fn normalize(item: &Value, schema: SchemaVersion) -> Option<Normalized> {
@@ -181,6 +198,10 @@ impl Draft {
                     None => payload_ref("payload"),
                     Some(Value::String(text)) => match json::parse(text.as_bytes()) {
                         Ok(value) => self.json_part(&value),
+                        Err(PayloadProblem::TooManyValues) => {
+                            self.parts.push(text_part(text));
+                            return Some(ItemProblem::TooManyValues);
+                        }
                         Err(_) => text_part(text),
                     },
                     Some(value) => self.json_part(value),
@@ -301,7 +322,7 @@ impl Draft {
         }
     }
 
-    fn json_part(&mut self, value: &Value) -> Part {
+    fn json_part(&mut self, value: &impl Serialize) -> Part {
         let (summary, is_cut_inside_character) = json::summary(value);
         self.is_cut_inside_character |= is_cut_inside_character;
         Part::Json { summary }
@@ -309,9 +330,7 @@ impl Draft {
 
     /// Returns a JSON part that holds the whole item.
     fn item_part(&mut self, object: &Map<String, Value>) -> Part {
-        let mut object = object.clone();
-        object.shift_remove(PASSTHROUGH);
-        self.json_part(&Value::Object(object))
+        self.json_part(&WithoutPassthrough(object))
     }
 
     fn key(&self) -> u64 {
@@ -328,6 +347,15 @@ impl Draft {
             _ => hash_parts(&self.parts, &mut hasher),
         }
         hasher.finish()
+    }
+}
+
+/// Serializes an item as the provider sent it.
+struct WithoutPassthrough<'a>(&'a Map<String, Value>);
+
+impl Serialize for WithoutPassthrough<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().filter(|(name, _)| *name != PASSTHROUGH))
     }
 }
 
@@ -451,6 +479,16 @@ mod tests {
         .map(describe)
         .collect();
         insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn arguments_have_a_limited_number_of_values() {
+        let call =
+            |values: usize| format!(r#"{{"type":"function_call","arguments":"[{}0]"}}"#, "0,".repeat(values - 1));
+        assert!(describe(&call(MAX_VALUES - 2)).ends_with("...\" }]"));
+        let too_many = item(&call(MAX_VALUES)).expect("an item");
+        assert_eq!(too_many.problem, Some(ItemProblem::TooManyValues));
+        assert!(matches!(&*too_many.parts, [Part::Text(text)] if text.len() > MAX_VALUES));
     }
 
     #[test]

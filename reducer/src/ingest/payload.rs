@@ -1,8 +1,10 @@
 //! Payloads other than requests: reads what each event needs from its file.
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::normalize::{Normalized, normalize};
+use super::json;
+use super::normalize::{Normalized, read_item};
 use super::problem::PayloadProblem;
 use crate::model::{SchemaVersion, Usage};
 
@@ -13,10 +15,11 @@ pub(crate) struct Response {
     pub(crate) usage: Option<Usage>,
 }
 
-pub(crate) fn read_response(value: &Value, schema: SchemaVersion) -> Result<Response, PayloadProblem> {
-    let items = items(value, "output_items", "no array `output_items`", schema)?;
-    let usage = value.get("token_usage").and_then(Value::as_object).and_then(read_usage);
-    Ok(Response { items, usage })
+pub(crate) fn read_response(text: &[u8], schema: SchemaVersion) -> Result<Response, PayloadProblem> {
+    let [output, usage] = json::members(text, ["output_items", "token_usage"])?;
+    let items = items(output, "no array `output_items`", schema)?;
+    let usage = usage.map(|usage| json::parse(usage.get().as_bytes())).transpose()?;
+    Ok(Response { items, usage: usage.as_ref().and_then(Value::as_object).and_then(read_usage) })
 }
 
 fn read_usage(usage: &Map<String, Value>) -> Option<Usage> {
@@ -37,19 +40,20 @@ pub(crate) struct Checkpoint {
     pub(crate) replacement: Vec<Normalized>,
 }
 
-pub(crate) fn read_checkpoint(value: &Value, schema: SchemaVersion) -> Result<Checkpoint, PayloadProblem> {
+pub(crate) fn read_checkpoint(text: &[u8], schema: SchemaVersion) -> Result<Checkpoint, PayloadProblem> {
+    let [input, replacement] = json::members(text, ["input_history", "replacement_history"])?;
     Ok(Checkpoint {
-        input: items(value, "input_history", "no array `input_history`", schema)?,
-        replacement: items(value, "replacement_history", "no array `replacement_history`", schema)?,
+        input: items(input, "no array `input_history`", schema)?,
+        replacement: items(replacement, "no array `replacement_history`", schema)?,
     })
 }
 
+/// Reads a list of items, one by one.
 fn items(
-    value: &Value,
-    field: &str,
+    list: Option<&RawValue>,
     absent: &'static str,
     schema: SchemaVersion,
 ) -> Result<Vec<Normalized>, PayloadProblem> {
-    let items = value.get(field).and_then(Value::as_array).ok_or(PayloadProblem::Shape(absent))?;
-    Ok(items.iter().filter_map(|item| normalize(item, schema)).collect())
+    let list = list.map(json::elements).transpose()?.flatten().ok_or(PayloadProblem::Shape(absent))?;
+    list.into_iter().filter_map(|item| read_item(item.get().as_bytes(), schema).transpose()).collect()
 }

@@ -2,6 +2,8 @@
 
 use trace_recorder::payloads::PayloadError;
 
+use super::limits::{MAX_ITEMS, MAX_VALUES};
+
 /// Why a payload cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadProblem {
@@ -20,6 +22,12 @@ pub enum PayloadProblem {
     /// The JSON is nested deeper than a payload may be.
     #[error("nested too deeply")]
     TooDeep,
+    /// The parts of the JSON that are read have more than [`MAX_VALUES`] values.
+    #[error("more than {MAX_VALUES} JSON values")]
+    TooManyValues,
+    /// A list has more than [`MAX_ITEMS`] items.
+    #[error("more than {MAX_ITEMS} items in a list")]
+    TooManyItems,
     /// The document does not have the form that its event requires.
     #[error("{0}")]
     Shape(&'static str),

@@ -14,19 +14,16 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use trace_recorder::format::Text;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::json;
-use super::normalize::{Normalized, normalize};
+use super::limits::MAX_ITEMS;
+use super::normalize::{Normalized, read_item};
 use super::prefix::common_prefix;
 use super::problem::PayloadProblem;
 use crate::model::SchemaVersion;
-
-/// Depth of the items in a request: they are in the array `input` of the top-level object.
-const ITEM_DEPTH: usize = 2;
 
 /// Depth of the fields in a request.
 const FIELD_DEPTH: usize = 1;
@@ -266,12 +263,7 @@ impl RequestReader {
     }
 
     fn normalize(&mut self, raw: &[u8]) -> Result<Option<RunItem>, PayloadProblem> {
-        let text = std::str::from_utf8(raw).map_err(|_| PayloadProblem::Utf8)?;
-        if json::too_deep(text, ITEM_DEPTH) {
-            return Err(PayloadProblem::TooDeep);
-        }
-        let value = json::parse(raw)?;
-        Ok(normalize(&value, self.schema).map(|item| {
+        Ok(read_item(raw, self.schema)?.map(|item| {
             let index = u32::try_from(self.normalized.len()).expect("there are fewer than 2^32 items");
             self.normalized.push(item);
             RunItem(index)
@@ -336,6 +328,9 @@ impl RequestReader {
                 return None;
             }
             let item = delimit(text, at - offset)?;
+            if kept + added.len() == MAX_ITEMS {
+                return None;
+            }
             at = offset + item.end;
             added.push(offset + item.start..at);
         }
@@ -392,9 +387,9 @@ fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
     if let Some(defect) = request.defect.take() {
         return Err(defect);
     }
-    let input =
-        request.input.filter(|raw| raw.get().starts_with('[')).ok_or(PayloadProblem::Shape("no array `input`"))?;
-    let items: Vec<&RawValue> = serde_json::from_str(input.get())?;
+    let absent = || PayloadProblem::Shape("no array `input`");
+    let input = request.input.ok_or_else(absent)?;
+    let items = json::elements(input)?.ok_or_else(absent)?;
     let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let spans: Vec<Span> = items
         .iter()
@@ -451,7 +446,7 @@ fn whole_items(text: &[u8]) -> Vec<Range<usize>> {
         }
     }
     // The opening bracket comes before the first item, and a comma before each other item.
-    while matches!(text.get(at), Some(b'[' | b',')) {
+    while matches!(text.get(at), Some(b'[' | b',')) && items.len() < MAX_ITEMS {
         let Some(item) = delimit(text, at + 1).filter(|item| text[item.start] == b'{') else { break };
         at = skip_whitespace(text, item.end);
         items.push(item);
@@ -479,11 +474,17 @@ struct Request<'a> {
     previous_response_id: Option<Box<str>>,
     /// The values of the other fields.
     others: Vec<&'a RawValue>,
-    /// What is wrong with one of the other fields.
+    /// What is wrong with one of the fields.
     defect: Option<PayloadProblem>,
 }
 
 impl Request<'_> {
+    fn check(&mut self, field: &RawValue) {
+        if let Err(defect) = json::check(field, FIELD_DEPTH) {
+            self.defect.get_or_insert(defect);
+        }
+    }
+
     /// Returns where the values of the other fields end in `text`, which the request was read from.
     fn value_ends(&self, text: &str) -> impl Iterator<Item = usize> {
         let start = text.as_ptr() as usize;
@@ -518,17 +519,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
                         "previous_response_id" => {
                             request.repeated |= std::mem::replace(&mut request.names_previous, true);
                             request.is_previous_in_tail = request.input.is_some();
-                            let value: Value = map.next_value()?;
-                            request.previous_response_id = value.as_str().map(Into::into);
+                            let raw: &RawValue = map.next_value()?;
+                            request.check(raw);
+                            request.previous_response_id = serde_json::from_str(raw.get()).ok();
                         }
                         _ => {
                             let raw: &RawValue = map.next_value()?;
                             // Unused fields must be valid too, since the peer parses the whole document.
-                            if let Err(error) = serde_json::from_str::<Value>(raw.get()) {
-                                request.defect.get_or_insert(PayloadProblem::Json(error));
-                            } else if json::too_deep(raw.get(), FIELD_DEPTH) {
-                                request.defect.get_or_insert(PayloadProblem::TooDeep);
-                            }
+                            request.check(raw);
                             request.others.push(raw);
                         }
                     }

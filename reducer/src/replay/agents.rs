@@ -1,14 +1,13 @@
 //! What the reports of tools say about other agents: spawns, tasks, messages, results, closes.
 
-use serde_json::Value;
 use trace_recorder::format::event::AgentResultObserved;
 
 use super::draft::{Draft, Step, push_unique};
 use super::edges::{Delivery, Edges};
 use super::items::Items;
-use super::shapes::{Activity, ActivityKind, Collaboration, Invocation};
 use crate::diagnostic::Code;
 use crate::ingest::PayloadProblem;
+use crate::ingest::shapes::{Activity, ActivityKind, AgentReport, Collaboration, Invocation};
 use crate::model::{AgentResult, Anchor, EdgeKind, InteractionEdge, Origin, Symbol, ToolIdx, ToolKind};
 
 /// Which report of a tool's runtime is read.
@@ -18,12 +17,11 @@ enum Phase {
     End,
 }
 
-/// A report of a tool's runtime.
+/// The tool call whose runtime reports, and the payload with the report.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Report<'a> {
+pub(super) struct Source {
     pub(super) tool: ToolIdx,
     pub(super) payload: Symbol,
-    pub(super) value: &'a Value,
 }
 
 /// What a tool call sent to another agent.
@@ -40,17 +38,17 @@ struct Sent {
 pub(super) fn tool_ended(
     draft: &mut Draft,
     edges: &mut Edges,
-    report: Report<'_>,
+    source: Source,
+    report: AgentReport,
     invocation: Option<&Invocation>,
 ) -> Step {
-    let Report { tool, payload, value } = report;
+    let Source { tool, payload } = source;
     let kind = draft.trace.tools[tool].kind;
-    if value.get("agent_thread_id").is_some() && (draft.is_v1() || !matches!(kind, ToolKind::Mcp { .. })) {
-        return activity(draft, edges, report, invocation);
-    }
-    match kind {
-        ToolKind::SpawnAgent => {
-            let Some(end) = Collaboration::read_spawn_end(value) else {
+    match (report, kind) {
+        (AgentReport::Activity(_), ToolKind::Mcp { .. }) if !draft.is_v1() => Ok(()),
+        (AgentReport::Activity(reported), _) => activity(draft, edges, source, reported, invocation),
+        (AgentReport::Older { spawn: end, .. }, ToolKind::SpawnAgent) => {
+            let Some(end) = end else {
                 return draft.bad_payload(payload, &PayloadProblem::Shape("not the end of a spawn"));
             };
             let (Some(child), Some(prompt)) = (end.receiver_thread_id, end.prompt) else { return Ok(()) };
@@ -58,35 +56,35 @@ pub(super) fn tool_ended(
             let sent = spawn(draft, parent, child, prompt);
             send(draft, edges, tool, sent, Phase::End)
         }
-        ToolKind::AssignAgentTask | ToolKind::SendMessage => {
-            collaborate(draft, edges, report, Collaboration::read_end(value, true), Phase::End)
-        }
-        ToolKind::CloseAgent => collaborate(draft, edges, report, Collaboration::read_end(value, false), Phase::End),
+        (
+            AgentReport::Older { other, .. },
+            ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent,
+        ) => collaborate(draft, edges, source, other, Phase::End),
         _ => Ok(()),
     }
 }
 
 /// Handles the report of an agent tool's runtime when it begins. Only older releases write one.
-pub(super) fn tool_began(draft: &mut Draft, edges: &mut Edges, report: Report<'_>) -> Step {
-    let with_prompt = draft.trace.tools[report.tool].kind != ToolKind::CloseAgent;
-    collaborate(draft, edges, report, Collaboration::read_begin(report.value, with_prompt), Phase::Begin)
+pub(super) fn tool_began(draft: &mut Draft, edges: &mut Edges, source: Source, report: Option<Collaboration>) -> Step {
+    collaborate(draft, edges, source, report, Phase::Begin)
 }
 
 fn collaborate(
     draft: &mut Draft,
     edges: &mut Edges,
-    report: Report<'_>,
-    collaboration: Option<Collaboration>,
+    source: Source,
+    report: Option<Collaboration>,
     phase: Phase,
 ) -> Step {
-    let Report { tool, payload, .. } = report;
-    let found = collaboration.and_then(|found| Some((found.receiver_thread_id?, found.prompt)));
-    let Some((receiver, prompt)) = found else {
+    let Source { tool, payload } = source;
+    let is_close = draft.trace.tools[tool].kind == ToolKind::CloseAgent;
+    let found = report.and_then(|found| Some((found.receiver_thread_id?, found.prompt)));
+    let Some((receiver, prompt)) = found.filter(|(_, prompt)| is_close || prompt.is_some()) else {
         return draft.bad_payload(payload, &PayloadProblem::Shape("not a report about another agent"));
     };
     let target_thread = draft.intern(&receiver);
     let edge_id = tool_edge_id(draft, tool);
-    match prompt {
+    match prompt.filter(|_| !is_close) {
         Some(text) => {
             let kind = message_kind(draft, tool);
             send(draft, edges, tool, Sent { kind, edge_id, target_thread, text, fallback: None }, phase)
@@ -95,9 +93,15 @@ fn collaborate(
     }
 }
 
-fn activity(draft: &mut Draft, edges: &mut Edges, report: Report<'_>, invocation: Option<&Invocation>) -> Step {
-    let Report { tool, payload, value } = report;
-    let Some(activity) = Activity::read(value) else {
+fn activity(
+    draft: &mut Draft,
+    edges: &mut Edges,
+    source: Source,
+    reported: Option<Activity>,
+    invocation: Option<&Invocation>,
+) -> Step {
+    let Source { tool, payload } = source;
+    let Some(activity) = reported else {
         return draft.bad_payload(payload, &PayloadProblem::Shape("not a report about another agent"));
     };
     let agent = draft.intern(&activity.agent_thread_id);

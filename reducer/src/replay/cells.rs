@@ -8,8 +8,8 @@ use trace_recorder::format::{CellStatus, ExecutionStatus, PayloadRef};
 
 use super::draft::{Draft, Step, Table, push_unique};
 use super::items::{Items, item_id_order};
-use super::shapes::Invocation;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::shapes::Invocation;
 use crate::model::{
     CellIdx, CodeCell, ItemIdx, ItemKind, Moment, Producer, Requester, Symbol, ThreadIdx, ToolIdx, ToolKind, TurnIdx,
     Window,
@@ -236,12 +236,7 @@ impl Cells {
         if invocation.tool_name.as_deref() != Some("wait") {
             return Ok(());
         }
-        let cell_id = invocation
-            .arguments
-            .as_deref()
-            .and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok())
-            .and_then(|arguments| arguments.get("cell_id").and_then(|id| id.as_str().map(str::to_owned)));
-        let Some(cell_id) = cell_id else {
+        let Some(cell_id) = invocation.cell_id() else {
             return draft.odd(Code::CellContradicted, "a tool waits for a code cell, but names none");
         };
         let thread = draft.trace.threads[draft.trace.tools[tool].thread].id;

@@ -3,7 +3,6 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use serde_json::Value;
 use trace_recorder::format::{Manifest, PayloadRef};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -285,16 +284,17 @@ impl Draft {
         }
     }
 
-    /// Returns the JSON of a payload that the event needs. If it cannot be read, reports that and returns `None`.
+    /// Returns what ingest read from a payload that the event needs. If it could not read the payload, reports that and
+    /// returns `Nothing`.
     ///
     /// A broken payload that no rule needs is reported at the end of the log, not here.
-    pub(super) fn payload_value(&mut self, payload: Symbol, ingested: Ingested) -> Step<Option<Value>> {
+    pub(super) fn readable(&mut self, payload: Symbol, ingested: Ingested) -> Step<Ingested> {
         match ingested {
             Ingested::Failed(failure) => {
                 self.bad_payload(payload, &failure.problem)?;
-                Ok(None)
+                Ok(Ingested::Nothing)
             }
-            other => Ok(as_json(other)),
+            read => Ok(read),
         }
     }
 
@@ -344,13 +344,5 @@ pub(super) fn known_status(status: ExecutionStatus) -> ExecutionStatus {
 pub(super) fn push_unique<T: PartialEq>(list: &mut Vec<T>, entry: T) {
     if !list.contains(&entry) {
         list.push(entry);
-    }
-}
-
-/// Returns the JSON value that ingest read, or `None` if it read something else.
-pub(super) fn as_json(ingested: Ingested) -> Option<Value> {
-    match ingested {
-        Ingested::Json(value) => Some(value),
-        _ => None,
     }
 }

@@ -10,8 +10,8 @@ use hashbrown::HashSet;
 
 use super::chains::Chains;
 use super::draft::{Draft, Step, Table, push_unique};
-use super::shapes::InterAgentText;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::shapes::InterAgentText;
 use crate::model::{
     Anchor, EdgeIdx, EdgeKind, InteractionEdge, ItemIdx, ItemKind, Part, Role, Symbol, ThreadIdx, ToolIdx, Undelivered,
 };

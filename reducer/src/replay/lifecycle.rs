@@ -1,6 +1,5 @@
 //! Threads and turns.
 
-use serde_json::Value;
 use trace_recorder::format::event::{
     CodexTurnEnded, CodexTurnStarted, ProtocolEventObserved, RolloutEnded, RolloutStarted, ThreadEnded, ThreadResumed,
     ThreadStarted,
@@ -8,13 +7,13 @@ use trace_recorder::format::event::{
 use trace_recorder::format::{CellStatus, ExecutionStatus, RolloutStatus};
 
 use super::cells::Cells;
-use super::draft::{Draft, Step, as_json, known_rollout_status, known_status};
+use super::draft::{Draft, Step, known_rollout_status, known_status};
 use super::edges::Edges;
 use super::inference::Inferences;
-use super::shapes::ThreadMetadata;
 use super::terminals::Terminals;
 use crate::diagnostic::Code;
 use crate::ingest::Ingested;
+use crate::ingest::shapes::ThreadMetadata;
 use crate::model::{Origin, ProtocolEvent, Thread, TurnIdx, Window};
 
 pub(super) fn rollout_started(draft: &mut Draft, event: &RolloutStarted<'_>) {
@@ -43,11 +42,10 @@ pub(super) fn thread_started(
     let mut metadata = ThreadMetadata::default();
     if let Some(reference) = &event.metadata_payload {
         let payload = draft.intern(&reference.raw_payload_id);
-        if let Some(value) = draft.payload_value(payload, ingested)? {
-            let (read, problem) = ThreadMetadata::read(&value);
-            metadata = read;
-            if let Some(problem) = problem {
-                draft.bad_payload(payload, &problem)?;
+        if let Ingested::Metadata(read) = draft.readable(payload, ingested)? {
+            metadata = *read;
+            if let Some(problem) = &metadata.problem {
+                draft.bad_payload(payload, problem)?;
             }
         }
     }
@@ -208,9 +206,8 @@ pub(super) fn protocol_event(draft: &mut Draft, event: &ProtocolEventObserved<'_
         let event_type = draft.intern(&event.event_type);
         draft.trace.protocol_events.push(ProtocolEvent { at: draft.event.at, event_type, payload });
     }
-    let Some(value) = as_json(ingested).filter(|_| event.event_type == "session_configured") else { return };
-    let text = |name: &str| value.get(name).and_then(Value::as_str);
-    let Some(thread) = text("thread_id")
+    let Ingested::Configuration(configuration) = ingested else { return };
+    let Some(thread) = (configuration.thread_id.as_deref())
         .and_then(|id| draft.trace.symbols.get(id))
         .and_then(|id| draft.threads_by_id.get(&id).copied())
         .filter(|thread| draft.trace.threads[*thread].implied)
@@ -218,13 +215,13 @@ pub(super) fn protocol_event(draft: &mut Draft, event: &ProtocolEventObserved<'_
         return;
     };
     let id = draft.trace.threads[thread].id;
-    if let Some(parent) = text("parent_thread_id") {
+    if let Some(parent) = &configuration.parent_thread_id {
         let parent_thread_id = draft.intern(parent);
         let path = draft.trace.text(draft.trace.threads[thread].agent_path);
         let task_name = path.rsplit('/').next().unwrap_or_default().to_owned();
         draft.trace.threads[thread].origin = draft.spawned(id, parent_thread_id, &task_name, "");
     }
-    if let Some(model) = text("model") {
+    if let Some(model) = &configuration.model {
         draft.trace.threads[thread].default_model = Some(draft.intern(model));
     }
 }

@@ -17,7 +17,6 @@ mod items;
 mod lifecycle;
 mod recording;
 mod search;
-mod shapes;
 mod terminals;
 mod tools;
 

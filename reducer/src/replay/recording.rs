@@ -3,14 +3,17 @@
 use trace_recorder::recording::Stopped;
 use trace_recorder::write::{Gap, GapReason};
 
-use super::draft::{Draft, as_json};
+use super::draft::Draft;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::Ingested;
 use crate::model::RolloutStatus;
 
 /// Adds a diagnostic about what the recorder could not record.
 pub(super) fn gap(draft: &mut Draft, ingested: Ingested) {
-    let gap = as_json(ingested).and_then(|value| serde_json::from_value::<Gap>(value).ok());
+    let gap = match ingested {
+        Ingested::Gap(gap) => gap,
+        _ => None,
+    };
     let message = match gap {
         None => "the recorder could not keep everything; what, it does not say".to_owned(),
         Some(Gap { reason: GapReason::QueueFull, after_seq, dropped_bodies, dropped_bytes, .. }) => format!(

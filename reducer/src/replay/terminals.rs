@@ -1,16 +1,14 @@
 //! Terminal sessions and the operations on them.
 
-use serde::Deserialize;
-use serde_json::Value;
 use trace_recorder::format::ExecutionStatus;
 
 use super::draft::{Draft, Step, Table, push_unique};
-use super::shapes::{CodeModeOutput, DispatchResult, ExecBegin, ExecEnd, Invocation, StdinArguments};
 use crate::diagnostic::Code;
 use crate::ingest::PayloadProblem;
+use crate::ingest::shapes::{Invocation, RuntimeEnd, RuntimeStart, StdinArguments};
 use crate::model::{
-    Handle, OperationIdx, SessionIdx, Symbol, TerminalOperation, TerminalRequest, TerminalResult, TerminalSession,
-    ThreadIdx, ToolIdx, ToolKind, ToolSummary, Window,
+    Handle, OperationIdx, SessionIdx, Symbol, TerminalOperation, TerminalRequest, TerminalSession, ThreadIdx, ToolIdx,
+    ToolKind, ToolSummary, Window,
 };
 
 /// Terminals, and the processes behind them.
@@ -21,12 +19,6 @@ pub(super) struct Terminals {
     latest_sessions: Table<ThreadIdx, Table<Symbol, Symbol>>,
     /// Process ids of the tool calls that work on a terminal, once they are known.
     process_ids: Table<ToolIdx, Symbol>,
-}
-
-/// Result at the end of an operation.
-struct End {
-    result: TerminalResult,
-    process_id: Option<String>,
 }
 
 impl Terminals {
@@ -74,14 +66,14 @@ impl Terminals {
         draft: &mut Draft,
         tool: ToolIdx,
         payload: Symbol,
-        value: Option<Value>,
+        start: Option<RuntimeStart>,
     ) -> Step {
         if draft.trace.tools[tool].operation.is_some() {
             let message = "the tool call works on a terminal already; the second begin is passed over";
             return draft.odd(Code::TerminalContradicted, message);
         }
-        let Some(value) = value else { return Ok(()) };
-        let Ok(begin) = ExecBegin::deserialize(&value) else {
+        let Some(start) = start else { return Ok(()) };
+        let Some(begin) = start.command else {
             return draft.bad_payload(payload, &PayloadProblem::Shape("not the begin of a command"));
         };
         let request = if draft.trace.tools[tool].kind == ToolKind::WriteStdin {
@@ -180,15 +172,14 @@ impl Terminals {
         operation: OperationIdx,
         status: ExecutionStatus,
         payload: Option<Symbol>,
-        value: Option<&mut Value>,
+        end: Option<&mut RuntimeEnd>,
     ) -> Step {
         draft.trace.operations[operation].execution.end(draft.event.at, status);
         let Some(payload) = payload else { return Ok(()) };
         push_unique(&mut draft.trace.operations[operation].payload_ids, payload);
-        let Some(value) = value else { return Ok(()) };
+        let Some(end) = end else { return Ok(()) };
         let is_write = matches!(draft.trace.operations[operation].request, TerminalRequest::WriteStdin { .. });
-        let end = read_exec_end(value).or_else(|| if is_write { read_dispatch_result(value) } else { None });
-        let Some(end) = end else {
+        let Some(end) = end.terminal.take().filter(|end| is_write || !end.is_dispatch) else {
             return draft.bad_payload(payload, &PayloadProblem::Shape("not the end of a terminal operation"));
         };
         if let Some(process_id) = end.process_id {
@@ -248,52 +239,4 @@ pub(super) fn observe(draft: &mut Draft, tool: ToolIdx) {
 /// Returns the number of an operation in generated ids.
 fn operation_number(operation: OperationIdx) -> usize {
     operation.index() + 1
-}
-
-fn read_exec_end(value: &mut Value) -> Option<End> {
-    let mut end = ExecEnd::deserialize(&*value).ok()?;
-    let stdout = std::mem::take(&mut end.aggregated_output);
-    let result = TerminalResult { exit_code: Some(end.exit_code.into()), stdout, ..TerminalResult::default() };
-    Some(End { result, process_id: end.process_id })
-}
-
-/// Reads the result of a tool call as the end of a write to a terminal.
-fn read_dispatch_result(value: &Value) -> Option<End> {
-    let result = match DispatchResult::deserialize(value).ok()? {
-        DispatchResult::DirectResponse { response_item } => {
-            shown(response_item.get("output").and_then(text_of).unwrap_or_else(|| response_item.to_string()))
-        }
-        DispatchResult::CodeModeResponse { value } => match CodeModeOutput::deserialize(&value) {
-            Ok(output) => TerminalResult {
-                exit_code: output.exit_code.map(Into::into),
-                original_token_count: output.original_token_count,
-                chunk_id: output.chunk_id,
-                ..shown(output.output)
-            },
-            Err(_) => shown(text_of(&value).unwrap_or_else(|| value.to_string())),
-        },
-        DispatchResult::Error { error } => {
-            TerminalResult { stderr: error.clone(), formatted_output: Some(error), ..TerminalResult::default() }
-        }
-    };
-    Some(End { result, process_id: None })
-}
-
-fn shown(output: String) -> TerminalResult {
-    let output: Box<str> = output.into();
-    TerminalResult { formatted_output: Some(output.clone()), stdout: output, ..TerminalResult::default() }
-}
-
-/// Returns the text of a value that a tool returned.
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Array(entries) => {
-            let texts: Vec<&str> =
-                entries.iter().filter_map(|entry| entry.get("text").and_then(Value::as_str)).collect();
-            Some(texts.join("\n")).filter(|text| !text.is_empty())
-        }
-        other => Some(other.to_string()),
-    }
 }

@@ -10,15 +10,15 @@ use trace_recorder::format::{
     EventPayload, PayloadRef, Requester as EventRequester, ToolKind as EventKind, ToolSummary as EventSummary,
 };
 
-use super::agents::{self, Report};
+use super::agents::{self, Source};
 use super::cells::Cells;
-use super::draft::{Draft, Step, Table, as_json, known_status, push_unique};
+use super::draft::{Draft, Step, Table, known_status, push_unique};
 use super::edges::Edges;
 use super::items::Items;
-use super::shapes::Invocation;
 use super::terminals::{Terminals, observe};
 use crate::diagnostic::Code;
 use crate::ingest::Ingested;
+use crate::ingest::shapes::{Invocation, RuntimeEnd};
 use crate::model::{
     Arena, InferenceIdx, ItemIdx, Producer, Requester, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary,
     Window,
@@ -67,8 +67,8 @@ impl Tools {
             None => (Vec::new(), Vec::new()),
         };
         let payload = event.invocation_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
-        let value = match payload {
-            Some(payload) => draft.payload_value(payload, ingested)?,
+        let invocation = match payload {
+            Some(payload) => as_invocation(draft.readable(payload, ingested)?),
             None => None,
         };
         let call = ToolCall {
@@ -90,7 +90,7 @@ impl Tools {
         if let Some(payload) = payload {
             self.by_invocation.entry(payload).or_default().push(tool);
         }
-        self.states[tool].invocation = value.map(|value| Invocation::read(&value, draft.is_v1()));
+        self.states[tool].invocation = invocation;
         self.follow_invocation(draft, cells, terminals, tool)?;
         if let Requester::CodeCell(cell) = requester {
             cells.nest(draft, cell, tool);
@@ -139,7 +139,7 @@ impl Tools {
     pub(super) fn repoint_invocations(&mut self, draft: &mut Draft, payload: &EventPayload<'_>, ingested: Ingested) {
         let Some(reference) = payload.payload_refs().first() else { return };
         let id = draft.intern(&reference.raw_payload_id);
-        let invocation = as_json(ingested).map(|value| Invocation::read(&value, draft.is_v1()));
+        let invocation = as_invocation(ingested);
         for tool in self.by_invocation.get(&id).into_iter().flatten() {
             self.states[*tool].invocation.clone_from(&invocation);
         }
@@ -277,18 +277,19 @@ impl Tools {
         {
             draft.trace.tools[tool].kind = tool_kind(draft, &kind.0);
         }
-        match draft.trace.tools[tool].kind {
-            ToolKind::ExecCommand | ToolKind::WriteStdin => {
-                let value = draft.payload_value(payload, ingested)?;
-                terminals.begin_from_runtime(draft, tool, payload, value)
-            }
-            ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent => {
-                match draft.payload_value(payload, ingested)? {
-                    Some(value) => agents::tool_began(draft, edges, Report { tool, payload, value: &value }),
-                    None => Ok(()),
-                }
-            }
-            _ => Ok(()),
+        let kind = draft.trace.tools[tool].kind;
+        let is_terminal = matches!(kind, ToolKind::ExecCommand | ToolKind::WriteStdin);
+        if !is_terminal && !matches!(kind, ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent) {
+            return Ok(());
+        }
+        let start = match draft.readable(payload, ingested)? {
+            Ingested::RuntimeStart(start) => Some(start),
+            _ => None,
+        };
+        match start {
+            start if is_terminal => terminals.begin_from_runtime(draft, tool, payload, start),
+            Some(start) => agents::tool_began(draft, edges, Source { tool, payload }, start.agent),
+            None => Ok(()),
         }
     }
 
@@ -310,15 +311,15 @@ impl Tools {
         if is_plain_mcp {
             return Ok(());
         }
-        let mut value = draft.payload_value(payload, ingested)?;
+        let mut end = as_runtime_end(draft.readable(payload, ingested)?);
         if let Some(operation) = draft.trace.tools[tool].operation {
             let status = known_status(event.status);
-            terminals.end(draft, operation, status, Some(payload), value.as_mut())?;
+            terminals.end(draft, operation, status, Some(payload), end.as_deref_mut())?;
         }
-        match value {
-            Some(value) => {
-                let report = Report { tool, payload, value: &value };
-                agents::tool_ended(draft, edges, report, self.states[tool].invocation.as_ref())
+        match end {
+            Some(end) => {
+                let invocation = self.states[tool].invocation.as_ref();
+                agents::tool_ended(draft, edges, Source { tool, payload }, end.agent, invocation)
             }
             None => Ok(()),
         }
@@ -342,11 +343,11 @@ impl Tools {
         if let Some(operation) = call.operation
             && call.runtime_payload_ids.is_empty()
         {
-            let mut value = match payload {
-                Some(payload) => draft.payload_value(payload, ingested)?,
+            let mut end = match payload {
+                Some(payload) => as_runtime_end(draft.readable(payload, ingested)?),
                 None => None,
             };
-            terminals.end(draft, operation, status, payload, value.as_mut())?;
+            terminals.end(draft, operation, status, payload, end.as_deref_mut())?;
         }
         if let Some(payload) = payload {
             edges.carry_result(draft, tool, payload);
@@ -490,5 +491,19 @@ fn tool_summary(draft: &mut Draft, summary: &EventSummary<'_>) -> ToolSummary {
         EventSummary::Unknown(tag) => {
             ToolSummary::Generic { label: draft.intern(tag), input_preview: None, output_preview: None }
         }
+    }
+}
+
+fn as_invocation(ingested: Ingested) -> Option<Invocation> {
+    match ingested {
+        Ingested::Invocation(invocation) => Some(invocation),
+        _ => None,
+    }
+}
+
+fn as_runtime_end(ingested: Ingested) -> Option<Box<RuntimeEnd>> {
+    match ingested {
+        Ingested::RuntimeEnd(end) => Some(end),
+        _ => None,
     }
 }

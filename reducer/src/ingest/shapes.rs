@@ -1,31 +1,37 @@
-//! Forms of the payloads of tools, terminals and agents.
+//! Forms of the payloads of threads, tools, terminals and agents.
 //!
-//! Each is read from a parsed JSON value, so the last value of a repeated key counts, and unknown keys are ignored.
+//! Ingest parses the members that a form has, and reads the form from them. So the last value of a repeated key counts,
+//! unknown keys are ignored, and an object may also be an array of its values, as the peer's decoder accepts it.
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::ingest::PayloadProblem;
+use super::json;
+use super::problem::PayloadProblem;
+use crate::model::TerminalResult;
 
 /// The metadata of a thread, as far as the rules use it.
 #[derive(Debug, Default)]
-pub(super) struct ThreadMetadata {
-    pub(super) agent_path: Option<String>,
-    pub(super) task_name: Option<String>,
-    pub(super) nickname: Option<String>,
-    pub(super) agent_role: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) spawn: Option<SpawnSource>,
+pub(crate) struct ThreadMetadata {
+    pub(crate) agent_path: Option<String>,
+    pub(crate) task_name: Option<String>,
+    pub(crate) nickname: Option<String>,
+    pub(crate) agent_role: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) spawn: Option<SpawnSource>,
+    /// What is wrong with the payload; the other fields have what could be read.
+    pub(crate) problem: Option<PayloadProblem>,
 }
 
 /// Who spawned a thread.
 #[derive(Debug)]
-pub(super) struct SpawnSource {
-    pub(super) parent_thread_id: String,
-    pub(super) agent_path: Option<String>,
-    pub(super) task_name: Option<String>,
-    pub(super) agent_role: Option<String>,
+pub(crate) struct SpawnSource {
+    pub(crate) parent_thread_id: String,
+    pub(crate) agent_path: Option<String>,
+    pub(crate) task_name: Option<String>,
+    pub(crate) agent_role: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -39,8 +45,9 @@ struct TypedMetadata {
 }
 
 impl ThreadMetadata {
-    /// Reads the metadata. If there is a problem, the fields that could be read are returned with it.
-    pub(super) fn read(value: &Value) -> (Self, Option<PayloadProblem>) {
+    pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        let value =
+            &json::select(payload, ["agent_path", "task_name", "nickname", "agent_role", "model", "session_source"])?;
         let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
         let (typed, problem) = match TypedMetadata::deserialize(value) {
             Ok(typed) => (typed, None),
@@ -65,32 +72,48 @@ impl ThreadMetadata {
                 agent_role: text(spawn, "agent_role"),
             })
         });
-        let metadata = Self {
+        Ok(Self {
             agent_path: typed.agent_path,
             task_name: typed.task_name,
             nickname: typed.nickname,
             agent_role: typed.agent_role,
             model: typed.model,
             spawn,
-        };
-        (metadata, problem)
+            problem,
+        })
+    }
+}
+
+/// What the configuration of a resumed session says about its thread.
+#[derive(Debug)]
+pub(crate) struct SessionConfiguration {
+    pub(crate) thread_id: Option<Box<str>>,
+    pub(crate) parent_thread_id: Option<Box<str>>,
+    pub(crate) model: Option<Box<str>>,
+}
+
+impl SessionConfiguration {
+    pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        let value = json::select(payload, ["thread_id", "parent_thread_id", "model"])?;
+        let text = |name: &str| value.get(name).and_then(Value::as_str).map(Into::into);
+        Ok(Self { thread_id: text("thread_id"), parent_thread_id: text("parent_thread_id"), model: text("model") })
     }
 }
 
 /// The invocation of a tool.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Invocation {
-    pub(super) tool_name: Option<Box<str>>,
-    pub(super) tool_namespace: Option<Box<str>>,
-    pub(super) payload_type: Option<Box<str>>,
+pub(crate) struct Invocation {
+    pub(crate) tool_name: Option<Box<str>>,
+    pub(crate) tool_namespace: Option<Box<str>>,
+    pub(crate) payload_type: Option<Box<str>>,
     /// Text of the arguments; `None` if they are not a string.
-    pub(super) arguments: Option<Box<str>>,
+    pub(crate) arguments: Option<Box<str>>,
     /// Whether the payload has the form of a dispatched call.
-    pub(super) is_dispatch: bool,
+    pub(crate) is_dispatch: bool,
 }
 
 impl Invocation {
-    pub(super) fn read(value: &Value, is_v1: bool) -> Self {
+    pub(super) fn read(payload: &[u8], is_v1: bool) -> Result<Self, PayloadProblem> {
         #[derive(Deserialize)]
         struct Dispatch {
             tool_name: Box<str>,
@@ -102,8 +125,9 @@ impl Invocation {
             r#type: Box<str>,
             arguments: Option<Box<str>>,
         }
+        let value = &json::select(payload, ["tool_name", "tool_namespace", "payload"])?;
         let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(Into::into);
-        match Dispatch::deserialize(value) {
+        Ok(match Dispatch::deserialize(value) {
             Ok(Dispatch { tool_name, tool_namespace, payload }) => Self {
                 tool_name: Some(tool_name),
                 is_dispatch: is_v1 || tool_namespace.as_ref().is_none_or(Value::is_string),
@@ -121,42 +145,48 @@ impl Invocation {
                     is_dispatch: false,
                 }
             }
-        }
+        })
     }
 
     /// Returns the string `message` of the arguments; calls that address an agent have it.
-    pub(super) fn message(&self) -> Option<String> {
+    pub(crate) fn message(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Arguments {
             message: String,
         }
         serde_json::from_str(self.arguments.as_deref()?).ok().map(|Arguments { message }| message)
     }
+
+    /// Returns the string `cell_id` of the arguments; calls that wait for a code cell have it.
+    pub(crate) fn cell_id(&self) -> Option<String> {
+        let arguments = json::select(self.arguments.as_deref()?.as_bytes(), ["cell_id"]).ok()?;
+        arguments.get("cell_id")?.as_str().map(str::to_owned)
+    }
 }
 
 /// Arguments of a write to a terminal.
 #[derive(Debug)]
-pub(super) struct StdinArguments {
-    pub(super) process_id: String,
-    pub(super) chars: String,
-    pub(super) yield_time_ms: Option<u64>,
-    pub(super) max_output_tokens: Option<u64>,
+pub(crate) struct StdinArguments {
+    pub(crate) process_id: String,
+    pub(crate) chars: String,
+    pub(crate) yield_time_ms: Option<u64>,
+    pub(crate) max_output_tokens: Option<u64>,
 }
 
 impl StdinArguments {
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Raw {
-            session_id: Value,
+        struct Raw<'a> {
+            #[serde(borrow)]
+            session_id: &'a RawValue,
             #[serde(default)]
             chars: String,
             yield_time_ms: Option<u64>,
             max_output_tokens: Option<u64>,
         }
-        let raw: Raw = serde_json::from_str(text).ok()?;
-        let process_id = match raw.session_id {
+        let raw: Raw<'_> = serde_json::from_str(text).ok()?;
+        let process_id = match json::parse(raw.session_id.get().as_bytes()).ok()? {
             Value::String(text) if !text.is_empty() => text,
-            Value::Number(number) if number.as_str() == "-0" => "0".to_owned(),
             Value::Number(number) => number.to_string(),
             _ => return None,
         };
@@ -169,46 +199,214 @@ impl StdinArguments {
     }
 }
 
-/// Result of a tool call, as it was dispatched.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum DispatchResult {
-    DirectResponse { response_item: Value },
-    CodeModeResponse { value: Value },
-    Error { error: Box<str> },
+/// Report of a tool's runtime when it starts.
+#[derive(Debug)]
+pub(crate) struct RuntimeStart {
+    /// The start of a command, or of a write to a command.
+    pub(crate) command: Option<CommandStart>,
+    /// The report of an older release about another agent.
+    pub(crate) agent: Option<Collaboration>,
 }
 
-/// Result of a terminal operation for a code cell.
-#[derive(Debug, Deserialize)]
-pub(super) struct CodeModeOutput {
-    pub(super) chunk_id: Option<Box<str>>,
-    pub(super) exit_code: Option<i32>,
-    pub(super) original_token_count: Option<u64>,
-    pub(super) output: String,
+impl RuntimeStart {
+    pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        let value = json::select(
+            payload,
+            [
+                "process_id",
+                "command",
+                "cwd",
+                "interaction_input",
+                "call_id",
+                "started_at_ms",
+                "completed_at_ms",
+                "sender_thread_id",
+                "receiver_thread_id",
+                "receiver_agent_nickname",
+                "receiver_agent_role",
+                "prompt",
+            ],
+        )?;
+        let may_have = |name| may_have(&value, name);
+        Ok(Self {
+            command: may_have("command").then(|| CommandStart::deserialize(&value).ok()).flatten(),
+            agent: may_have("sender_thread_id").then(|| Collaboration::read(&value)).flatten(),
+        })
+    }
 }
 
 /// Start of a command, or of a write to a command.
 #[derive(Debug, Deserialize)]
-pub(super) struct ExecBegin {
-    pub(super) process_id: Option<String>,
-    pub(super) command: Vec<Box<str>>,
-    pub(super) cwd: Box<str>,
-    pub(super) interaction_input: Option<Box<str>>,
+pub(crate) struct CommandStart {
+    pub(crate) process_id: Option<String>,
+    pub(crate) command: Vec<Box<str>>,
+    pub(crate) cwd: Box<str>,
+    pub(crate) interaction_input: Option<Box<str>>,
 }
 
-/// End of a command, or of a write to a command.
-#[derive(Debug, Deserialize)]
-pub(super) struct ExecEnd {
-    pub(super) process_id: Option<String>,
-    #[serde(default)]
-    pub(super) aggregated_output: Box<str>,
-    pub(super) exit_code: i32,
+/// Report of a tool's runtime when it ends, or the result of a tool call.
+#[derive(Debug)]
+pub(crate) struct RuntimeEnd {
+    pub(crate) terminal: Option<TerminalEnd>,
+    pub(crate) agent: AgentReport,
+}
+
+/// What the end of a tool's runtime says about another agent.
+#[derive(Debug)]
+pub(crate) enum AgentReport {
+    /// It has the form of today; `None` if it cannot be read.
+    Activity(Option<Activity>),
+    /// It does not have that form. It may have that of an older release.
+    Older {
+        /// The report read as the end of a spawn.
+        spawn: Option<Collaboration>,
+        /// The report read as the end of a message, or of closing an agent.
+        other: Option<Collaboration>,
+    },
+}
+
+impl RuntimeEnd {
+    pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        let value = json::select(
+            payload,
+            [
+                "process_id",
+                "aggregated_output",
+                "exit_code",
+                "type",
+                "response_item",
+                "value",
+                "error",
+                "event_id",
+                "occurred_at_ms",
+                "agent_thread_id",
+                "agent_path",
+                "kind",
+                "model",
+                "reasoning_effort",
+                "call_id",
+                "started_at_ms",
+                "completed_at_ms",
+                "sender_thread_id",
+                "receiver_thread_id",
+                "receiver_agent_nickname",
+                "receiver_agent_role",
+                "prompt",
+                "status",
+                "new_thread_id",
+                "new_agent_nickname",
+                "new_agent_role",
+            ],
+        )?;
+        let agent = if value.get("agent_thread_id").is_some() {
+            AgentReport::Activity(Activity::read(&value))
+        } else if may_have(&value, "sender_thread_id") {
+            AgentReport::Older { spawn: Collaboration::read_spawn_end(&value), other: Collaboration::read_end(&value) }
+        } else {
+            AgentReport::Older { spawn: None, other: None }
+        };
+        Ok(Self { terminal: TerminalEnd::read(&value), agent })
+    }
+}
+
+/// Returns whether a value can be an object with this member. An array of the values of members also can.
+fn may_have(value: &Value, member: &str) -> bool {
+    value.as_object().is_none_or(|object| object.contains_key(member))
+}
+
+/// End of an operation on a terminal.
+#[derive(Debug)]
+pub(crate) struct TerminalEnd {
+    pub(crate) result: TerminalResult,
+    pub(crate) process_id: Option<String>,
+    /// Whether the payload has the form of a tool's result, in which only a write to a terminal can end.
+    pub(crate) is_dispatch: bool,
+}
+
+impl TerminalEnd {
+    fn read(value: &Value) -> Option<Self> {
+        let command = may_have(value, "exit_code").then(|| Self::read_command(value)).flatten();
+        command.or_else(|| may_have(value, "type").then(|| Self::read_dispatch(value)).flatten())
+    }
+
+    /// Reads the end of a command, or of a write to a command.
+    fn read_command(value: &Value) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Raw {
+            process_id: Option<String>,
+            #[serde(default)]
+            aggregated_output: Box<str>,
+            exit_code: i32,
+        }
+        let Raw { process_id, aggregated_output, exit_code } = Raw::deserialize(value).ok()?;
+        let result = TerminalResult {
+            exit_code: Some(exit_code.into()),
+            stdout: aggregated_output,
+            ..TerminalResult::default()
+        };
+        Some(Self { result, process_id, is_dispatch: false })
+    }
+
+    /// Reads the result of a tool call as the end of a write to a terminal.
+    fn read_dispatch(value: &Value) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        enum Raw {
+            DirectResponse { response_item: Value },
+            CodeModeResponse { value: Value },
+            Error { error: Box<str> },
+        }
+        #[derive(Deserialize)]
+        struct CodeModeOutput {
+            chunk_id: Option<Box<str>>,
+            exit_code: Option<i32>,
+            original_token_count: Option<u64>,
+            output: String,
+        }
+        let result = match Raw::deserialize(value).ok()? {
+            Raw::DirectResponse { response_item } => {
+                shown(response_item.get("output").and_then(text_of).unwrap_or_else(|| response_item.to_string()))
+            }
+            Raw::CodeModeResponse { value } => match CodeModeOutput::deserialize(&value) {
+                Ok(output) => TerminalResult {
+                    exit_code: output.exit_code.map(Into::into),
+                    original_token_count: output.original_token_count,
+                    chunk_id: output.chunk_id,
+                    ..shown(output.output)
+                },
+                Err(_) => shown(text_of(&value).unwrap_or_else(|| value.to_string())),
+            },
+            Raw::Error { error } => {
+                TerminalResult { stderr: error.clone(), formatted_output: Some(error), ..TerminalResult::default() }
+            }
+        };
+        Some(Self { result, process_id: None, is_dispatch: true })
+    }
+}
+
+fn shown(output: String) -> TerminalResult {
+    let output: Box<str> = output.into();
+    TerminalResult { formatted_output: Some(output.clone()), stdout: output, ..TerminalResult::default() }
+}
+
+/// Returns the text of a value that a tool returned.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(entries) => {
+            let texts: Vec<&str> =
+                entries.iter().filter_map(|entry| entry.get("text").and_then(Value::as_str)).collect();
+            Some(texts.join("\n")).filter(|text| !text.is_empty())
+        }
+        other => Some(other.to_string()),
+    }
 }
 
 /// What a tool call did to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ActivityKind {
+pub(crate) enum ActivityKind {
     Started,
     Interacted,
     Interrupted,
@@ -217,14 +415,14 @@ pub(super) enum ActivityKind {
 
 /// Report of a tool call about another agent.
 #[derive(Debug)]
-pub(super) struct Activity {
-    pub(super) agent_thread_id: String,
-    pub(super) agent_path: String,
-    pub(super) kind: ActivityKind,
+pub(crate) struct Activity {
+    pub(crate) agent_thread_id: String,
+    pub(crate) agent_path: String,
+    pub(crate) kind: ActivityKind,
 }
 
 impl Activity {
-    pub(super) fn read(value: &Value) -> Option<Self> {
+    fn read(value: &Value) -> Option<Self> {
         #[derive(Deserialize)]
         struct Raw {
             #[serde(rename = "event_id")]
@@ -262,15 +460,16 @@ enum AgentStatus {
 
 /// Report of an older release about a message to an agent, or about closing one.
 #[derive(Debug)]
-pub(super) struct Collaboration {
-    pub(super) sender_thread_id: String,
-    pub(super) receiver_thread_id: Option<String>,
-    pub(super) prompt: Option<String>,
+pub(crate) struct Collaboration {
+    pub(crate) sender_thread_id: String,
+    pub(crate) receiver_thread_id: Option<String>,
+    /// The message; `None` if the payload has none, or if it is no text.
+    pub(crate) prompt: Option<String>,
 }
 
 impl Collaboration {
-    /// Reads the begin of a message to an agent (`with_prompt`) or of closing one.
-    pub(super) fn read_begin(value: &Value, with_prompt: bool) -> Option<Self> {
+    /// Reads the begin of a message to an agent, which has a prompt, or of closing one.
+    fn read(value: &Value) -> Option<Self> {
         #[derive(Deserialize)]
         struct Raw {
             #[serde(rename = "call_id")]
@@ -289,8 +488,7 @@ impl Collaboration {
         }
         let raw = Raw::deserialize(value).ok()?;
         let prompt = match raw.prompt {
-            Some(Value::String(prompt)) if with_prompt => Some(prompt),
-            _ if with_prompt => return None,
+            Some(Value::String(prompt)) => Some(prompt),
             _ => None,
         };
         Some(Self {
@@ -300,14 +498,14 @@ impl Collaboration {
         })
     }
 
-    /// Reads the end of a message to an agent (`with_prompt`) or of closing one.
-    pub(super) fn read_end(value: &Value, with_prompt: bool) -> Option<Self> {
+    /// Reads the end of a message to an agent, or of closing one.
+    fn read_end(value: &Value) -> Option<Self> {
         AgentStatus::deserialize(value.get("status")?).ok()?;
-        Self::read_begin(value, with_prompt)
+        Self::read(value)
     }
 
     /// Reads the end of a spawn.
-    pub(super) fn read_spawn_end(value: &Value) -> Option<Self> {
+    fn read_spawn_end(value: &Value) -> Option<Self> {
         #[derive(Deserialize)]
         struct Raw {
             #[serde(rename = "call_id")]
@@ -340,14 +538,14 @@ impl Collaboration {
 
 /// A message between agents that an older release wrote as JSON in the text of an ordinary message.
 #[derive(Debug)]
-pub(super) struct InterAgentText {
-    pub(super) author: String,
-    pub(super) recipient: String,
-    pub(super) text: String,
+pub(crate) struct InterAgentText {
+    pub(crate) author: String,
+    pub(crate) recipient: String,
+    pub(crate) text: String,
 }
 
 impl InterAgentText {
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         // The order of the fields matters: the peer also accepts an array of their values.
         #[derive(Deserialize)]
         struct Raw {
