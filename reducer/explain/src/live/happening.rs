@@ -139,44 +139,12 @@ impl From<Usage> for Tokens {
     }
 }
 
-/// Returns the beginning of a text.
+/// Returns the beginning of a text, at most [`MAX_TEXT_CHARS`] characters.
 pub(super) fn cut(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(MAX_TEXT_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    trace_text::cut(text.trim(), MAX_TEXT_CHARS).into_owned()
 }
 
-/// Returns the beginning and the end of a command, so that a harmless beginning cannot hide what is run.
+/// Returns the beginning and the end of a command, at most [`MAX_TEXT_CHARS`] characters.
 pub(super) fn both_ends(text: &str) -> String {
-    let text = text.trim();
-    let chars = text.chars().count();
-    if chars <= MAX_TEXT_CHARS {
-        return text.to_owned();
-    }
-    let end_of = |count| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (MAX_TEXT_CHARS / 2, MAX_TEXT_CHARS - MAX_TEXT_CHARS / 2);
-    format!("{}…{}", &text[..end_of(head)], &text[end_of(chars - tail)..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_commands_keep_both_ends() {
-        assert_eq!(both_ends(" ls\n"), "ls");
-        let shown = both_ends(&format!("echo {}; rm -rf é", "a".repeat(20_000)));
-        assert!(shown.starts_with("echo aaa") && shown.ends_with("aaa; rm -rf é") && shown.contains('…'));
-        assert_eq!(shown.chars().count(), MAX_TEXT_CHARS + 1);
-    }
-
-    #[test]
-    fn long_texts_are_cut() {
-        assert_eq!(cut("  short\n"), "short");
-        let long = "é".repeat(MAX_TEXT_CHARS);
-        assert_eq!(cut(&long), long);
-        assert_eq!(cut(&format!("{long}x")).chars().count(), MAX_TEXT_CHARS + 1);
-    }
+    trace_text::cut_middle(text.trim(), MAX_TEXT_CHARS).into_owned()
 }

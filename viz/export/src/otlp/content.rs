@@ -8,8 +8,6 @@ use serde_json::{Value, json};
 use trace_explain::label::tool_name;
 use trace_reducer::model::{ConversationItem, InferenceCall, ItemIdx, ItemKind, Part, ToolCall, ToolIdx, Trace};
 
-use crate::text;
-
 /// Whether content is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Content {
@@ -118,7 +116,7 @@ fn body(item: &ConversationItem) -> String {
         if !body.is_empty() {
             body.push('\n');
         }
-        body.push_str(&text::cut(more, MAX_TEXT_CHARS));
+        body.push_str(&trace_text::cut(more, MAX_TEXT_CHARS));
     }
-    text::cut(&body, MAX_TEXT_CHARS)
+    trace_text::cut(&body, MAX_TEXT_CHARS).into_owned()
 }

@@ -12,6 +12,7 @@
 //! This crate only produces texts. It knows nothing of terminals, colours or sessions.
 
 mod block;
+mod cut;
 mod finding;
 mod line;
 mod look_alike;
@@ -20,6 +21,7 @@ mod path;
 mod scan;
 
 pub use block::{Block, BlockLimits, LeftOut, Row, Span, block};
+pub use cut::{cut, cut_middle};
 pub use finding::{Findings, MAX_NAMED};
 pub use line::{MAX_PREVIEW_BYTES_PER_COLUMN, line, preview, quoted};
 pub use look_alike::look_alike;

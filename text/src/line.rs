@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::cut::ELLIPSIS;
 use crate::oddity::{CARRIAGE_RETURN, LINE_FEED, Oddity, TAB};
 use crate::scan::{Scan, Seen, Usage, scan};
 
@@ -163,7 +164,7 @@ impl Fitting {
     fn cut(mut self) -> String {
         self.text.truncate(self.cut_at);
         self.text.truncate(self.text.trim_end().len());
-        self.text.push('…');
+        self.text.push(ELLIPSIS);
         self.text
     }
 }
