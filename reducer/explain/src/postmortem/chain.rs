@@ -7,11 +7,12 @@ use trace_reducer::model::{
     Anchor, CellIdx, EdgeKind, ItemIdx, OperationIdx, Part, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, TurnIdx,
 };
 
+use super::cause::Cause;
 use super::charges::{Hop, Hops, Way};
 use super::faults::{describe_call, error_message, signal_of};
-use super::finding::{Cause, Finding};
+use super::finding::Finding;
+use super::verdict::{Category, MAX_CHAIN_AGENTS, MAX_RESTS_ON, Outcome, RootCause, Step, Symptom, TurnVerdict};
 use super::words::shortened;
-use super::{Category, MAX_CHAIN_AGENTS, MAX_RESTS_ON, Outcome, RootCause, Step, Symptom, TurnVerdict};
 use crate::causal::is_nested;
 use crate::object::Object;
 use crate::session::Session;

@@ -4,6 +4,7 @@
 //! only stopped together with its turn is no fault.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 use trace_reducer::model::{
@@ -12,11 +13,12 @@ use trace_reducer::model::{
     TurnIdx, Window,
 };
 
+use super::cause::{Cause, Place};
 use super::texts::{
     Reach, exit_code_in, mcp_failure, request_failure, runs_with_limit, says_timed_out, terminal_text, tool_failure,
 };
+use super::verdict::{Category, Confidence};
 use super::words::shortened;
-use super::{Category, Confidence};
 use crate::family::Family;
 use crate::label::tool_name;
 use crate::mail::lost_messages;
@@ -77,28 +79,20 @@ impl Try {
 /// One operation that failed.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
-    pub(super) category: Category,
-    pub(super) object: Object,
-    pub(super) thread: ThreadIdx,
-    pub(super) turn: Option<TurnIdx>,
-    /// The turn in which the failure became known, if that is another turn.
-    pub(super) charged: Option<TurnIdx>,
+    /// What the fault is the cause of, if it was not made good.
+    pub(super) cause: Rc<Cause>,
+    pub(super) operation: Operation,
     /// When it began; for several attempts, the start of the first.
     pub(super) began: Moment,
-    /// When it failed.
-    pub(super) at: Moment,
     tried: Try,
-    pub(super) operation: Operation,
-    pub(super) message: String,
-    pub(super) confidence: Confidence,
-    pub(super) http_status: Option<u16>,
-    pub(super) exit_code: Option<i64>,
-    pub(super) attempts: usize,
-    /// The write that returned the exit code, if another call had started the command.
-    pub(super) told_by: Option<ToolIdx>,
-    /// Earlier attempts, as evidence.
-    pub(super) rests_on: Vec<Object>,
-    pub(super) missing: Vec<String>,
+    /// The turn in which the failure became known, if that is another turn.
+    pub(super) charged: Option<TurnIdx>,
+}
+
+impl Fault {
+    fn new(cause: Cause, operation: Operation, tried: Try) -> Self {
+        Self { cause: Rc::new(cause), operation, began: tried.at, tried, charged: None }
+    }
 }
 
 /// All faults of a session, and the last success of each kind of operation.
@@ -115,13 +109,13 @@ impl Faults {
     /// Returns whether the same kind of operation succeeded in the same thread, in an attempt that began after the
     /// fault.
     pub(super) fn is_made_good(&self, fault: &Fault) -> bool {
-        let success = self.successes.get(&(fault.thread, fault.operation));
-        success.is_some_and(|success| success.is_after(fault.tried, fault.at))
+        let success = self.successes.get(&(fault.cause.thread, fault.operation));
+        success.is_some_and(|success| success.is_after(fault.tried, fault.cause.at))
     }
 
     /// Returns whether a request to a model succeeded in the same turn after the fault.
     pub(super) fn is_answered_within(&self, fault: &Fault, turn: TurnIdx) -> bool {
-        self.answers.get(&turn).is_some_and(|answer| answer.seq > fault.at.seq)
+        self.answers.get(&turn).is_some_and(|answer| answer.seq > fault.cause.at.seq)
     }
 }
 
@@ -147,7 +141,7 @@ pub(super) fn find(session: &Session, family: &Family, errors: &HashMap<Symbol, 
     finder.tools();
     finder.cells();
     finder.messages();
-    finder.list.sort_by_key(|fault| fault.at);
+    finder.list.sort_by_key(|fault| fault.cause.at);
     Faults { list: finder.list, successes: finder.successes, answers: finder.answers }
 }
 
@@ -272,29 +266,17 @@ impl Finder<'_> {
         let text = call.error.as_deref().or_else(|| error.and_then(error_message)).unwrap_or_default();
         let reach = if call.upstream_request_id.is_some() { Reach::Begun } else { Reach::Refused };
         let failure = request_failure(text, error.and_then(|error| error.get("codex_error_info")), reach);
-        let mut missing = Vec::new();
-        if failure.category == Category::Unknown {
-            missing.push("a provider's answer whose meaning is known".to_owned());
+        let at = call.execution.ended.unwrap_or(call.execution.started);
+        let place = Place { object: Object::Inference(*last), thread: call.thread, turn: Some(call.turn), at };
+        let mut cause = failure.cause(place, text);
+        cause.attempts = run.len();
+        cause.rests_on.extend(run[..run.len() - 1].iter().map(|inference| Object::Inference(*inference)));
+        if cause.category == Category::Unknown {
+            cause.missing.push("a provider's answer whose meaning is known".to_owned());
         }
-        self.list.push(Fault {
-            category: failure.category,
-            object: Object::Inference(*last),
-            thread: call.thread,
-            turn: Some(call.turn),
-            charged: None,
-            began: trace.inferences[*first].execution.started,
-            at: call.execution.ended.unwrap_or(call.execution.started),
-            tried: Try { request: 0, at: call.execution.started },
-            operation: Operation::Inference,
-            message: shortened(text),
-            confidence: failure.confidence,
-            http_status: failure.http_status,
-            exit_code: None,
-            attempts: run.len(),
-            told_by: None,
-            rests_on: run[..run.len() - 1].iter().map(|inference| Object::Inference(*inference)).collect(),
-            missing,
-        });
+        let tried = Try { request: 0, at: call.execution.started };
+        let began = trace.inferences[*first].execution.started;
+        self.list.push(Fault { began, ..Fault::new(cause, Operation::Inference, tried) });
     }
 
     fn compactions(&mut self) {
@@ -308,25 +290,11 @@ impl Finder<'_> {
                 ExecutionStatus::Failed => {
                     let text = request.error.as_deref().unwrap_or_default();
                     let failure = request_failure(text, None, Reach::Refused);
-                    self.list.push(Fault {
-                        category: failure.category,
-                        object: Object::CompactionRequest(index),
-                        thread: request.thread,
-                        turn: Some(request.turn),
-                        charged: None,
-                        began: window.started,
-                        at: window.ended.unwrap_or(window.started),
-                        tried: Try { request: 0, at: window.started },
-                        operation: Operation::Compaction,
-                        message: shortened(text),
-                        confidence: failure.confidence,
-                        http_status: failure.http_status,
-                        exit_code: None,
-                        attempts: 1,
-                        told_by: None,
-                        rests_on: Vec::new(),
-                        missing: Vec::new(),
-                    });
+                    let at = window.ended.unwrap_or(window.started);
+                    let object = Object::CompactionRequest(index);
+                    let place = Place { object, thread: request.thread, turn: Some(request.turn), at };
+                    let tried = Try { request: 0, at: window.started };
+                    self.list.push(Fault::new(failure.cause(place, text), Operation::Compaction, tried));
                 }
                 _ => {}
             }
@@ -345,7 +313,7 @@ impl Finder<'_> {
             }
             match self.judge_tool(index, call) {
                 Judged::Success => self.succeeded(call.thread, operation_of(call), self.try_of(call)),
-                Judged::Fault(fault) => self.list.push(*fault),
+                Judged::Fault(fault) => self.list.push(fault),
                 Judged::Neither => {}
             }
         }
@@ -361,27 +329,18 @@ impl Finder<'_> {
         }
     }
 
-    fn fault(&self, index: ToolIdx, call: &ToolCall, category: Category, message: &str) -> Fault {
+    fn cause(index: ToolIdx, call: &ToolCall, category: Category, message: &str) -> Cause {
         let ended = [call.runtime.and_then(|runtime| runtime.ended), call.execution.ended].into_iter().flatten().min();
-        Fault {
-            category,
-            object: Object::Tool(index),
-            thread: call.thread,
-            turn: call.turn,
-            charged: None,
-            began: call.execution.started,
-            at: ended.unwrap_or(call.execution.started),
-            tried: self.try_of(call),
-            operation: operation_of(call),
-            message: shortened(message),
-            confidence: Confidence::High,
-            http_status: None,
-            exit_code: None,
-            attempts: 1,
-            told_by: None,
-            rests_on: Vec::new(),
-            missing: Vec::new(),
-        }
+        let at = ended.unwrap_or(call.execution.started);
+        Cause::new(category, Place { object: Object::Tool(index), thread: call.thread, turn: call.turn, at }, message)
+    }
+
+    fn fault(&self, call: &ToolCall, cause: Cause) -> Fault {
+        Fault::new(cause, operation_of(call), self.try_of(call))
+    }
+
+    fn failed(&self, index: ToolIdx, call: &ToolCall, category: Category, message: &str) -> Judged {
+        Judged::Fault(self.fault(call, Self::cause(index, call, category, message)))
     }
 
     /// Judges a command by its exit code. If the command continues in the background, a later write or the end of its
@@ -491,21 +450,20 @@ impl Finder<'_> {
         };
         let message = if tail.is_empty() { how } else { format!("{how}: {tail}") };
         let category = if limit { Category::ToolTimeout } else { Category::ToolFailed };
-        let mut fault = self.fault(index, call, category, &message);
-        fault.exit_code = Some(exit_code);
+        let mut cause = Self::cause(index, call, category, &message);
+        cause.exit_code = Some(exit_code);
         if limit {
-            fault.confidence = Confidence::Medium;
+            cause.confidence = Confidence::Medium;
         }
         // The failure is known when the command has ended, not when it goes to the background.
-        fault.at = later_end.unwrap_or(fault.at);
-        if let Some(told_by) = told_by {
-            let teller = &trace.tools[told_by];
-            fault.at = teller.execution.ended.unwrap_or(teller.execution.started);
-            fault.rests_on.push(Object::Tool(told_by));
-            fault.told_by = Some(told_by);
-            fault.charged = teller.turn;
+        cause.at = later_end.unwrap_or(cause.at);
+        let teller = told_by.map(|told_by| &trace.tools[told_by]);
+        if let (Some(told_by), Some(teller)) = (told_by, teller) {
+            cause.at = teller.execution.ended.unwrap_or(teller.execution.started);
+            cause.rests_on.push(Object::Tool(told_by));
+            cause.told_by = Some(told_by);
         }
-        Judged::Fault(Box::new(fault))
+        Judged::Fault(Fault { charged: teller.and_then(|teller| teller.turn), ..self.fault(call, cause) })
     }
 
     fn judge_wait(&self, index: ToolIdx, call: &ToolCall) -> Judged {
@@ -524,7 +482,7 @@ impl Finder<'_> {
                 }
                 let waited = ended.unix_ms.saturating_sub(call.execution.started.unix_ms);
                 let message = format!("the wait ran out after {waited} ms");
-                Judged::Fault(Box::new(self.fault(index, call, Category::WaitTimeout, &message)))
+                self.failed(index, call, Category::WaitTimeout, &message)
             }
             Some(false) if call.execution.status == ExecutionStatus::Completed => Judged::Success,
             _ => self.judge_other(index, call),
@@ -545,13 +503,13 @@ impl Finder<'_> {
                 Some(category @ (Category::ToolTimeout | Category::ToolDeclined)) => category,
                 _ => Category::McpError,
             };
-            return Judged::Fault(Box::new(self.fault(index, call, category, text)));
+            return self.failed(index, call, category, text);
         }
         let answer = report.get("Ok");
         let is_error = answer.and_then(|answer| answer.get("isError").or_else(|| answer.get("is_error")));
         if is_error.and_then(Value::as_bool) == Some(true) {
             let text = answer.and_then(|answer| answer.get("content")).map(joined_texts).unwrap_or_default();
-            return Judged::Fault(Box::new(self.fault(index, call, Category::McpError, &text)));
+            return self.failed(index, call, Category::McpError, &text);
         }
         self.judge_other(index, call)
     }
@@ -583,14 +541,13 @@ impl Finder<'_> {
             None if runtime == Some(ExecutionStatus::Cancelled) => Category::ToolDeclined,
             None => of_kind,
         };
-        let mut fault = self.fault(index, call, category, told);
+        let mut cause = Self::cause(index, call, category, told);
         if text.is_none() {
-            fault.missing.push("the result of the call".to_owned());
-            fault.confidence = Confidence::Medium;
+            cause = cause.lacks(Confidence::Medium, "the result of the call");
         } else if category == Category::ToolTimeout {
-            fault.confidence = Confidence::Medium;
+            cause.confidence = Confidence::Medium;
         }
-        Judged::Fault(Box::new(fault))
+        Judged::Fault(self.fault(call, cause))
     }
 
     fn cells(&mut self) {
@@ -605,29 +562,14 @@ impl Finder<'_> {
                     let payload = cell.result_payload_id.or(cell.initial_response_payload_id);
                     let value = payload.and_then(|id| short_payload(self.session, id));
                     let text = value.as_ref().and_then(cell_error);
-                    let mut missing = Vec::new();
+                    let at = window.ended.unwrap_or(window.started);
+                    let place = Place { object: Object::Cell(index), thread: cell.thread, turn: Some(cell.turn), at };
+                    let message = text.as_deref().unwrap_or("the code threw");
+                    let mut cause = Cause::new(Category::CodeCellFailed, place, message);
                     if text.is_none() {
-                        missing.push("the result of the code cell".to_owned());
+                        cause.missing.push("the result of the code cell".to_owned());
                     }
-                    self.list.push(Fault {
-                        category: Category::CodeCellFailed,
-                        object: Object::Cell(index),
-                        thread: cell.thread,
-                        turn: Some(cell.turn),
-                        charged: None,
-                        began: window.started,
-                        at: window.ended.unwrap_or(window.started),
-                        tried: self.try_of_cell(cell),
-                        operation: Operation::Cell,
-                        message: shortened(text.as_deref().unwrap_or("the code threw")),
-                        confidence: Confidence::High,
-                        http_status: None,
-                        exit_code: None,
-                        attempts: 1,
-                        told_by: None,
-                        rests_on: Vec::new(),
-                        missing,
-                    });
+                    self.list.push(Fault::new(cause, Operation::Cell, self.try_of_cell(cell)));
                 }
                 _ => {}
             }
@@ -657,13 +599,13 @@ impl Finder<'_> {
                 _ => "the message",
             };
             let message = format!("{what} to {} never arrived: {}", trace.text(name), lost.text);
-            let mut fault = self.fault(tool, call, Category::MessageUndelivered, &message);
-            fault.operation = Operation::Message(lost.target_thread_id);
+            let mut cause = Self::cause(tool, call, Category::MessageUndelivered, &message);
             if !trace.recording_complete {
-                fault.confidence = Confidence::Medium;
-                fault.missing.push("the end of the recording, in which the message may still have arrived".to_owned());
+                let missing = "the end of the recording, in which the message may still have arrived";
+                cause = cause.lacks(Confidence::Medium, missing);
             }
-            self.list.push(fault);
+            let operation = Operation::Message(lost.target_thread_id);
+            self.list.push(Fault { operation, ..self.fault(call, cause) });
         }
     }
 }
@@ -672,7 +614,7 @@ impl Finder<'_> {
 enum Judged {
     /// It succeeded.
     Success,
-    Fault(Box<Fault>),
+    Fault(Fault),
     /// It neither failed nor succeeded, for example because it was stopped.
     Neither,
 }

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use serde_json::Value;
 use trace_reducer::model::{ExecutionStatus, Moment, SchemaVersion, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
 
+use super::cause::{Cause, Place};
 use super::chain::{self, Teller};
 use super::charges::{Charge, HopIdx, Hops, Way, charges};
 use super::faults::{self, Fault, Faults, Operation, error_message, short_payload};
-use super::finding::{Cause, Finding};
+use super::finding::Finding;
 use super::stops::Stops;
 use super::texts::{Reach, request_failure};
-use super::words::shortened;
-use super::{Category, Confidence, MAX_OTHER_CAUSES, Outcome, Postmortem};
+use super::verdict::{Category, Confidence, MAX_OTHER_CAUSES, Outcome, Postmortem};
 use crate::family::Family;
 use crate::object::Object;
 use crate::session::Session;
@@ -111,8 +111,8 @@ struct Judge<'s> {
 impl Judge<'_> {
     /// Returns the turn of a fault. A call that names no turn belongs to the turn that its thread was in.
     fn turn_of(&self, fault: &Fault) -> Option<TurnIdx> {
-        fault.charged.or(fault.turn).or_else(|| {
-            let turns = self.family.turns(fault.thread);
+        fault.charged.or(fault.cause.turn).or_else(|| {
+            let turns = self.family.turns(fault.cause.thread);
             let until = turns.partition_point(|turn| self.trace.turns[*turn].execution.started < fault.began);
             until.checked_sub(1).map(|last| turns[last])
         })
@@ -189,7 +189,7 @@ impl Judge<'_> {
             return risen(Outcome::Recovered, charged, lost);
         }
         match own.last() {
-            Some(fault) => own_finding(Outcome::Recovered, Rc::new(Cause::of_fault(fault)), lost),
+            Some(fault) => own_finding(Outcome::Recovered, Rc::clone(&fault.cause), lost),
             None => Finding { outcome: Outcome::Ok, cause: None, others: Vec::new(), hop: None, lost },
         }
     }
@@ -204,7 +204,7 @@ impl Judge<'_> {
             }
         }
         let open = own.iter().filter(|fault| !self.faults.is_made_good(fault) && !self.is_explained(fault));
-        causes.extend(open.map(|fault| Rc::new(Cause::of_fault(fault))));
+        causes.extend(open.map(|fault| Rc::clone(&fault.cause)));
         causes
     }
 
@@ -223,12 +223,12 @@ impl Judge<'_> {
 
     /// Returns whether a wait ran out because all agents that it waited for never finished.
     fn is_explained(&self, fault: &Fault) -> bool {
-        fault.category == Category::WaitTimeout && self.never_finished(fault).is_some()
+        fault.cause.category == Category::WaitTimeout && self.never_finished(fault).is_some()
     }
 
     /// Returns the first of the turns that a wait waited for, if all of them were cut off; `None` otherwise.
     fn never_finished(&self, fault: &Fault) -> Option<TurnIdx> {
-        let awaited = self.family.at_work(fault.thread, fault.at.seq);
+        let awaited = self.family.at_work(fault.cause.thread, fault.cause.at.seq);
         let is_cut_off = |turn: &TurnIdx| {
             let cause = self.findings.get(turn).and_then(|finding| finding.cause.as_ref());
             cause.is_some_and(|cause| cause.category == Category::AgentNeverFinished)
@@ -239,10 +239,10 @@ impl Judge<'_> {
     /// Charges a turn whose wait ran out with the agent that never finished, if another turn gave that agent its work.
     fn explain_waits(&mut self, index: TurnIdx) {
         let waits: Vec<&Fault> = (self.by_turn.get(&index).into_iter().flatten().copied())
-            .filter(|fault| fault.category == Category::WaitTimeout && !self.faults.is_made_good(fault))
+            .filter(|fault| fault.cause.category == Category::WaitTimeout && !self.faults.is_made_good(fault))
             .collect();
         for fault in waits {
-            let (Some(turn), Object::Tool(tool)) = (self.never_finished(fault), fault.object) else { continue };
+            let (Some(turn), Object::Tool(tool)) = (self.never_finished(fault), fault.cause.object) else { continue };
             let charged = self.charged.get(&index).map_or(&[][..], |charged| charged);
             if charged.iter().any(|charged| charged.descent.turn == Some(turn)) {
                 continue;
@@ -270,7 +270,7 @@ impl Judge<'_> {
                 && !self.faults.is_answered_within(fault, index)
         });
         if let Some(fault) = request {
-            return own_finding(Outcome::Failed, Rc::new(Cause::of_fault(fault)), lost);
+            return own_finding(Outcome::Failed, Rc::clone(&fault.cause), lost);
         }
         let told = self.told_failure(index);
         if let Some(cause) = told.as_ref().filter(|cause| cause.confidence > Confidence::Low) {
@@ -280,9 +280,8 @@ impl Judge<'_> {
             return risen(Outcome::Failed, charged, lost);
         }
         if let Some(fault) = own.iter().rev().find(|fault| !self.faults.is_made_good(fault)) {
-            let mut cause = Cause::of_fault(fault);
-            cause.confidence = Confidence::Low;
-            cause.missing.push("what ended the turn; the last thing that failed in it stands in".to_owned());
+            let missing = "what ended the turn; the last thing that failed in it stands in";
+            let cause = Cause::clone(&fault.cause).lacks(Confidence::Low, missing);
             return own_finding(Outcome::Failed, Rc::new(cause), lost);
         }
         let mut cause =
@@ -309,21 +308,10 @@ impl Judge<'_> {
 
     fn of_turn(&self, index: TurnIdx, category: Category, message: &str) -> Cause {
         let turn = &self.trace.turns[index];
-        Cause {
-            category,
-            object: Object::Turn(index),
-            thread: turn.thread,
-            turn: Some(index),
-            at: turn.execution.ended.unwrap_or(turn.execution.started),
-            message: shortened(message),
-            confidence: Confidence::Low,
-            http_status: None,
-            exit_code: None,
-            attempts: 1,
-            told_by: None,
-            rests_on: Vec::new(),
-            missing: vec!["the failed request or call that ended the turn".to_owned()],
-        }
+        let at = turn.execution.ended.unwrap_or(turn.execution.started);
+        let place = Place { object: Object::Turn(index), thread: turn.thread, turn: Some(index), at };
+        let missing = "the failed request or call that ended the turn";
+        Cause::new(category, place, message).lacks(Confidence::Low, missing)
     }
 
     fn cut_off(&self, index: TurnIdx, own: &[&Fault], charged: &[Charged]) -> Finding {
@@ -335,10 +323,8 @@ impl Judge<'_> {
             _ if has_end => Outcome::Cancelled,
             _ => Outcome::Unfinished,
         };
-        let thread = self.trace.turns[index].thread;
-        let cause = Cause::of_stop(stop, thread, index);
-        let lost = self.lost_by(&cause);
-        self.with_others(own_finding(outcome, Rc::new(cause), lost), own, &standing(charged))
+        let lost = self.lost_by(&stop);
+        self.with_others(own_finding(outcome, Rc::new(stop), lost), own, &standing(charged))
     }
 
     /// Passes a failure of a child up to the turn that gave the child its work.
@@ -401,25 +387,12 @@ impl Judge<'_> {
         if thread.implied || self.stops.is_closed(child) {
             return None;
         }
-        let (category, missing) = if self.trace.run_end_after(thread.execution.started.seq).is_some() {
-            (Category::AgentNeverFinished, Vec::new())
+        let place = Place { object: Object::Thread(child), thread: child, turn: None, at: self.session.end() };
+        let cause = |category| Cause::new(category, place, "the agent was started and has no turn");
+        let cause = if self.trace.run_end_after(thread.execution.started.seq).is_some() {
+            Cause { confidence: Confidence::Medium, ..cause(Category::AgentNeverFinished) }
         } else {
-            (Category::RecordingTruncated, vec!["everything after the last event".to_owned()])
-        };
-        let cause = Cause {
-            category,
-            object: Object::Thread(child),
-            thread: child,
-            turn: None,
-            at: self.session.end(),
-            message: "the agent was started and has no turn".to_owned(),
-            confidence: Confidence::Medium,
-            http_status: None,
-            exit_code: None,
-            attempts: 1,
-            told_by: None,
-            rests_on: Vec::new(),
-            missing,
+            cause(Category::RecordingTruncated).lacks(Confidence::Medium, "everything after the last event")
         };
         Some(Descent { child, turn: None, cause: Rc::new(cause), below: None, fate: Fate::Stands })
     }
@@ -509,5 +482,5 @@ fn risen(outcome: Outcome, charged: &Charged, lost: Vec<(i64, i64)>) -> Finding 
 }
 
 fn lost_span(fault: &Fault) -> (i64, i64) {
-    (fault.began.unix_ms, fault.at.unix_ms)
+    (fault.began.unix_ms, fault.cause.at.unix_ms)
 }

@@ -13,24 +13,12 @@ use trace_reducer::model::{
     ToolKind, Trace, TurnIdx,
 };
 
-use super::{Category, Confidence};
+use super::cause::{Cause, Place};
+use super::verdict::{Category, Confidence};
 use crate::family::Family;
 use crate::mail::interruptions;
 use crate::object::Object;
 use crate::session::Session;
-
-/// Why a turn was cut off.
-#[derive(Debug, Clone)]
-pub(super) struct Stop {
-    pub(super) category: Category,
-    pub(super) object: Object,
-    pub(super) at: Moment,
-    pub(super) message: String,
-    pub(super) confidence: Confidence,
-    /// Evidence: the call that closed the agent, and what was running.
-    pub(super) rests_on: Vec<Object>,
-    pub(super) missing: Vec<String>,
-}
 
 /// A call that ended a turn of another thread.
 #[derive(Debug, Clone, Copy)]
@@ -121,51 +109,31 @@ impl<'s> Stops<'s> {
     }
 
     /// Returns what cut off a turn that neither completed nor failed.
-    pub(super) fn of(&self, index: TurnIdx) -> Stop {
+    pub(super) fn of(&self, index: TurnIdx) -> Cause {
         match self.session.trace().turns[index].execution.ended {
             None => self.without_end(index),
             Some(ended) => self.with_end(index, ended),
         }
     }
 
-    fn with_end(&self, index: TurnIdx, ended: Moment) -> Stop {
+    fn with_end(&self, index: TurnIdx, ended: Moment) -> Cause {
         let trace = self.session.trace();
         let turn = &trace.turns[index];
         let under_way = self.under_way(index, ended);
-        let object = under_way.unwrap_or(Object::Turn(index));
+        let stop = |category, message: &str| Cause::new(category, self.place(index, under_way, ended), message);
         if let Some(closer) = self.closer(index, ended) {
             let by = self.session.agent_path(trace.tools[closer].thread);
-            return Stop {
-                category: Category::InterruptedByAgent,
-                object,
-                at: ended,
-                message: format!("{by} stopped the agent"),
-                confidence: Confidence::High,
-                rests_on: vec![Object::Tool(closer)],
-                missing: Vec::new(),
-            };
+            let mut stop = stop(Category::InterruptedByAgent, &format!("{by} stopped the agent"));
+            stop.rests_on.push(Object::Tool(closer));
+            return stop;
         }
         if self.is_over(index, ended) {
-            return Stop {
-                category: Category::AgentNeverFinished,
-                object,
-                at: ended,
-                message: "the session ended while the agent was still at work".to_owned(),
-                confidence: Confidence::High,
-                rests_on: Vec::new(),
-                missing: Vec::new(),
-            };
+            return stop(Category::AgentNeverFinished, "the session ended while the agent was still at work");
         }
         if self.is_left_alone(turn.thread, ended) {
-            return Stop {
-                category: Category::AgentNeverFinished,
-                object,
-                at: ended,
-                message: "the session was over for its user while the agent was still at work".to_owned(),
-                confidence: Confidence::Medium,
-                rests_on: Vec::new(),
-                missing: vec!["the end of the session, which recordings of schema 1 do not tell".to_owned()],
-            };
+            let message = "the session was over for its user while the agent was still at work";
+            let missing = "the end of the session, which recordings of schema 1 do not tell";
+            return stop(Category::AgentNeverFinished, message).lacks(Confidence::Medium, missing);
         }
         // If an approval is answered with a stop, the command has never started.
         let asked = under_way.and_then(|object| match object {
@@ -176,55 +144,36 @@ impl<'s> Stops<'s> {
         let thread_id = trace.threads[turn.thread].id;
         let may_be_asked = self.asks_user.get(&thread_id).copied().unwrap_or(false);
         if asked.is_some_and(|call| needs_approval(call.kind)) && may_be_asked {
-            return Stop {
-                category: Category::InterruptedByUser,
-                object,
-                at: ended,
-                message: "the user stopped the turn, most likely when asked to approve this call".to_owned(),
-                confidence: Confidence::Medium,
-                rests_on: Vec::new(),
-                missing: vec!["the request for approval and its answer, which are not recorded".to_owned()],
-            };
+            let message = "the user stopped the turn, most likely when asked to approve this call";
+            let missing = "the request for approval and its answer, which are not recorded";
+            return stop(Category::InterruptedByUser, message).lacks(Confidence::Medium, missing);
         }
-        Stop {
-            category: Category::InterruptedByUser,
-            object,
-            at: ended,
-            message: "the user stopped the turn".to_owned(),
-            confidence: if trace.recording_complete { Confidence::High } else { Confidence::Medium },
-            rests_on: Vec::new(),
-            missing: Vec::new(),
-        }
+        let confidence = if trace.recording_complete { Confidence::High } else { Confidence::Medium };
+        Cause { confidence, ..stop(Category::InterruptedByUser, "the user stopped the turn") }
     }
 
-    fn without_end(&self, index: TurnIdx) -> Stop {
+    fn without_end(&self, index: TurnIdx) -> Cause {
         let trace = self.session.trace();
-        let turn = &trace.turns[index];
         let end = self.session.end();
-        let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
+        let place = self.place(index, self.under_way(index, end), end);
         let run_end = self.run_end(index);
-        if run_end.is_some() && self.family.birth(turn.thread).is_some() {
-            return Stop {
-                category: Category::AgentNeverFinished,
-                object,
-                at: end,
-                message: "the session ended while the agent was still at work".to_owned(),
-                confidence: if trace.recording_complete { Confidence::High } else { Confidence::Medium },
-                rests_on: Vec::new(),
-                missing: Vec::new(),
-            };
+        if run_end.is_some() && self.family.birth(place.thread).is_some() {
+            let message = "the session ended while the agent was still at work";
+            let confidence = if trace.recording_complete { Confidence::High } else { Confidence::Medium };
+            return Cause { confidence, ..Cause::new(Category::AgentNeverFinished, place, message) };
         }
         let codes = || self.session.diagnostics().iter().map(|diagnostic| diagnostic.code);
         let is_torn = codes().any(|code| matches!(code, Code::TornTail | Code::RecordingStopped | Code::RecordingGap));
-        Stop {
-            category: Category::RecordingTruncated,
-            object,
-            at: end,
-            message: format!("the recording ends at event {} and the turn goes on", end.seq),
-            confidence: if is_torn || run_end.is_some() { Confidence::High } else { Confidence::Medium },
-            rests_on: Vec::new(),
-            missing: vec!["everything after the last event: the session died, or still runs".to_owned()],
-        }
+        let confidence = if is_torn || run_end.is_some() { Confidence::High } else { Confidence::Medium };
+        let message = format!("the recording ends at event {} and the turn goes on", end.seq);
+        let missing = "everything after the last event: the session died, or still runs";
+        Cause::new(Category::RecordingTruncated, place, &message).lacks(confidence, missing)
+    }
+
+    /// Returns the place of a stop: what was running in the turn, or the turn itself.
+    fn place(&self, index: TurnIdx, under_way: Option<Object>, at: Moment) -> Place {
+        let thread = self.session.trace().turns[index].thread;
+        Place { object: under_way.unwrap_or(Object::Turn(index)), thread, turn: Some(index), at }
     }
 
     /// Returns the call that closed the agent, or an agent above it, while the turn ran.

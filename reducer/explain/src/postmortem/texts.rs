@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use super::{Category, Confidence};
+use super::cause::{Cause, Place};
+use super::verdict::{Category, Confidence};
 
 /// Classification of a failed request to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,14 @@ pub(super) struct ProviderFailure {
     pub(super) category: Category,
     pub(super) http_status: Option<u16>,
     pub(super) confidence: Confidence,
+}
+
+impl ProviderFailure {
+    /// Returns the cause of a request that failed with this text.
+    pub(super) fn cause(&self, place: Place, text: &str) -> Cause {
+        let Self { category, http_status, confidence } = *self;
+        Cause { http_status, confidence, ..Cause::new(category, place, text) }
+    }
 }
 
 /// Beginning of the error text of an incomplete response, whether it was cut off or reports the failure itself.

@@ -2,7 +2,7 @@
 
 use trace_text::Usage;
 
-use super::MAX_TEXT_CHARS;
+use super::verdict::MAX_TEXT_CHARS;
 
 /// Returns the beginning of a text as one line of at most [`MAX_TEXT_CHARS`] columns without control characters.
 pub(super) fn shortened(text: &str) -> String {
