@@ -1,8 +1,9 @@
-//! Reads the `use` lines of all packages and fails if files of a package import each other in a circle.
+//! Reads the `use` lines and the paths in the code of all packages, and fails if files of a package import each other in a
+//! circle.
 //!
-//! Files in a circle cannot be read, moved or tested without each other. An import of a re-exported name counts as an
-//! import of the file that defines the name, and a re-export itself does not count. Test code, and paths that are
-//! written in full in code, are ignored.
+//! Files in a circle cannot be read, moved or tested without each other. A path in code, such as `crate::a::f()` or
+//! `child::f()`, counts as an import. An import of a re-exported name counts as an import of the file that defines the
+//! name, and a re-export itself does not count. Test code is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,7 @@ const PACKAGES: [&str; 15] = [
     "viz/src",
     "viz/export/src",
     "viz/serve/src",
-    "viz/text/src",
+    "text/src",
     "server/src",
     "server/protocol/src",
     "server/runtime/src",
@@ -59,7 +60,7 @@ impl Package {
         let texts: Vec<(Module, String)> = package
             .files
             .iter()
-            .map(|(module, path)| (module.clone(), without_tests(&fs::read_to_string(path).expect("it can be read"))))
+            .map(|(module, path)| (module.clone(), code(&fs::read_to_string(path).expect("it can be read"))))
             .collect();
         for (module, text) in texts {
             let imports = imports(&text, &module, |path| package.files.contains_key(path));
@@ -116,16 +117,109 @@ impl Package {
     }
 }
 
-/// Removes everything from the test module on, which is the last item of a file.
-fn without_tests(text: &str) -> String {
-    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    text[..end].to_owned()
+/// Returns the code of a file without comments, texts and tests.
+fn code(text: &str) -> String {
+    without_tests(&without_texts(text))
+}
+
+/// Removes comments, and the contents of string and character literals.
+fn without_texts(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_in_name = code.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let length = match first {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            'r' if !is_in_name && rest[1..].trim_start_matches('#').starts_with('"') => {
+                let marks = rest[1..].len() - rest[1..].trim_start_matches('#').len();
+                let end = format!("\"{}", "#".repeat(marks));
+                let start = marks + 2;
+                rest[start..].find(&end).map_or(rest.len(), |at| start + at + end.len())
+            }
+            '"' => closing_quote(rest, '"'),
+            // A lifetime is no literal.
+            '\'' if rest.starts_with("'\\") || rest.chars().nth(2) == Some('\'') => closing_quote(rest, '\''),
+            _ => {
+                code.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+        };
+        if first != '/' {
+            code.push_str("\"\"");
+        }
+        rest = &rest[length..];
+    }
+    code
+}
+
+/// Returns the length of a literal that begins with this quote.
+fn closing_quote(text: &str, quote: char) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == quote {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// Removes the items that are compiled for tests only.
+fn without_tests(code: &str) -> String {
+    const MARK: &str = "#[cfg(test)]";
+    let mut kept = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(at) = rest.find(MARK) {
+        kept.push_str(&rest[..at]);
+        rest = &rest[at + MARK.len()..];
+        let mut depth = 0;
+        let end = rest.find(|c| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && matches!(c, ';' | '}')
+        });
+        rest = end.map_or("", |end| &rest[end + 1..]);
+    }
+    kept + rest
+}
+
+/// Lists the paths in code, such as `crate::a::b` or `child::b`.
+fn paths_in_code(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = code;
+    let mut follows_path = false;
+    while let Some(start) = rest.find(is_in_name) {
+        follows_path |= rest[..start].ends_with(['.', '$']) || rest[..start].ends_with("::");
+        rest = &rest[start..];
+        let mut path = Vec::new();
+        loop {
+            let end = rest.find(|c| !is_in_name(c)).unwrap_or(rest.len());
+            path.push(rest[..end].to_owned());
+            rest = &rest[end..];
+            match rest.strip_prefix("::").filter(|rest| rest.starts_with(is_in_name)) {
+                Some(next) => rest = next,
+                None => break,
+            }
+        }
+        if path.len() > 1 && !follows_path {
+            paths.push(path);
+        }
+        follows_path = false;
+    }
+    paths
 }
 
 /// Reads the imports of a file that begin in the package itself.
 fn imports(text: &str, module: &[String], is_module: impl Fn(&[String]) -> bool) -> Vec<Import> {
     let mut found = Vec::new();
-    let mut is_for_tests = false;
+    let mut code = String::new();
     let mut rest = text;
     while let Some(line_end) = rest.find('\n') {
         let line = &rest[..line_end];
@@ -137,21 +231,23 @@ fn imports(text: &str, module: &[String], is_module: impl Fn(&[String]) -> bool)
             && let Some(end) = rest.find(';')
         {
             let start = line.len() - begin.len();
-            if !is_for_tests {
-                let mut paths = Vec::new();
-                expand(&rest[start..end], &[], &mut paths);
-                for (path, alias) in paths {
-                    if let Some(path) = from_root(&path, module, &is_module) {
-                        found.push(Import { path, alias, is_reexport });
-                    }
+            let mut paths = Vec::new();
+            expand(&rest[start..end], &[], &mut paths);
+            for (path, alias) in paths {
+                if let Some(path) = from_root(&path, module, &is_module) {
+                    found.push(Import { path, alias, is_reexport });
                 }
             }
             rest = rest[end + 1..].trim_start_matches('\n');
-            is_for_tests = false;
             continue;
         }
-        is_for_tests = line == "#[cfg(test)]";
+        code.push_str(&rest[..=line_end]);
         rest = &rest[line_end + 1..];
+    }
+    for path in paths_in_code(&code) {
+        if let Some(path) = from_root(&path, module, &is_module) {
+            found.push(Import { alias: path.last().cloned().unwrap_or_default(), path, is_reexport: false });
+        }
     }
     found
 }
@@ -262,4 +358,23 @@ fn a_circle_is_found_through_a_reexport() {
     assert_eq!(names, ["a.rs", "c.rs"]);
     write("a.rs", "#[cfg(test)]\nuse crate::b::Name;\n");
     assert!(Package::read(folder.path()).circles().is_empty());
+}
+
+#[test]
+fn a_circle_is_found_through_paths_in_code() {
+    let text = r##"
+use std::fmt;
+/// Not [`crate::comment::a`].
+fn f<'a>(x: &'a str) -> crate::one::Type {
+    let c = ('"', '\'', "crate::text::b", r#"crate::"raw"::c"#); // crate::comment::d
+    x.child::<u8>(); child::call(super::two::g(), other::h); Vec::<crate::three::T>::new()
+}
+#[cfg(test)]
+fn only_in_tests() { crate::tests::t(); }
+fn last() { self::four::x }
+"##;
+    let is_module = |path: &[String]| path.last().is_some_and(|name| name == "child");
+    let found = imports(&code(text), &["a".to_owned()], is_module);
+    let paths: Vec<_> = found.iter().map(|import| import.path.join("::")).collect();
+    assert_eq!(paths, ["one::Type", "a::child::call", "two::g", "three::T", "a::four::x"]);
 }

@@ -6,8 +6,8 @@ mod build;
 
 use serde::Serialize;
 use serde_json::Value;
+use trace_explain::Object;
 use trace_explain::object::TYPE_NAMES;
-use trace_explain::{Object, Session};
 use trace_recorder::format::ImportNote;
 use trace_reducer::model::{
     CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx, PayloadIdx,
@@ -61,11 +61,6 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Makes the structure of a session. `name` is the name that the page displays.
-    pub fn new(session: &Session, name: &str) -> Self {
-        build::build(session, name)
-    }
-
     /// Returns the name that the page displays.
     pub fn name(&self) -> &str {
         &self.session.name
@@ -204,6 +199,8 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
+    use trace_explain::Session;
+
     use super::*;
 
     fn sample() -> (tempfile::TempDir, Session) {

@@ -12,33 +12,36 @@ use crate::object::Object;
 use crate::session::Session;
 use crate::sightings::Sightings;
 
-pub(super) fn build(session: &Session) -> CausalGraph {
-    let trace = session.trace();
-    let objects = trace.threads.len()
-        + trace.turns.len()
-        + trace.items.len()
-        + trace.inferences.len()
-        + trace.cells.len()
-        + trace.tools.len()
-        + trace.operations.len()
-        + trace.compactions.len()
-        + trace.compaction_requests.len();
-    let mut builder = Builder {
-        session,
-        trace,
-        graph: DiGraph::with_capacity(objects, objects * 2),
-        nodes: HashMap::with_capacity(objects),
-        linked: HashSet::new(),
-    };
-    builder.nodes();
-    builder.containment();
-    builder.requests();
-    builder.items();
-    let family = Family::new(trace);
-    builder.agents(&family);
-    builder.interruptions(&family);
-    builder.waits(&family);
-    CausalGraph { graph: builder.graph, nodes: builder.nodes }
+impl CausalGraph {
+    /// Builds the causal graph of a session.
+    pub fn new(session: &Session) -> Self {
+        let trace = session.trace();
+        let objects = trace.threads.len()
+            + trace.turns.len()
+            + trace.items.len()
+            + trace.inferences.len()
+            + trace.cells.len()
+            + trace.tools.len()
+            + trace.operations.len()
+            + trace.compactions.len()
+            + trace.compaction_requests.len();
+        let mut builder = Builder {
+            session,
+            trace,
+            graph: DiGraph::with_capacity(objects, objects * 2),
+            nodes: HashMap::with_capacity(objects),
+            linked: HashSet::new(),
+        };
+        builder.nodes();
+        builder.containment();
+        builder.requests();
+        builder.items();
+        let family = Family::new(trace);
+        builder.agents(&family);
+        builder.interruptions(&family);
+        builder.waits(&family);
+        Self { graph: builder.graph, nodes: builder.nodes }
+    }
 }
 
 struct Builder<'s> {

@@ -35,7 +35,6 @@ use serde::Serialize;
 use trace_reducer::model::{CellIdx, Moment, ToolIdx, Trace};
 
 use crate::object::Object;
-use crate::session::Session;
 
 /// How one object follows from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -106,11 +105,6 @@ pub struct CausalGraph {
 }
 
 impl CausalGraph {
-    /// Builds the causal graph of a session.
-    pub fn new(session: &Session) -> Self {
-        build::build(session)
-    }
-
     /// Returns the graph itself, for callers that walk it with petgraph.
     pub fn graph(&self) -> &DiGraph<Object, Link> {
         &self.graph

@@ -52,79 +52,82 @@ const RELATIONS: [Relation; 10] = [
     Relation::ReplacedBy,
 ];
 
-pub(super) fn build(session: &Session, name: &str) -> Structure {
-    let trace = session.trace();
-    let clock = Clock::new(trace);
-    let family = Family::new(trace);
-    let activities = Activities::new(trace, &clock);
-    let costs = Costs::with(trace, None, &clock, &family);
-    let verdicts = postmortem(session).turns;
-    let mut builder = Builder {
-        session,
-        trace,
-        clock,
-        family,
-        activities,
-        numbers: Numbers::new(trace),
-        strings: Strings::new(),
-        threads_by_id: trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect(),
-        turns_by_id: trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect(),
-        places_of_turns: vec![0; trace.turns.len()],
-    };
-    for thread in builder.family.order() {
-        for (place, turn) in builder.family.turns(*thread).iter().enumerate() {
-            builder.places_of_turns[turn.index()] = place + 1;
+impl Structure {
+    /// Makes the structure of a session. `name` is the name that the page displays.
+    pub fn new(session: &Session, name: &str) -> Self {
+        let trace = session.trace();
+        let clock = Clock::new(trace);
+        let family = Family::new(trace);
+        let activities = Activities::new(trace, &clock);
+        let costs = Costs::with(trace, None, &clock, &family);
+        let verdicts = postmortem(session).turns;
+        let mut builder = Builder {
+            session,
+            trace,
+            clock,
+            family,
+            activities,
+            numbers: Numbers::new(trace),
+            strings: Strings::new(),
+            threads_by_id: trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect(),
+            turns_by_id: trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect(),
+            places_of_turns: vec![0; trace.turns.len()],
+        };
+        for thread in builder.family.order() {
+            for (place, turn) in builder.family.turns(*thread).iter().enumerate() {
+                builder.places_of_turns[turn.index()] = place + 1;
+            }
         }
-    }
-    let objects = builder.objects();
-    let threads = builder.threads(&costs);
-    let turns = builder.turns(&verdicts);
-    let sightings = Sightings::new(trace).counts();
-    let items = builder.items(&sightings);
-    let inferences = builder.inferences();
-    let tools = builder.tools();
-    let edges = builder.edges();
-    let lost = builder.lost();
-    let (bars, lanes) = builder.bars();
-    let total = &costs.total;
-    Structure {
-        format: FORMAT,
-        session: builder.about(name),
-        types: builder.numbers.types(),
-        objects,
-        outcomes: OUTCOMES,
-        threads,
-        order: builder.family.order().iter().map(|thread| builder.number(Object::Thread(*thread))).collect(),
-        turns,
-        items,
-        inferences,
-        tools,
-        edges,
-        lost,
-        works: Work::ALL.iter().map(|work| work.as_str()).collect(),
-        bars,
-        lanes,
-        relations: RELATIONS.iter().map(|relation| relation.as_str()).collect(),
-        links: builder.links(),
-        uses: builder.uses(),
-        transcripts: builder.transcripts(&sightings),
-        attached: builder.attached(),
-        verdicts: verdicts.iter().map(|verdict| builder.verdict(verdict)).collect(),
-        diagnostics: builder.findings(),
-        imported: builder.imported(),
-        totals: Totals {
-            threads: trace.threads.len(),
-            turns: total.turns.count,
-            model_calls: total.inference_calls.count,
-            failed_model_calls: total.inference_calls.failed,
-            tool_calls: total.tool_calls.count,
-            failed_tool_calls: total.tool_calls.failed,
-            compactions: trace.compactions.len(),
-            input_tokens: total.tokens.input,
-            cached_tokens: total.tokens.cached_input,
-            output_tokens: total.tokens.output,
-        },
-        strings: builder.strings,
+        let objects = builder.objects();
+        let threads = builder.threads(&costs);
+        let turns = builder.turns(&verdicts);
+        let sightings = Sightings::new(trace).counts();
+        let items = builder.items(&sightings);
+        let inferences = builder.inferences();
+        let tools = builder.tools();
+        let edges = builder.edges();
+        let lost = builder.lost();
+        let (bars, lanes) = builder.bars();
+        let total = &costs.total;
+        Structure {
+            format: FORMAT,
+            session: builder.about(name),
+            types: builder.numbers.types(),
+            objects,
+            outcomes: OUTCOMES,
+            threads,
+            order: builder.family.order().iter().map(|thread| builder.number(Object::Thread(*thread))).collect(),
+            turns,
+            items,
+            inferences,
+            tools,
+            edges,
+            lost,
+            works: Work::ALL.iter().map(|work| work.as_str()).collect(),
+            bars,
+            lanes,
+            relations: RELATIONS.iter().map(|relation| relation.as_str()).collect(),
+            links: builder.links(),
+            uses: builder.uses(),
+            transcripts: builder.transcripts(&sightings),
+            attached: builder.attached(),
+            verdicts: verdicts.iter().map(|verdict| builder.verdict(verdict)).collect(),
+            diagnostics: builder.findings(),
+            imported: builder.imported(),
+            totals: Totals {
+                threads: trace.threads.len(),
+                turns: total.turns.count,
+                model_calls: total.inference_calls.count,
+                failed_model_calls: total.inference_calls.failed,
+                tool_calls: total.tool_calls.count,
+                failed_tool_calls: total.tool_calls.failed,
+                compactions: trace.compactions.len(),
+                input_tokens: total.tokens.input,
+                cached_tokens: total.tokens.cached_input,
+                output_tokens: total.tokens.output,
+            },
+            strings: builder.strings,
+        }
     }
 }
 
