@@ -3,7 +3,6 @@
 mod attention;
 mod object;
 mod report;
-mod tools;
 mod view;
 
 use std::path::PathBuf;

@@ -1,7 +1,11 @@
 //! How calls ended, as one of four outcomes.
+//!
+//! An outcome is what the windows and the exit code of a call show. Costs, timelines, pictures and exports count outcomes. The
+//! [postmortem](crate::postmortem) also reads payloads and what happened later, so it can tell more of the same call: that
+//! the user declined it, for example, or that it was stopped on purpose.
 
 use serde::{Deserialize, Serialize};
-use trace_reducer::model::{ExecutionStatus, ToolCall, Trace, Window};
+use trace_reducer::model::{ExecutionStatus, OperationIdx, ToolCall, Trace, Window};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,7 +49,7 @@ impl Outcome {
         let runtime = call.runtime.as_ref().map(Self::of_window);
         match (own, runtime) {
             (Self::Completed, Some(Self::Failed)) | (Self::Unfinished, Some(Self::Failed)) => Self::Failed,
-            (Self::Completed, _) if exit_code(trace, call).is_some_and(|code| code != 0) => Self::Failed,
+            (Self::Completed, _) if failed_exit_code(trace, call.operation).is_some() => Self::Failed,
             (Self::Unfinished, Some(Self::Cancelled)) => Self::Cancelled,
             (own, _) => own,
         }
@@ -54,5 +58,15 @@ impl Outcome {
 
 /// Returns the exit code of the command that a call ran; `None` if there is none.
 pub fn exit_code(trace: &Trace, call: &ToolCall) -> Option<i64> {
-    trace.operations[call.operation?].result.as_ref()?.exit_code
+    operation_exit_code(trace, call.operation?)
+}
+
+/// Returns the exit code of a terminal operation; `None` if there is none.
+pub fn operation_exit_code(trace: &Trace, operation: OperationIdx) -> Option<i64> {
+    trace.operations[operation].result.as_ref()?.exit_code
+}
+
+/// Returns the exit code of a command that failed: one other than 0.
+pub fn failed_exit_code(trace: &Trace, operation: Option<OperationIdx>) -> Option<i64> {
+    operation_exit_code(trace, operation?).filter(|code| *code != 0)
 }

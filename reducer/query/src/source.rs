@@ -10,8 +10,8 @@ use trace_explain::prices::Prices;
 use trace_explain::{Session, Sightings};
 use trace_recorder::log::{Line, parse_lines};
 use trace_reducer::model::{
-    Anchor, Handle, InferenceIdx, ItemIdx, Moment, OperationIdx, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace,
-    TurnIdx, Window,
+    Anchor, Handle, InferenceIdx, ItemIdx, Moment, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
+    Window,
 };
 
 use crate::cell::Resolve;
@@ -305,11 +305,6 @@ impl<'a> Source<'a> {
     /// Returns the currency of the price table.
     pub(crate) fn currency(&self) -> Option<&str> {
         self.prices.map(Prices::currency)
-    }
-
-    /// Returns the exit code of an operation, if it has one.
-    pub(crate) fn exit_code(&self, operation: OperationIdx) -> Option<i64> {
-        self.trace.operations[operation].result.as_ref()?.exit_code
     }
 
     /// Returns the sequence number of the first event that refers to a payload.

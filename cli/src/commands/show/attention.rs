@@ -6,9 +6,9 @@ use trace_reducer::model::{
 };
 use trace_reducer::{Code, Diagnostics};
 
-use super::tools::exit_code;
 use crate::ui::text;
 use trace_explain::label::{request_subject, tool_name, tool_subject};
+use trace_explain::outcome::failed_exit_code;
 
 /// Most columns of a text. Inputs and outputs of tools can have megabytes.
 const MAX_TEXT_COLUMNS: usize = 2000;
@@ -178,7 +178,7 @@ impl<'t> Finder<'t> {
     fn tools(&mut self) {
         let trace = self.trace;
         for tool in trace.tools.values() {
-            let exit_code = exit_code(trace, tool.operation);
+            let exit_code = failed_exit_code(trace, tool.operation);
             let Some(state) = or_exit_code(self.state_of(&tool.execution), exit_code) else { continue };
             let subject = subject_of(trace, tool);
             let detail = match tool.operation {
@@ -200,7 +200,7 @@ impl<'t> Finder<'t> {
         let trace = self.trace;
         for (index, operation) in trace.operations.iter() {
             let tool = &trace.tools[operation.tool];
-            let exit_code = exit_code(trace, Some(index));
+            let exit_code = failed_exit_code(trace, Some(index));
             let Some(state) = or_exit_code(self.state_of(&operation.execution), exit_code) else { continue };
             let is_of_tool = tool.operation == Some(index);
             if is_of_tool && (exit_code.is_some() || self.state_of(&tool.execution).is_some()) {

@@ -12,9 +12,9 @@ use trace_reducer::model::{
 use trace_reducer::{Diagnostics, Severity};
 
 use super::attention::{self, Attention};
-use super::tools::exit_code;
 use crate::ui::diagnostics::count_of;
 use trace_explain::label::tool_name;
+use trace_explain::outcome::failed_exit_code;
 
 /// Version of the object. It is increased if a field changes its meaning.
 const FORMAT: u32 = 1;
@@ -427,7 +427,7 @@ fn edges(trace: &Trace) -> Vec<EdgeReport> {
 }
 
 fn has_failed(trace: &Trace, tool: &ToolCall) -> bool {
-    is_failure(tool.execution.status) || exit_code(trace, tool.operation).is_some()
+    is_failure(tool.execution.status) || failed_exit_code(trace, tool.operation).is_some()
 }
 
 /// Returns whether an operation failed, was cancelled or was aborted.

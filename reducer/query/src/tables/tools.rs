@@ -1,6 +1,7 @@
 //! `tool_calls`, `terminal_operations` and `code_cells`.
 
 use trace_explain::object::{item_id, operation_id};
+use trace_explain::outcome::{exit_code, operation_exit_code};
 use trace_reducer::model::{
     CellIdx, OperationIdx, Requester, TerminalRequest, TerminalResult, ToolCall, ToolIdx, ToolKind, ToolSummary, Trace,
 };
@@ -66,7 +67,7 @@ table! {
     runtime_started_at_unix_ms Integer "When its runtime started." = call.runtime.map(|runtime| runtime.started.unix_ms);
     runtime_ended_at_unix_ms Integer "When its runtime ended." = call.runtime.and_then(|runtime| ended(&runtime));
     runtime_duration_ms Integer "Duration of its runtime." = call.runtime.and_then(|runtime| s.duration(&runtime));
-    exit_code Integer "Exit code of its command." = call.operation.and_then(|operation| s.exit_code(operation));
+    exit_code Integer "Exit code of its command." = exit_code(s.trace, call);
     requester Text "What made the call: `model` or `code_cell`." = match call.requester {
         Requester::Model => "model",
         Requester::CodeCell(_) => "code_cell",
@@ -158,7 +159,7 @@ table! {
         TerminalRequest::WriteStdin { max_output_tokens, .. } => max_output_tokens,
         TerminalRequest::ExecCommand { .. } => None,
     };
-    exit_code Integer "Exit code of the command." = s.exit_code(*key);
+    exit_code Integer "Exit code of the command." = operation_exit_code(s.trace, *key);
     stdout Text "The whole output." = result(s.trace, *key).map(|result| &*result.stdout);
     stderr Text "The whole error output." = result(s.trace, *key).map(|result| &*result.stderr);
     formatted_output Text "Output in the form in which the model gets it." = result(s.trace, *key).and_then(|result| result.formatted_output.as_deref());
