@@ -255,17 +255,21 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
     })
 }
 
-fn kind_of_name(name: &str) -> Option<Kind> {
-    let (lower, places) = split(name);
-    let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
-    let mut words = words.as_slice();
+/// Returns the words of a name without the qualifiers and numbers at its end.
+fn unqualified<'w>(mut words: &'w [&'w str]) -> &'w [&'w str] {
     while let [rest @ .., last] = words
         && !rest.is_empty()
         && (QUALIFIERS.contains(last) || last.bytes().all(|byte| byte.is_ascii_digit()))
     {
         words = rest;
     }
-    let [before @ .., last] = words else { return None };
+    words
+}
+
+fn kind_of_name(name: &str) -> Option<Kind> {
+    let (lower, places) = split(name);
+    let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
+    let [before @ .., last] = unqualified(&words) else { return None };
     let previous = before.last().copied();
     let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
@@ -468,14 +472,7 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
     }
     let (lower, places) = split(name);
     let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
-    let mut words = words.as_slice();
-    while let [rest @ .., last] = words
-        && !rest.is_empty()
-        && (QUALIFIERS.contains(last) || last.bytes().all(|byte| byte.is_ascii_digit()))
-    {
-        words = rest;
-    }
-    let [before @ .., last] = words else { return None };
+    let [before @ .., last] = unqualified(&words) else { return None };
     let previous = before.last().copied();
     match *last {
         "key" | "keys" => previous.is_some_and(|word| !HARMLESS_KEYS.contains(&word)).then_some(API_KEY),
