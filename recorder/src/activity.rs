@@ -66,7 +66,7 @@ pub fn activity(path: &Path) -> io::Result<Activity> {
         return Ok(Activity::Recorded);
     }
     // A `recorder.json` with an opening time is left by a recorder that takes the lock, and the lock is free: the recorder
-    // is gone. `Hold` (repair and deletion) writes the opening time 0, which says nothing about a recorder.
+    // is gone. `BundleLock` (repair and deletion) writes the opening time 0, which says nothing about a recorder.
     if read_recording(path).is_ok_and(|found| found.is_some_and(|recording| recording.opened_at_unix_ms > 0)) {
         return Ok(Activity::Over);
     }
@@ -166,7 +166,7 @@ mod tests {
         for left in ["", r#"{"pid":7,"opened_at_unix_ms":0}"#] {
             fs::write(&path, left).expect("writes");
             let silent = Activity::Silent { since: long_ago() };
-            assert_eq!(activity(root.path()).expect("asks"), silent, "left by a `Hold`");
+            assert_eq!(activity(root.path()).expect("asks"), silent, "left by a `BundleLock`");
         }
     }
 

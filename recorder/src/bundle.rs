@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, ImportRecord, MANIFEST_FILE, Manifest};
+use crate::hidden::PRUNED_PREFIX;
 use crate::log::EventLog;
 use crate::pack::{PACKED_EXTENSION, PackedBundle, PackedError, is_packed};
 use crate::payloads::{MemoryFiles, PayloadError, PayloadFiles};
 use crate::recording::{
     RECORDER_FILE, RECORDER_FILE_BYTES, Recording, is_being_recorded, parse_recording, read_recording,
 };
-use crate::retention::PRUNED_PREFIX;
 
 /// Largest manifest that is read. Real manifests have a few hundred bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
@@ -54,15 +54,7 @@ impl Bundle {
         let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
         let manifest = read_manifest(path);
         let log_path = path.join(EVENT_LOG_FILE);
-        // A running recorder may truncate an incomplete line. Reading a mapped file that was truncated kills the process.
-        let is_at_work = is_being_recorded(path).unwrap_or(true);
-        let log = if is_at_work {
-            EventLog::read(&log_path)
-        } else {
-            // SAFETY: no recorder held the lock of the bundle a moment ago, and repairs replace the file of a log. A recorder that
-            // takes up a bundle of a dead one right now may still cut an incomplete last line.
-            unsafe { EventLog::map(&log_path) }
-        };
+        let log = open_log(path, &log_path);
         let log = log.map_err(|source| BundleError::io(&log_path, source));
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
@@ -236,6 +228,21 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     }
     let text = std::fs::read(&path).map_err(|source| BundleError::io(&path, source))?;
     serde_json::from_slice(&text).map_err(|source| BundleError::Manifest { path, source })
+}
+
+/// Opens the log of a bundle directory. It is mapped unless a recorder is at work.
+fn open_log(bundle: &Path, log_path: &Path) -> io::Result<EventLog> {
+    let is_at_work = || is_being_recorded(bundle).unwrap_or(true);
+    if !is_at_work() {
+        // SAFETY: nothing reads the mapping before it is known that no recorder could shorten the log meanwhile. A recorder
+        // that takes up the bundle later only appends: a log with an incomplete last line is replaced by a copy without it,
+        // as a repair does, and lines that cannot be written are cut off behind the mapped bytes.
+        let log = unsafe { EventLog::map(log_path) }?;
+        if !is_at_work() && std::fs::metadata(log_path)?.len() >= log.as_bytes().len() as u64 {
+            return Ok(log);
+        }
+    }
+    EventLog::read(log_path)
 }
 
 /// Returns whether `path` looks like a bundle: a directory with a manifest or an event log, or a packed bundle.

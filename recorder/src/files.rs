@@ -61,3 +61,30 @@ pub(crate) fn open_to_owner(file: &File) -> io::Result<()> {
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
+
+/// Replaces a file atomically, in a way that survives a power failure. The lock on the bundle ensures that no other process
+/// replaces it at the same time.
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.tmp"));
+    remove_leftover(&temporary)?;
+    let mut file = create_private_file(&temporary)?;
+    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The error matters more than a file left behind.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    sync_directory(directory)
+}
+
+/// Removes what an interrupted program left at `path`, if anything.
+pub(crate) fn remove_leftover(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,7 +1,8 @@
 //! The lock on a bundle: an exclusive lock on its `recorder.json`.
 //!
-//! A recorder holds it while it works. A process that repairs or deletes a bundle also holds it, so that no recorder
-//! continues the bundle meanwhile.
+//! A recorder holds it while it works, as a [`RecorderLock`](crate::write). Everything else that changes a bundle holds a
+//! [`BundleLock`], so that no recorder continues the bundle meanwhile. Whatever changes the files of an existing bundle takes
+//! one of the two locks as a parameter, and gets the directory from it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::files::{create_closed_file, open_to_owner};
-use crate::recording::{RECORDER_FILE, Recording};
+use crate::hidden::{hidden_name, remove};
+use crate::recording::{RECORDER_FILE, Recording, is_being_recorded};
 
 /// Most attempts to take a lock. An attempt fails if the file is removed between opening and locking, or is locked.
 const LOCK_ATTEMPTS: usize = 16;
@@ -137,52 +139,144 @@ pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 
 /// A guard that keeps recorders away from a bundle. If it created the lock file, dropping it removes the file.
 #[derive(Debug)]
-pub(crate) struct Hold {
+pub(crate) struct BundleLock {
+    bundle: PathBuf,
+    /// `None` if no lock file could be created, and none is needed.
+    file: Option<LockedFile>,
+}
+
+#[derive(Debug)]
+struct LockedFile {
     path: PathBuf,
-    file: File,
+    /// Holds the lock until it is closed.
+    _file: File,
     origin: Origin,
 }
 
-impl Hold {
+impl BundleLock {
     /// Locks the bundle directory at `bundle`.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`io::ErrorKind::WouldBlock`] if a recorder or another `Hold` has the lock, and any other
-    /// error of creating, opening or locking the file.
+    /// Returns an error of kind [`io::ErrorKind::WouldBlock`] if a recorder or another `BundleLock` has the lock, and any
+    /// other error of creating, opening or locking the file.
     pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
         let path = bundle.join(RECORDER_FILE);
         let (file, origin) = lock_file(&path, OpenOptions::new().read(true))?;
-        let hold = Self { path, file, origin };
         if origin == Origin::Made {
             // If this process dies, the file looks like one of a dead recorder, which is correct. An empty file means the
             // same but says it less clearly, so a full disk must not prevent the lock.
             let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
-            if let Err(error) = serde_json::to_writer(&hold.file, &recording) {
-                tracing::debug!(path = %hold.path.display(), %error, "the lock file of a bundle stays empty");
+            if let Err(error) = serde_json::to_writer(&file, &recording) {
+                tracing::debug!(path = %path.display(), %error, "the lock file of a bundle stays empty");
             }
         }
-        Ok(hold)
+        Ok(Self { bundle: bundle.to_owned(), file: Some(LockedFile { path, _file: file, origin }) })
     }
 
-    /// Returns whether the lock file existed before it was locked.
-    pub(crate) fn origin(&self) -> Origin {
-        self.origin
+    /// Locks a bundle to make room on the disk. No lock file is needed if no recorder can be at work: the bundle is packed,
+    /// something other than a file has the name of the lock file, or the file system has no locks. A full disk is no error
+    /// either.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the same conditions as [`take`](Self::take).
+    pub(crate) fn take_to_make_room(bundle: &Path) -> io::Result<Self> {
+        let without_file = Self { bundle: bundle.to_owned(), file: None };
+        if !bundle.is_dir() {
+            return Ok(without_file);
+        }
+        let error = match Self::take(bundle) {
+            Err(error) => error,
+            taken => return taken,
+        };
+        match error.kind() {
+            io::ErrorKind::Unsupported => Ok(without_file),
+            io::ErrorKind::InvalidInput | io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                if is_being_recorded(bundle)? {
+                    Err(io::ErrorKind::WouldBlock.into())
+                } else {
+                    Ok(without_file)
+                }
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Returns the path of the locked bundle.
+    pub(crate) fn bundle(&self) -> &Path {
+        &self.bundle
+    }
+
+    /// Returns whether a lock file is held. If none is, a recorder may begin to work on the bundle.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Returns whether the lock file did not exist before it was locked.
+    pub(crate) fn has_made_file(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| file.origin == Origin::Made)
     }
 
     /// Removes the lock file while the lock is held, even if this guard did not create it.
     pub(crate) fn remove_file(mut self) -> io::Result<()> {
-        self.origin = Origin::Found;
-        fs::remove_file(&self.path)
+        match &mut self.file {
+            Some(file) => {
+                file.origin = Origin::Found;
+                fs::remove_file(&file.path)
+            }
+            None => Ok(()),
+        }
     }
 
-    /// Keeps the lock file when the guard is dropped, even if this guard created it.
-    pub(crate) fn leave_file(&mut self) {
-        self.origin = Origin::Found;
+    /// Renames the bundle to a hidden name beside it, so that nobody finds a partly deleted bundle.
+    pub(crate) fn hide(mut self) -> io::Result<HiddenBundle> {
+        // The path may be that of a symlink to the bundle.
+        let path = self.bundle.canonicalize()?;
+        let hidden = hidden_name(&path)?;
+        if !cfg!(unix) {
+            // Other systems do not rename a directory with an open file.
+            self.file = None;
+        }
+        fs::rename(&path, &hidden)?;
+        Ok(HiddenBundle { lock: self, path, hidden })
     }
 }
 
-impl Drop for Hold {
+/// A bundle with a hidden name, whose lock is held.
+#[derive(Debug)]
+pub(crate) struct HiddenBundle {
+    lock: BundleLock,
+    path: PathBuf,
+    hidden: PathBuf,
+}
+
+impl HiddenBundle {
+    /// Returns the hidden path.
+    pub(crate) fn hidden_path(&self) -> &Path {
+        &self.hidden
+    }
+
+    pub(crate) fn lock(&self) -> &BundleLock {
+        &self.lock
+    }
+
+    /// Gives the bundle its name back.
+    pub(crate) fn give_back(self) -> io::Result<()> {
+        fs::rename(&self.hidden, &self.path)
+    }
+
+    /// Removes the bundle. If only a part of it can be removed, the rest keeps the hidden name.
+    pub(crate) fn remove(mut self) -> io::Result<()> {
+        if let Some(file) = &mut self.lock.file {
+            // The lock file is removed with the directory.
+            file.origin = Origin::Found;
+        }
+        remove(&self.hidden)
+    }
+}
+
+impl Drop for LockedFile {
     fn drop(&mut self) {
         // The file is removed before the lock is released, so that nobody can lock it in between.
         if self.origin == Origin::Made
@@ -196,7 +290,6 @@ impl Drop for Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::is_being_recorded;
 
     #[cfg(unix)]
     #[test]
@@ -218,20 +311,18 @@ mod tests {
     fn a_file_that_was_made_for_a_lock_goes_with_it() {
         let root = tempfile::tempdir().expect("a directory");
         let path = root.path().join(RECORDER_FILE);
-        let hold = Hold::take(root.path()).expect("locks");
+        let lock = BundleLock::take(root.path()).expect("locks");
         assert!(is_being_recorded(root.path()).expect("asks"));
-        let second = Hold::take(root.path()).expect_err("is held");
+        let second = BundleLock::take(root.path()).expect_err("is held");
         assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
         assert!(path.exists(), "whoever is refused removes nothing");
-        drop(hold);
+        drop(lock);
         assert!(!path.exists());
 
         fs::write(&path, "of a dead recorder").expect("writes");
-        drop(Hold::take(root.path()).expect("locks"));
+        drop(BundleLock::take(root.path()).expect("locks"));
         assert_eq!(fs::read(&path).expect("stays"), b"of a dead recorder");
-        Hold::take(root.path()).expect("locks").remove_file().expect("removes");
+        BundleLock::take(root.path()).expect("locks").remove_file().expect("removes");
         assert!(!path.exists());
-        Hold::take(root.path()).expect("locks").leave_file();
-        assert!(path.exists());
     }
 }

@@ -39,9 +39,10 @@ impl EventLog {
     ///
     /// # Safety
     ///
-    /// The file must not be truncated or overwritten while the value lives: accessing a mapped page that no longer exists kills
-    /// the process. Recorders append, but may truncate an incomplete line that they failed to write, so a log with an active
-    /// recorder must be opened with [`read`](Self::read).
+    /// The mapped bytes must not be truncated or overwritten while the value lives: accessing a mapped page that no longer
+    /// exists kills the process. A recorder that is at work may truncate a line that it failed to write, so such a log must be
+    /// opened with [`read`](Self::read). A recorder that takes up the bundle later leaves the mapped bytes as they are, and so
+    /// does a repair: both replace a file that becomes shorter.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 use tempfile::TempDir;
 use trace_recorder::Bundle;
-use trace_recorder::check::{BACKUP_PREFIX, Change, MAX_GAP_EVENTS, RepairError, check, preview_repair, repair};
+use trace_recorder::check::{Change, MAX_GAP_EVENTS, RepairError, check, preview_repair, repair};
 use trace_recorder::format::event::{
     AgentResultObserved, InferenceStarted, ProtocolEventObserved, RecordingCompleted, RolloutEnded, RolloutStarted,
     ThreadStarted, ToolCallStarted,
@@ -16,6 +16,7 @@ use trace_recorder::format::event::{
 use trace_recorder::format::{EventPayload, Manifest, PayloadKind, Requester, RolloutStatus, ToolKind, ToolSummary};
 use trace_recorder::log::parse_lines;
 use trace_recorder::pack::{DEFAULT_LEVEL, Source, pack};
+use trace_recorder::parts::BACKUP_PREFIX;
 use trace_recorder::write::{BundleAppender, Context, GAP_EVENT, Gap, GapReason};
 
 /// A small bundle in its own directory.

@@ -11,7 +11,8 @@ use random::scenes;
 use tempfile::TempDir;
 use trace_needs::{Need, recordings, skip};
 use trace_recorder::Bundle;
-use trace_recorder::check::{BACKUP_PREFIX, Code, check, preview_repair, repair};
+use trace_recorder::check::{Code, check, preview_repair, repair};
+use trace_recorder::parts::BACKUP_PREFIX;
 use trace_reducer::{Options, Severity, reduce};
 
 /// Returns a temporary directory and whether it is in memory, where syncing files is fast.

@@ -1,84 +1,14 @@
 //! Checks which files a bundle directory has, who may read them, and what the recorder says about itself.
 
-use std::ffi::OsStr;
-use std::fs::{self, FileType};
+use std::fs;
 use std::path::Path;
 
 use super::finding::{Code, Finding, Findings};
 use super::log::Liveness;
 use crate::bundle::Bundle;
-use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use crate::format::PAYLOADS_DIR;
+use crate::parts::{EntryKind, MAX_DIRECTORY_ENTRIES, Part};
 use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded};
-
-/// Most entries of a bundle directory that are checked. A bundle has seven at most.
-pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
-
-/// Prefix of the names of directories with copies made by a repair. A number follows.
-pub const BACKUP_PREFIX: &str = "before-repair-";
-
-/// The role of an entry of a bundle directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BundleFile {
-    /// The manifest, the event log, the payload directory, or where the events of an imported session come from.
-    Recorded,
-    /// The graph that the reducer wrote, `state.json`.
-    State,
-    /// The recorder's own file, `recorder.json`.
-    Recorder,
-    /// A directory with copies of the files that a repair changed.
-    Backup,
-    /// A file left by a program that died while it replaced another file.
-    Temporary,
-}
-
-/// The file type of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryKind {
-    File,
-    Directory,
-    SymbolicLink,
-    Other,
-}
-
-impl From<FileType> for EntryKind {
-    fn from(kind: FileType) -> Self {
-        if kind.is_file() {
-            Self::File
-        } else if kind.is_dir() {
-            Self::Directory
-        } else if kind.is_symlink() {
-            Self::SymbolicLink
-        } else {
-            Self::Other
-        }
-    }
-}
-
-impl BundleFile {
-    /// Returns the role of an entry from its name and file type. Returns `None` if the entry does not belong to a bundle.
-    /// No symlink does, whatever its name.
-    pub fn of(name: &OsStr, kind: FileType) -> Option<Self> {
-        Self::of_kind(name.to_str()?, kind.into())
-    }
-
-    pub(super) fn of_kind(name: &str, kind: EntryKind) -> Option<Self> {
-        let (is_file, is_directory) = (kind == EntryKind::File, kind == EntryKind::Directory);
-        match name {
-            MANIFEST_FILE | EVENT_LOG_FILE | IMPORT_FILE if is_file => Some(Self::Recorded),
-            PAYLOADS_DIR if is_directory => Some(Self::Recorded),
-            STATE_FILE if is_file => Some(Self::State),
-            RECORDER_FILE if is_file => Some(Self::Recorder),
-            _ if name.starts_with('.') && name.ends_with(".tmp") && kind != EntryKind::SymbolicLink => {
-                Some(Self::Temporary)
-            }
-            _ => {
-                let number = name.strip_prefix(BACKUP_PREFIX)?;
-                let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && is_directory).then_some(Self::Backup)
-            }
-        }
-    }
-}
 
 /// Checks whether a recorder is at work, and what `recorder.json` says. Returns a finding if there is anything to report.
 pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
@@ -117,7 +47,7 @@ pub(super) fn check_files(directory: &Path, findings: &mut Findings) -> u64 {
     for entry in &entries {
         let name = entry.file_name();
         let Ok(kind) = entry.file_type() else { continue };
-        tell_entry(&name.to_string_lossy(), kind.into(), BundleFile::of(&name, kind), findings);
+        tell_entry(&name.to_string_lossy(), kind.into(), Part::of(&name, kind), findings);
     }
     #[cfg(unix)]
     check_permissions(directory, &entries, findings);
@@ -130,11 +60,11 @@ pub(super) fn tell_directory_missing(findings: &mut Findings) {
 }
 
 /// Reports an entry that no recorder creates.
-pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<BundleFile>, findings: &mut Findings) {
+pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<Part>, findings: &mut Findings) {
     let (code, message) = match known {
-        Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => return,
-        Some(BundleFile::Backup) => (Code::EarlierRepair, "has copies of what a repair changed"),
-        Some(BundleFile::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
+        Some(Part::Backup) => (Code::EarlierRepair, "has copies of what a repair changed"),
+        Some(Part::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
+        Some(_) => return,
         None if kind == EntryKind::SymbolicLink => (Code::UnknownFile, "a symlink does not belong to a bundle"),
         None => (Code::UnknownFile, "does not belong to a bundle"),
     };

@@ -19,7 +19,6 @@ mod report;
 mod stand_in;
 
 pub use clock::{BACKWARD_CLOCK_MS, FORWARD_CLOCK_MS};
-pub use directory::{BACKUP_PREFIX, BundleFile, MAX_DIRECTORY_ENTRIES};
 pub use finding::{Area, Code, Finding, Findings};
 pub use payloads::PayloadDamage;
 pub use repair::{Change, Changes, MAX_GAP_EVENTS, RepairError, Repaired, preview_repair, repair};

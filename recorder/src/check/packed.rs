@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::directory::{BundleFile, EntryKind, tell_directory_missing, tell_entry};
+use super::directory::{tell_directory_missing, tell_entry};
 use super::finding::{Code, Finding, Findings};
 use crate::format::PAYLOADS_DIR;
 use crate::pack::PackedBundle;
+use crate::parts::{EntryKind, Part};
 
 /// Checks the top-level entries of a packed bundle and returns their number.
 pub(super) fn check_packed_files(packed: &PackedBundle, findings: &mut Findings) -> u64 {
@@ -21,7 +22,7 @@ pub(super) fn check_packed_files(packed: &PackedBundle, findings: &mut Findings)
         tell_directory_missing(findings);
     }
     for (name, kind) in &entries {
-        tell_entry(name, *kind, BundleFile::of_kind(name, *kind), findings);
+        tell_entry(name, *kind, Part::of_kind(name, *kind), findings);
     }
     let damage = packed.verify().unwrap_or_else(|error| vec![error]);
     for error in damage {

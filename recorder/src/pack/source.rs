@@ -10,10 +10,10 @@ use super::index::{MAX_DIRECTORIES, MAX_FILES};
 use super::limits::MAX_PACKED_LOG_BYTES;
 use super::paths::{self, PathProblem};
 use crate::bundle::is_bundle_directory;
-use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, STATE_FILE};
-use crate::lock::{Hold, Origin};
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
+use crate::lock::BundleLock;
+use crate::parts::Part;
 use crate::recording::{RECORDER_FILE, is_being_recorded};
-use crate::retention::{hidden_name, remove};
 
 /// Deepest level of directories in a bundle that is packed. A bundle that a recorder writes has one level.
 pub const MAX_SOURCE_DEPTH: usize = 16;
@@ -22,7 +22,7 @@ pub const MAX_SOURCE_DEPTH: usize = 16;
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    hold: Option<Hold>,
+    lock: Option<BundleLock>,
     listing: Listing,
 }
 
@@ -67,39 +67,29 @@ impl Source {
             // No lock file is created in a directory that is not a bundle.
             return Self::list(path);
         }
-        let hold = match Hold::take(path) {
-            Ok(hold) => Some(hold),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(PackError::BeingRecorded { path: path.to_owned() });
-            }
-            // If something other than a plain file has the name of the lock file, listing the directory reports it. A full
-            // disk must not prevent packing, which makes room. Where locks are not supported, no recorder is at work.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::InvalidInput
-                        | io::ErrorKind::StorageFull
-                        | io::ErrorKind::QuotaExceeded
-                        | io::ErrorKind::Unsupported
-                ) =>
-            {
-                None
-            }
-            Err(source) => return Err(PackError::Io { action: "lock", path: path.to_owned(), source }),
-        };
-        Self::list_with(path, hold)
+        // Packing makes room. If something other than a plain file has the name of the lock file, listing reports it.
+        let lock = BundleLock::take_to_make_room(path).map_err(|source| Self::lock_error(path, source))?;
+        Self::list_with(path, Some(lock))
     }
 
-    fn list_with(path: &Path, hold: Option<Hold>) -> Result<Self, PackError> {
+    fn lock_error(path: &Path, source: io::Error) -> PackError {
+        match source.kind() {
+            io::ErrorKind::WouldBlock => PackError::BeingRecorded { path: path.to_owned() },
+            _ => PackError::Io { action: "lock", path: path.to_owned(), source },
+        }
+    }
+
+    fn list_with(path: &Path, lock: Option<BundleLock>) -> Result<Self, PackError> {
         let io = |source| PackError::Io { action: "read", path: path.to_owned(), source };
-        if hold.is_none() && fs::metadata(path).map_err(io)?.is_dir() && is_being_recorded(path).map_err(io)? {
+        let is_locked = lock.as_ref().is_some_and(BundleLock::is_exclusive);
+        if !is_locked && fs::metadata(path).map_err(io)?.is_dir() && is_being_recorded(path).map_err(io)? {
             return Err(PackError::BeingRecorded { path: path.to_owned() });
         }
         if !is_bundle_directory(path) {
             return Err(PackError::NotABundle { path: path.to_owned() });
         }
-        let listing = Listing::of(path, hold.as_ref())?;
-        Ok(Self { path: path.to_owned(), hold, listing })
+        let listing = Listing::of(path, lock.as_ref())?;
+        Ok(Self { path: path.to_owned(), lock, listing })
     }
 
     /// Returns the bundle directory.
@@ -140,14 +130,14 @@ impl Source {
     /// Returns an error if something changed or the directory cannot be listed again.
     pub fn check_unchanged(&self) -> Result<(), PackError> {
         // Without the lock, a recorder may have started to work on the bundle.
-        if self.hold.is_none() {
+        if !self.lock.as_ref().is_some_and(BundleLock::is_exclusive) {
             Self::list(&self.path)?;
         }
-        self.check_unchanged_at(&self.path)
+        self.check_unchanged_at(&self.path, self.lock.as_ref())
     }
 
-    fn check_unchanged_at(&self, path: &Path) -> Result<(), PackError> {
-        let now = Listing::of(path, self.hold.as_ref())?;
+    fn check_unchanged_at(&self, path: &Path, lock: Option<&BundleLock>) -> Result<(), PackError> {
+        let now = Listing::of(path, lock)?;
         if now == self.listing {
             return Ok(());
         }
@@ -170,31 +160,26 @@ impl Source {
     /// keeps the hidden name.
     pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
-        let io = |action, path: &Path, source| PackError::Io { action, path: path.to_owned(), source };
-        // The path may be that of a symlink to the bundle.
-        let path = self.path.canonicalize().map_err(|error| io("delete", &self.path, error))?;
-        let hidden = hidden_name(&path).map_err(|error| io("delete", &path, error))?;
-        if !cfg!(unix) {
-            // Other systems do not rename a directory with an open file.
-            self.hold = None;
-        }
-        fs::rename(&path, &hidden).map_err(|error| io("delete", &path, error))?;
-        if let Err(changed) = self.check_unchanged_at(&hidden) {
-            fs::rename(&hidden, &path).map_err(|error| io("give its name back to", &hidden, error))?;
+        let lock = match self.lock.take() {
+            Some(lock) => lock,
+            None => BundleLock::take_to_make_room(&self.path).map_err(|error| Self::lock_error(&self.path, error))?,
+        };
+        let io = |action, source| PackError::Io { action, path: self.path.clone(), source };
+        let hidden = lock.hide().map_err(|error| io("delete", error))?;
+        if let Err(changed) = self.check_unchanged_at(hidden.hidden_path(), Some(hidden.lock())) {
+            hidden.give_back().map_err(|error| io("give its name back to", error))?;
             return Err(changed);
         }
-        // The lock file is deleted with the directory.
-        self.hold.iter_mut().for_each(Hold::leave_file);
-        remove(&hidden).map_err(|error| io("delete", &hidden, error))
+        hidden.remove().map_err(|error| io("delete", error))
     }
 }
 
 impl Listing {
     /// Lists a directory. The file that a lock created in it is left out.
-    fn of(path: &Path, hold: Option<&Hold>) -> Result<Self, PackError> {
+    fn of(path: &Path, lock: Option<&BundleLock>) -> Result<Self, PackError> {
         let mut listing = Self::default();
         listing.list_directory(path, "", 0)?;
-        if hold.is_some_and(|hold| hold.origin() == Origin::Made) {
+        if lock.is_some_and(BundleLock::has_made_file) {
             listing.files.retain(|file| file.path != RECORDER_FILE);
         }
         listing.files.sort_by_cached_key(|file| order(&file.path));
@@ -219,7 +204,7 @@ impl Listing {
             let name = entry.file_name();
             let name = name.to_str().ok_or_else(|| problem(PathProblem::NotText))?;
             let metadata = entry.metadata().map_err(|error| io(&path, error))?;
-            if directory.is_empty() && name == STATE_FILE && metadata.is_file() {
+            if directory.is_empty() && Part::of(&entry.file_name(), metadata.file_type()) == Some(Part::State) {
                 continue;
             }
             is_empty = false;
@@ -305,6 +290,7 @@ pub(super) fn open(source: &Source, file: &SourceFile) -> Result<fs::File, PackE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hidden::hidden_name;
 
     fn bundle() -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a directory");
@@ -371,9 +357,9 @@ mod tests {
         // The steps of a deletion, up to the check after the bundle got its hidden name.
         let hidden = hidden_name(&path).expect("a name");
         fs::rename(&path, &hidden).expect("renames");
-        source.check_unchanged_at(&hidden).expect("under another name it is the same");
+        source.check_unchanged_at(&hidden, source.lock.as_ref()).expect("under another name it is the same");
         fs::write(hidden.join("a.txt"), "longer than it was").expect("writes");
-        let changed = source.check_unchanged_at(&hidden).expect_err("changed");
+        let changed = source.check_unchanged_at(&hidden, source.lock.as_ref()).expect_err("changed");
         assert!(matches!(&changed, PackError::Changed { path } if path.ends_with("one/a.txt")), "{changed}");
         fs::rename(&hidden, &path).expect("renames");
         assert!(matches!(source.delete(), Err(PackError::Changed { .. })));

@@ -15,6 +15,7 @@ use super::novelty::{Novelty, Piece};
 use super::reader::PackedBundle;
 use super::source::{self, Source, SourceFile};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
+use crate::parts::Part;
 use crate::recording::RECORDER_FILE;
 
 /// The compression level that is used by default.
@@ -80,7 +81,7 @@ pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats,
     }
     for (at, file) in source.files().iter().enumerate() {
         match file.path.as_str() {
-            EVENT_LOG_FILE | MANIFEST_FILE | RECORDER_FILE => {}
+            path if Part::of_file(path).is_some_and(Part::is_record) => {}
             _ if file.bytes > PART_BYTES => packer.add_in_parts(at, Novelty::store_part)?,
             _ => packer.add(at)?,
         }

@@ -18,10 +18,10 @@ use super::rules::Rules;
 use super::streams::{StreamEdits, Streams};
 use super::structure;
 use crate::Bundle;
-use crate::check::BACKUP_PREFIX;
 use crate::files::{create_private_dir, create_private_dirs, create_private_file};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::log::Line;
+use crate::parts::{Part, backup_of, odd_part};
 use crate::payloads::{PayloadEntry, PayloadError};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
@@ -30,9 +30,6 @@ const BATCH_LINES: usize = 1 << 14;
 
 /// Payloads that are looked at together, so that their reports come in order.
 const BATCH_PAYLOADS: usize = 256;
-
-/// The file that a reduction makes from a bundle, and makes again.
-const STATE_FILE: &str = "state.json";
 
 /// First number of each kind of document. Pieces of streams are joined in the order of these numbers: small files,
 /// lines of the log, payloads.
@@ -85,16 +82,11 @@ pub fn refuse_links(bundle: &Path) -> Result<(), RedactError> {
     if !bundle.is_dir() {
         return Ok(());
     }
-    for name in [EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE] {
-        let path = bundle.join(name);
-        match path.symlink_metadata() {
-            Ok(metadata) if metadata.file_type().is_file() => {}
-            Ok(_) => return Err(RedactError::NotPlain { path }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(RedactError::read(&path, error)),
-        }
+    match odd_part(bundle, Part::is_record) {
+        Ok(None) => Ok(()),
+        Ok(Some(path)) => Err(RedactError::NotPlain { path }),
+        Err((path, error)) => Err(RedactError::read(&path, error)),
     }
-    Ok(())
 }
 
 /// Redacts one document on its own: what a bundle would become that has nothing else. A document that is not JSON is
@@ -661,12 +653,10 @@ fn list(bundle: &Bundle, backups: Backups) -> Result<Listed, RedactError> {
     let mut listed = Listed { payloads: Vec::new(), left_out: Vec::new() };
     let entries = bundle.payloads().list_all().map_err(|source| RedactError::read(bundle.path(), source))?;
     for entry in entries {
-        match entry.path.as_str() {
-            MANIFEST_FILE | RECORDER_FILE | EVENT_LOG_FILE | STATE_FILE => {}
-            path => match backup(path) {
-                Some(backup) if backups == Backups::LeftOut => listed.left_out.push(backup.to_owned()),
-                _ => listed.payloads.push(entry),
-            },
+        match (Part::of_file(&entry.path), backup_of(&entry.path)) {
+            (Some(part), _) if part.is_record() || part == Part::State => {}
+            (_, Some(backup)) if backups == Backups::LeftOut => listed.left_out.push(backup.to_owned()),
+            _ => listed.payloads.push(entry),
         }
     }
     if bundle.path().is_dir() {
@@ -684,7 +674,7 @@ fn list_odd(root: &Path, directory: &str, depth: usize, odd: &mut Vec<String>) {
         let name = entry.file_name();
         let shown = name.to_string_lossy();
         let path = if directory.is_empty() { shown.clone().into_owned() } else { format!("{directory}/{shown}") };
-        if backup(&path).is_some() {
+        if backup_of(&path).is_some() {
             continue;
         }
         match entry.file_type() {
@@ -695,12 +685,6 @@ fn list_odd(root: &Path, directory: &str, depth: usize, odd: &mut Vec<String>) {
             _ => odd.push(path),
         }
     }
-}
-
-/// Returns the backup directory of a repair that contains the path, complete or not.
-fn backup(path: &str) -> Option<&str> {
-    let first = path.split('/').next()?;
-    first.trim_start_matches('.').starts_with(BACKUP_PREFIX).then_some(first)
 }
 
 /// Returns whether a path is that of a payload, which has to be JSON.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::activity::{Activity, DELETE_AFTER, activity};
-use crate::check::{BundleFile, MAX_DIRECTORY_ENTRIES};
 use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::log::{EventLog, Line, parse_lines};
 use crate::pack::PACKED_EXTENSION;
+use crate::parts::{MAX_DIRECTORY_ENTRIES, Part};
 
 /// A bundle that was written to within this time is never deleted, whatever its log says. A program may be working on it
 /// without a lock, for example copying or redacting it.
@@ -114,11 +114,11 @@ impl Candidate {
             }
             let entry = entry?;
             let kind = entry.file_type()?;
-            let Some(known) = BundleFile::of(&entry.file_name(), kind) else {
+            let Some(known) = Part::of(&entry.file_name(), kind) else {
                 self.protection = Protection::UnknownFile { name: entry.file_name() };
                 continue;
             };
-            if known == BundleFile::State {
+            if known == Part::State {
                 // Reducing a bundle does not count as use.
                 self.bytes = self.bytes.saturating_add(entry.metadata()?.len());
             } else if kind.is_file() {
@@ -134,14 +134,14 @@ impl Candidate {
     }
 
     /// Measures a directory of a bundle: the payloads, or the copies of a repair, which have their own payload directory.
-    fn measure_directory(&mut self, directory: &Path, known: BundleFile) -> io::Result<()> {
+    fn measure_directory(&mut self, directory: &Path, known: Part) -> io::Result<()> {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let kind = entry.file_type()?;
             if kind.is_file() {
                 self.count(&entry.metadata()?);
-            } else if kind.is_dir() && known != BundleFile::Recorded && entry.file_name() == PAYLOADS_DIR {
-                self.measure_directory(&entry.path(), BundleFile::Recorded)?;
+            } else if kind.is_dir() && known != Part::Payloads && entry.file_name() == PAYLOADS_DIR {
+                self.measure_directory(&entry.path(), Part::Payloads)?;
             } else {
                 self.protection = Protection::UnknownFile { name: entry.file_name() };
             }

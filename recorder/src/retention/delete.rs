@@ -5,10 +5,8 @@ use std::io;
 use std::path::Path;
 
 use super::candidate::packed_state;
-use super::leftovers::{hidden_name, remove};
 use crate::bundle::is_bundle;
-use crate::lock::Hold;
-use crate::recording::{RECORDER_FILE, is_being_recorded};
+use crate::lock::BundleLock;
 
 /// Deletes the bundle at `path`, and the state file beside a packed one. The bundle is renamed to a hidden name in the same
 /// directory, then removed. Both steps hold the lock of the bundle. Symlinks in it are removed, never followed.
@@ -22,53 +20,24 @@ pub fn delete(path: &Path) -> io::Result<()> {
     if !is_bundle(path) || metadata.is_symlink() {
         return Err(io::Error::other("no longer a bundle"));
     }
-    let mut lock = lock(path)?;
+    let lock = BundleLock::take_to_make_room(path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => io::Error::other("a recorder is at work on it"),
+        _ => error,
+    })?;
     if metadata.is_file()
         && let Some((state, _)) = packed_state(path)
     {
         // The state file is removed first: it can be made again, but without its bundle nobody would find it.
         fs::remove_file(state)?;
     }
-    let hidden = hidden_name(path)?;
-    if !cfg!(unix) {
-        // Other systems do not rename a directory with an open file.
-        lock = None;
-    }
-    fs::rename(path, &hidden)?;
-    // The lock file is removed with the directory.
-    lock.iter_mut().for_each(Hold::leave_file);
-    remove(&hidden)
-}
-
-/// Locks a bundle against recorders. Returns `None` if no recorder can be at work on it: it is a packed bundle, or
-/// something other than a file has the name of the lock file.
-fn lock(path: &Path) -> io::Result<Option<Hold>> {
-    let is_odd = fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| !found.is_file());
-    if is_odd && is_being_recorded(path)? {
-        return Err(has_begun());
-    }
-    if is_odd || !path.is_dir() {
-        return Ok(None);
-    }
-    match Hold::take(path) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(error) => match error.kind() {
-            io::ErrorKind::WouldBlock => Err(has_begun()),
-            // A full disk is a reason to delete bundles. Where locks are not supported, no recorder is at work.
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::Unsupported => Ok(None),
-            _ => Err(error),
-        },
-    }
-}
-
-fn has_begun() -> io::Error {
-    io::Error::other("a recorder is at work on it")
+    lock.hide()?.remove()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retention::leftovers::MAX_LEFTOVERS;
+    use crate::hidden::MAX_LEFTOVERS;
+    use crate::recording::RECORDER_FILE;
     use crate::retention::support::{bundle, later};
     use crate::retention::{Protection, look_at};
 

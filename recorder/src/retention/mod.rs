@@ -10,8 +10,8 @@ mod rules;
 #[cfg(test)]
 mod support;
 
+pub use crate::hidden::PRUNED_PREFIX;
 pub use candidate::{CLOCK_AHEAD, Candidate, Protection, QUIET_FOR, look_at};
 pub use delete::delete;
-pub use leftovers::{PRUNED_PREFIX, delete_leftover, find_leftovers};
-pub(crate) use leftovers::{hidden_name, remove};
+pub use leftovers::{delete_leftover, find_leftovers};
 pub use rules::{Rules, Verdict, decide};

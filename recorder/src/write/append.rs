@@ -5,14 +5,17 @@
 //! returns an error if something cannot be written. A live session records through [`BundleWriter`](super::BundleWriter),
 //! which does the same work on its own thread.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::lock::RecorderLock;
 use super::options::Durability;
 use super::storage::{OsStorage, Storage, StorageFile, write_all};
+use crate::files::replace;
 use crate::format::{
     EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef, SchemaVersion,
 };
@@ -79,10 +82,15 @@ impl BundleFiles {
         Ok(files)
     }
 
-    /// Opens the files of a bundle to continue it. The log is truncated to `log_bytes`.
-    pub(crate) fn reopen(storage: Arc<dyn Storage>, path: &Path, log_bytes: u64) -> io::Result<Self> {
-        let mut log = storage.open_to_append(&path.join(EVENT_LOG_FILE))?;
-        log.truncate(log_bytes)?;
+    /// Opens the files of a bundle to continue it. What the log has behind `log_bytes`, an incomplete line, is cut off.
+    pub(crate) fn reopen(storage: Arc<dyn Storage>, lock: &RecorderLock, log_bytes: u64) -> io::Result<Self> {
+        let path = lock.bundle();
+        let log_path = path.join(EVENT_LOG_FILE);
+        if std::fs::metadata(&log_path)?.len() > log_bytes {
+            // A reader may have mapped the log, and would be killed if the file became shorter. It keeps the replaced file.
+            replace(&log_path, |copy| io::copy(&mut File::open(&log_path)?.take(log_bytes), copy).map(drop))?;
+        }
+        let log = storage.open_to_append(&log_path)?;
         Ok(Self { storage, path: path.to_owned(), log, log_bytes })
     }
 

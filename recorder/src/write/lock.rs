@@ -13,6 +13,7 @@ const REASON_BYTES: usize = 512;
 /// The lock on a bundle that is being recorded.
 #[derive(Debug)]
 pub(crate) struct RecorderLock {
+    bundle: PathBuf,
     path: PathBuf,
     file: Box<dyn StorageFile>,
     origin: LockOrigin,
@@ -29,7 +30,12 @@ impl RecorderLock {
             _ => WriteError::io(&path, error),
         })?;
         let recording = Recording { pid: std::process::id(), opened_at_unix_ms, stopped: None };
-        Ok(Self { path, file, origin, recording })
+        Ok(Self { bundle: bundle.to_owned(), path, file, origin, recording })
+    }
+
+    /// Returns the directory of the locked bundle.
+    pub(crate) fn bundle(&self) -> &Path {
+        &self.bundle
     }
 
     /// Writes the file for this recorder.

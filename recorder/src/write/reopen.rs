@@ -64,7 +64,7 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
         }
     }
     let log_path = bundle.join(EVENT_LOG_FILE);
-    // SAFETY: the caller holds the lock of the bundle, and changes the log only when this value is gone.
+    // SAFETY: the caller holds the lock of the bundle, and goes on with the log only when this value is gone.
     let log = unsafe { EventLog::map(&log_path) }.map_err(|error| WriteError::io(&log_path, error))?;
     let mut found = Found {
         next_payload: next_payload(bundle)?,

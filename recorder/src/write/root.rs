@@ -133,7 +133,7 @@ impl TraceRoot {
                 return Err(error);
             }
         };
-        match self.go_on(bundle, &found, stopped.as_ref()) {
+        match self.go_on(&lock, &found, stopped.as_ref()) {
             Ok(files) => self.begin_again(files, lock, found),
             Err(error) => {
                 lock.give_up(&**storage);
@@ -143,7 +143,7 @@ impl TraceRoot {
     }
 
     /// Opens the files of a bundle that is to be continued, and records the gap in its log.
-    fn go_on(&self, bundle: &Path, found: &Found, stopped: Option<&Stopped>) -> io::Result<BundleFiles> {
+    fn go_on(&self, lock: &RecorderLock, found: &Found, stopped: Option<&Stopped>) -> io::Result<BundleFiles> {
         let durability = self.options.durability;
         let gap = Gap {
             reason: GapReason::Reopened,
@@ -156,7 +156,7 @@ impl TraceRoot {
         let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
         let context = LineContext::new(&found.manifest.rollout_id, None, None);
         Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
-        let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), bundle, found.log_bytes)?;
+        let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), lock, found.log_bytes)?;
         let text = serde_json::to_vec(&gap)?;
         let mut file = files.payload(payload.ordinal, &text)?;
         if durability == Durability::Synced {

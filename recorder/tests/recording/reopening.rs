@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use trace_recorder::Bundle;
 use trace_recorder::format::{ExecutionStatus, RolloutStatus};
 use trace_recorder::recording::{RECORDER_FILE, read_recording};
 use trace_recorder::retention::delete;
@@ -62,6 +63,20 @@ fn a_bundle_goes_on_behind_its_last_whole_line() {
         drop(writer);
         assert!(!bundle.join(RECORDER_FILE).exists());
     }
+}
+
+#[test]
+fn a_reader_keeps_a_log_whose_incomplete_line_is_cut_off() {
+    let root = tempfile::tempdir().expect("a directory");
+    let bundle = left_bundle(root.path());
+    // Large enough to be mapped, and to lose whole pages.
+    append(&bundle, &[b'x'; 1 << 20]);
+    let read = Bundle::open(&bundle).expect("opens");
+    let before = std::fs::read(bundle.join("trace.jsonl")).expect("reads");
+    traces(root.path()).reopen(&bundle).expect("reopens").complete().expect("completes");
+    assert!(read.log().expect("a log").as_bytes() == before);
+    assert!(std::fs::metadata(bundle.join("trace.jsonl")).expect("is there").len() < 1 << 20);
+    assert_eq!(read_events(&bundle).len(), 6);
 }
 
 #[test]

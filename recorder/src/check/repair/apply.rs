@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use super::error::{RepairError, at};
 use super::plan::Plan;
-use crate::bundle::Bundle;
-use crate::check::directory::BACKUP_PREFIX;
-use crate::files::{create_private_dir, create_private_file, sync_directory};
+use crate::files::{create_private_dir, create_private_file, remove_leftover, replace, sync_directory};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use crate::lock::BundleLock;
+use crate::parts::BACKUP_PREFIX;
 use crate::recording::RECORDER_FILE;
 
 impl Plan<'_> {
     /// Carries out the whole plan. Returns the directory with the copies, or `None` if nothing had to be copied.
-    pub(super) fn apply(&self, bundle: &Bundle) -> Result<Option<PathBuf>, RepairError> {
-        let directory = bundle.path();
+    pub(super) fn apply(&self, lock: &BundleLock) -> Result<Option<PathBuf>, RepairError> {
+        let directory = lock.bundle();
         let backup = self.back_up(directory)?;
         if self.makes_payload_dir {
             let path = directory.join(PAYLOADS_DIR);
@@ -117,36 +117,9 @@ fn next_backup(directory: &Path) -> io::Result<u64> {
     Ok(last.saturating_add(1))
 }
 
-/// Removes what an interrupted repair left at `path`.
-fn remove_leftover(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let mut target = create_private_file(to)?;
     io::copy(&mut source, &mut target)?;
     target.sync_all()
-}
-
-/// Replaces a file atomically, in a way that survives a power failure. The lock on the bundle ensures that no other process
-/// replaces it at the same time.
-fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.tmp"));
-    remove_leftover(&temporary)?;
-    let mut file = create_private_file(&temporary)?;
-    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The error matters more than a file left behind.
-        let _ = fs::remove_file(&temporary);
-    }
-    written?;
-    sync_directory(directory)
 }

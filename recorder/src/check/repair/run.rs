@@ -1,6 +1,5 @@
 //! Runs a repair under the lock of the bundle.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +7,8 @@ use super::change::Changes;
 use super::error::{RepairError, at};
 use super::plan::{Plan, RecorderFile};
 use crate::bundle::Bundle;
-use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
-use crate::lock::{Hold, Origin};
+use crate::lock::BundleLock;
+use crate::parts::{Part, odd_part};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
 /// Result of a repair.
@@ -50,17 +49,14 @@ pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
         return Ok(Repaired::default());
     }
     let recorder_path = path.join(RECORDER_FILE);
-    let lock = Hold::take(path).map_err(|error| match error.kind() {
+    let lock = BundleLock::take(path).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => RepairError::BeingRecorded { path: path.to_owned() },
         _ => at(&recorder_path)(error),
     })?;
     let bundle = open(path)?;
-    let recorder_file = match lock.origin() {
-        Origin::Found => RecorderFile::look(path),
-        Origin::Made => RecorderFile::Fine,
-    };
+    let recorder_file = if lock.has_made_file() { RecorderFile::Fine } else { RecorderFile::look(path) };
     let plan = Plan::new(&bundle, recorder_file)?;
-    let backup = plan.apply(&bundle)?;
+    let backup = plan.apply(&lock)?;
     if plan.removes_recorder_file {
         lock.remove_file().map_err(at(&recorder_path))?;
     }
@@ -69,19 +65,10 @@ pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
 
 fn open(path: &Path) -> Result<Bundle, RepairError> {
     let bundle = Bundle::open(path)?;
-    for (name, is_right) in [
-        (MANIFEST_FILE, fs::Metadata::is_file as fn(&fs::Metadata) -> bool),
-        (EVENT_LOG_FILE, fs::Metadata::is_file),
-        (RECORDER_FILE, fs::Metadata::is_file),
-        (PAYLOADS_DIR, fs::Metadata::is_dir),
-    ] {
-        let part = path.join(name);
-        match fs::symlink_metadata(&part) {
-            Ok(metadata) if is_right(&metadata) => {}
-            Ok(_) => return Err(RepairError::Odd { path: part }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(at(&part)(error)),
-        }
+    let is_changed = |part: Part| part.is_record() || part == Part::Payloads;
+    match odd_part(path, is_changed) {
+        Ok(None) => Ok(bundle),
+        Ok(Some(odd)) => Err(RepairError::Odd { path: odd }),
+        Err((part, error)) => Err(at(&part)(error)),
     }
-    Ok(bundle)
 }
