@@ -16,8 +16,8 @@ use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{
-    self, Bubblewrap, ControlGroup, ControlGroups, HiddenPlace, OpenFolders, Repositories, SandboxLauncher,
-    Surroundings, UserGit, Watch,
+    self, Bubblewrap, ControlGroup, ControlGroups, HiddenPlace, Repositories, SandboxLauncher, Surroundings, UserGit,
+    Watch, WritableFolderRegistry,
 };
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::exec::program::SearchPath;
@@ -151,7 +151,7 @@ impl ServingArgs {
         let environment = Arc::new(CommandEnvironment::new(config.variables.clone(), names, startup_folders.collect()));
         // Symlinks are resolved before the first command of this server runs, which could change them.
         let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
-        let folders = Arc::new(OpenFolders::new(tmpdir.clone()));
+        let folders = Arc::new(WritableFolderRegistry::new(tmpdir.clone()));
         let surroundings = Surroundings {
             tmpdir,
             hidden: hidden_places(&home, traces.as_deref(), secret_files)?,
@@ -360,7 +360,7 @@ fn confined(
     command: &[String],
     policy: &SandboxPolicy,
     cwd: &Path,
-    (folders, surroundings): (&OpenFolders, &Surroundings),
+    (folders, surroundings): (&WritableFolderRegistry, &Surroundings),
     environment: &mut Environment,
 ) -> Confined {
     // A client starts each of these commands itself and names its folders, so symlinks are resolved for each command.

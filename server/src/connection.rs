@@ -92,13 +92,13 @@ impl From<Sent> for Delivery {
 
 /// A notification that was serialized once for all clients.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct SerializedNotification {
     method: &'static str,
     stability: Stability,
     text: Arc<str>,
 }
 
-impl Prepared {
+impl SerializedNotification {
     /// Serializes a notification. `emitted_at_ms` is the time of its event in milliseconds since 1970.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Prepared {
 
 /// A request of the server that was serialized once for all clients, also for those that get it later.
 #[derive(Debug, Clone)]
-pub struct PreparedRequest {
+pub struct SerializedRequest {
     id: RequestId,
     method: &'static str,
     stability: Stability,
@@ -133,7 +133,7 @@ pub struct PreparedRequest {
     stable_text: Arc<str>,
 }
 
-impl PreparedRequest {
+impl SerializedRequest {
     /// Serializes a request.
     ///
     /// # Errors
@@ -233,13 +233,13 @@ impl Connection {
     }
 
     /// Sends a notification, if the client wants it.
-    pub fn notify(&self, notification: &Prepared) -> Delivery {
+    pub fn notify(&self, notification: &SerializedNotification) -> Delivery {
         self.tell(notification, Outbound::send)
     }
 
     /// Queues a notification, if the client wants it. It is sent after a call of [`wake`](Self::wake), or with the next
     /// message.
-    pub(crate) fn notify_quietly(&self, notification: &Prepared) -> Delivery {
+    pub(crate) fn notify_quietly(&self, notification: &SerializedNotification) -> Delivery {
         self.tell(notification, Outbound::send_quietly)
     }
 
@@ -248,7 +248,7 @@ impl Connection {
         self.outbound.wake();
     }
 
-    fn tell(&self, notification: &Prepared, send: fn(&Outbound, Arc<str>) -> Sent) -> Delivery {
+    fn tell(&self, notification: &SerializedNotification, send: fn(&Outbound, Arc<str>) -> Sent) -> Delivery {
         match self.client.get() {
             Some(client) if client.hears(notification.method, notification.stability) => {
                 send(&self.outbound, Arc::clone(&notification.text)).into()
@@ -258,7 +258,7 @@ impl Connection {
     }
 
     /// Sends a request to the client, if the client supports it.
-    pub fn request(&self, request: &PreparedRequest) -> Delivery {
+    pub fn request(&self, request: &SerializedRequest) -> Delivery {
         let text = match self.client.get() {
             Some(client) if !client.experimental.allows(request.stability) => return Delivery::Withheld,
             Some(Client { experimental: Experimental::Enabled, .. }) => &request.text,

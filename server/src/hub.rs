@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use trace_protocol::ServerNotification;
 
-use crate::connection::{Connection, ConnectionId, Prepared};
+use crate::connection::{Connection, ConnectionId, SerializedNotification};
 
 /// Number of connections in a group that is woken together.
 const WOKEN_AT_ONCE: usize = 32;
@@ -52,17 +52,17 @@ impl Hub {
 
     /// Sends a notification to all clients.
     pub(crate) fn broadcast(&self, notification: impl Into<ServerNotification>) {
-        let Some(prepared) = prepared(&notification.into()) else { return };
+        let Some(serialized) = serialized(&notification.into()) else { return };
         let connections = self.0.connections();
         let waking = tokio::runtime::Handle::try_current().ok().filter(|_| connections.len() > WOKEN_AT_ONCE);
         let Some(waking) = waking else {
             for connection in connections.values() {
-                connection.notify(&prepared);
+                connection.notify(&serialized);
             }
             return;
         };
         for connection in connections.values() {
-            connection.notify_quietly(&prepared);
+            connection.notify_quietly(&serialized);
         }
         drop(connections);
         if self.0.told.fetch_add(1, Ordering::AcqRel) == 0 {
@@ -100,9 +100,9 @@ async fn wake(everybody: Arc<Everybody>) {
 }
 
 /// Serializes a notification whose event happens now.
-pub(crate) fn prepared(notification: &ServerNotification) -> Option<Prepared> {
+pub(crate) fn serialized(notification: &ServerNotification) -> Option<SerializedNotification> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    Prepared::new(notification, now_ms)
+    SerializedNotification::new(notification, now_ms)
         .inspect_err(
             |error| tracing::error!(method = notification.method(), %error, "a notification cannot be serialized"),
         )
@@ -111,8 +111,8 @@ pub(crate) fn prepared(notification: &ServerNotification) -> Option<Prepared> {
 
 /// Sends a notification to one client.
 pub(crate) fn tell(connection: &Connection, notification: impl Into<ServerNotification>) {
-    if let Some(prepared) = prepared(&notification.into()) {
-        connection.notify(&prepared);
+    if let Some(serialized) = serialized(&notification.into()) {
+        connection.notify(&serialized);
     }
 }
 

@@ -82,7 +82,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// Opens connections to a service. Clones share their state.
 #[derive(Clone)]
-pub struct Entrance(Arc<Shared>);
+pub struct ConnectionOpener(Arc<Shared>);
 
 struct Shared {
     service: Arc<dyn Service>,
@@ -98,7 +98,7 @@ struct Open {
     end: Option<CloseReason>,
 }
 
-impl Entrance {
+impl ConnectionOpener {
     /// Creates the entrance of a service. `scopes` are the queues of its requests.
     #[must_use]
     pub fn new(service: Arc<dyn Service>, scopes: ScopeQueues) -> Self {
@@ -120,7 +120,7 @@ impl Entrance {
         drop(open);
         tracing::debug!(connection = %id, ?transport, "connection opened");
         let ingress = Ingress {
-            entrance: self.clone(),
+            opener: self.clone(),
             connection,
             slots: Arc::new(Semaphore::new(MAX_REQUESTS_IN_FLIGHT)),
             pieces: Arc::new(Semaphore::new(MAX_BYTES_IN_FLIGHT / PIECE_BYTES)),
@@ -166,7 +166,7 @@ impl Entrance {
     }
 }
 
-impl std::fmt::Debug for Entrance {
+impl std::fmt::Debug for ConnectionOpener {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Entrance").field("connections", &self.connections()).finish_non_exhaustive()
     }
@@ -243,7 +243,7 @@ impl Drop for Responder {
 /// Receives the messages of one connection. Dropping it ends the connection.
 #[derive(Debug)]
 pub struct Ingress {
-    entrance: Entrance,
+    opener: ConnectionOpener,
     connection: Arc<Connection>,
     slots: Arc<Semaphore>,
     pieces: Arc<Semaphore>,
@@ -292,7 +292,7 @@ impl Ingress {
 
     fn answered(&self, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
         if self.connection.is_initialized() {
-            self.entrance.0.service.answered(&self.connection, id, answer);
+            self.opener.0.service.answered(&self.connection, id, answer);
         }
     }
 
@@ -340,7 +340,7 @@ impl Ingress {
     }
 
     fn initialize(&self, id: &RequestId, params: Option<&RawValue>) {
-        let service = &self.entrance.0.service;
+        let service = &self.opener.0.service;
         let answer = introduction(params).and_then(|params| {
             let response = service.initialize(&self.connection, &params)?;
             Ok((params, response))
@@ -357,7 +357,7 @@ impl Ingress {
 
     fn start(&self, id: RequestId, trace: Option<TraceContext>, request: ClientRequest, permits: Permits) {
         let connection = Arc::clone(&self.connection);
-        let ticket = self.entrance.0.scopes.enter(request.scope(), connection.id());
+        let ticket = self.opener.0.scopes.enter(request.scope(), connection.id());
         let responder = Responder {
             connection: Arc::clone(&connection),
             id,
@@ -366,7 +366,7 @@ impl Ingress {
             has_answered: false,
             _permits: permits,
         };
-        let service = Arc::clone(&self.entrance.0.service);
+        let service = Arc::clone(&self.opener.0.service);
         tokio::spawn(async move {
             let _guard = tokio::select! {
                 biased;
@@ -381,10 +381,10 @@ impl Ingress {
 impl Drop for Ingress {
     fn drop(&mut self) {
         self.connection.end(CloseReason::ClientLeft);
-        self.entrance.opened().connections.remove(&self.connection.id());
+        self.opener.opened().connections.remove(&self.connection.id());
         let reason = self.connection.end_reason().unwrap_or(CloseReason::ClientLeft);
         tracing::debug!(connection = %self.connection.id(), %reason, "connection ended");
-        self.entrance.0.service.closed(&self.connection);
+        self.opener.0.service.closed(&self.connection);
     }
 }
 

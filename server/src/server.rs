@@ -17,11 +17,11 @@ use trace_runtime::runtime::{Runtime, RuntimeOptions};
 use crate::connection::Connection;
 use crate::core::{Core, Parts};
 use crate::hub::tell;
-use crate::ingress::{Entrance, Responder, Service};
+use crate::ingress::{ConnectionOpener, Responder, Service};
 use crate::scopes::ScopeQueues;
 use crate::services::{ServiceOptions, Services};
 use crate::store::{Store, StoreError};
-use crate::threads::{Heard, Unloading};
+use crate::threads::{AnswerOutcome, Unloading};
 use crate::traces::Traces;
 
 /// Release of the protocol that the server implements. Clients see it as the version of the server.
@@ -60,12 +60,12 @@ pub enum StartError {
 #[derive(Debug, Clone)]
 pub struct Server {
     core: Arc<Core>,
-    entrance: Entrance,
+    opener: ConnectionOpener,
 }
 
 impl Server {
     /// Starts a server. It must be called inside a tokio runtime. Clients can reach the server only after a transport
-    /// was opened with [`Server::entrance`].
+    /// was opened with [`Server::opener`].
     ///
     /// # Errors
     ///
@@ -84,15 +84,15 @@ impl Server {
             scopes: scopes.clone(),
         };
         let core = Core::new(parts, |host| Runtime::new(runtime, host));
-        let entrance = Entrance::new(Arc::new(Front(Arc::clone(&core))), scopes);
+        let opener = ConnectionOpener::new(Arc::new(Front(Arc::clone(&core))), scopes);
         unload_quiet_threads(Arc::downgrade(&core.unloading));
-        Ok(Self { core, entrance })
+        Ok(Self { core, opener })
     }
 
     /// Returns the entrance for new connections.
     #[must_use]
-    pub fn entrance(&self) -> &Entrance {
-        &self.entrance
+    pub fn opener(&self) -> &ConnectionOpener {
+        &self.opener
     }
 
     /// Stops all agents and what they run, and completes their recordings.
@@ -169,7 +169,7 @@ impl Service for Front {
     }
 
     fn answered(&self, connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
-        if self.0.questions.answered(connection.id(), &id, answer.as_deref()) == Heard::Counts {
+        if self.0.questions.answered(connection.id(), &id, answer.as_deref()) == AnswerOutcome::Accepted {
             return;
         }
         let id: String = id.to_string().chars().take(SHOWN_ID_CHARACTERS).collect();

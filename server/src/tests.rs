@@ -2,4 +2,4 @@
 
 mod fifo;
 #[expect(clippy::unwrap_used, reason = "a test that fails says where")]
-mod whole;
+mod server;

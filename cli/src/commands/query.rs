@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAnswer};
 
 use self::arguments::Arguments;
-use self::keep::Keep;
+use self::keep::DatabaseDraft;
 use self::problem::failure;
 use self::rows::Cells;
 use self::watchdog::Watchdog;
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
         follow::run(args, &named, query, prices.as_ref(), &limits, terminal, &mut failed)?;
         return Ok(failed.ending());
     }
-    let keep = args.output.as_deref().map(|output| Keep::begin(output, args.force, &named)).transpose()?;
+    let keep = args.output.as_deref().map(|output| DatabaseDraft::begin(output, args.force, &named)).transpose()?;
     let builder = match (&keep, &query) {
         (Some(keep), query) => Builder::in_file(keep.path(), query.as_ref()),
         (None, Some(query)) => Builder::in_memory(query),
@@ -173,7 +173,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
         return Ok(failed.ending());
     }
     let mut database = builder.finish().map_err(|error| failure(error, None))?;
-    let unfinished = keep.as_ref().map(Keep::path);
+    let unfinished = keep.as_ref().map(DatabaseDraft::path);
     let answered = query.as_ref().map(|query| {
         let watchdog = Watchdog::begin(limits.time, unfinished, terminal);
         answer(args, terminal, &mut database, query, &limits, &watchdog)

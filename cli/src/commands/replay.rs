@@ -227,7 +227,7 @@ fn may_work_in(cwd: &Path, terminal: &Terminal) -> Result<bool, Failure> {
 async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Result<Outcome, Failure> {
     let steps = replay.play_user().map_err(Failure::data)?;
     let history = replay.history().map_err(Failure::data)?;
-    let (client, events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
+    let (client, events) = in_process::connect(server.opener(), OutboundPolicy::Wait);
     client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
     let start = thread(replay, cwd, tools);
     let thread = client.call::<method::ThreadStart>(&start).await.map_err(refused)?.thread.id;

@@ -216,7 +216,7 @@ pub(crate) async fn turn(
     observer: &mut impl TurnObserver,
     signals: (&mut Signals, &mut Option<Caught>),
 ) -> Result<Outcome, Failure> {
-    let (client, mut events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
+    let (client, mut events) = in_process::connect(server.opener(), OutboundPolicy::Wait);
     client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
     let thread = client.call::<method::ThreadStart>(&start).await.map_err(refused)?.thread.id;
     let input = vec![UserInput::Text { text: prompt, text_elements: Vec::new() }];

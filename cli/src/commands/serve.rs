@@ -158,7 +158,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             // The program that started the server reads the port from this text if it asked for a free one.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
-        serve(bound, server.entrance(), &shutdown).await;
+        serve(bound, server.opener(), &shutdown).await;
         if let Some(replay) = &replay {
             replay.end();
         }

@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 use trace_runtime::event::Delta;
-use trace_runtime::host::{Answer, Decision, Lasts, Question, ServerToolQuestion};
+use trace_runtime::host::{Answer, ApprovalScope, Decision, Question, ServerToolQuestion};
 use trace_runtime::item::{ItemKind, WorkStatus};
-use trace_runtime::tool::{Then, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, ToolCall, ToolContext, ToolInput, ToolOutcome};
 use trace_runtime::{Item, OpenItem};
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ use crate::connection::{Connection, OfferedTool};
 use crate::failure::shown;
 use crate::outcome::failed;
 use crate::output;
-use crate::slot::Slot;
+use crate::server_slot::ServerSlot;
 
 /// How long sending a cancellation to a server may take.
 pub const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ enum End {
     /// The call failed; the text says why.
     Failed(String),
     /// The user declined the call.
-    Declined { why: &'static str, then: Then },
+    Declined { why: &'static str, then: AfterCall },
     /// The turn was interrupted.
     Stopped,
 }
@@ -64,13 +64,13 @@ pub const MAX_ASKED_DESCRIPTION_CHARS: usize = 2000;
 
 /// The approvals of a thread that last: pairs of a server and the identity of a tool.
 #[derive(Debug, Default)]
-struct Agreed(std::sync::Mutex<std::collections::BTreeSet<(String, String)>>);
+struct Approved(std::sync::Mutex<std::collections::BTreeSet<(String, String)>>);
 
 /// Most approvals that one thread remembers. Beyond it, the user is asked again.
 const MAX_AGREED: usize = 1000;
 
 /// Makes a call and returns its outcome.
-pub(crate) async fn call(slot: &Slot, context: &ToolContext, call: ToolCall) -> ToolOutcome {
+pub(crate) async fn call(slot: &ServerSlot, context: &ToolContext, call: ToolCall) -> ToolOutcome {
     let connection = match slot.connection() {
         Ok(connection) => connection,
         Err(why) => return failed(why),
@@ -86,7 +86,7 @@ pub(crate) async fn call(slot: &Slot, context: &ToolContext, call: ToolCall) -> 
     Call { slot, connection: &connection, tool, context, call: &call, arguments, begun: Instant::now() }.run().await
 }
 
-fn unknown(slot: &Slot, name: &str, tools: &[OfferedTool]) -> String {
+fn unknown(slot: &ServerSlot, name: &str, tools: &[OfferedTool]) -> String {
     let known: Vec<_> = tools.iter().take(MAX_NAMED_TOOLS).map(|tool| tool.name.as_str()).collect();
     let more = tools.len().saturating_sub(MAX_NAMED_TOOLS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -122,7 +122,7 @@ fn read(call: &ToolCall) -> Result<JsonObject, String> {
 }
 
 struct Call<'a> {
-    slot: &'a Slot,
+    slot: &'a ServerSlot,
     connection: &'a Arc<Connection>,
     tool: &'a OfferedTool,
     context: &'a ToolContext,
@@ -156,15 +156,15 @@ impl Call<'_> {
             End::Answered(result) => {
                 let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
                 let status = if is_error { WorkStatus::Failed } else { WorkStatus::Completed };
-                (ExecutionStatus::Completed, Some(result), None, status, Then::Continue)
+                (ExecutionStatus::Completed, Some(result), None, status, AfterCall::Continue)
             }
-            End::Failed(why) => (ExecutionStatus::Failed, None, Some(why), WorkStatus::Failed, Then::Continue),
+            End::Failed(why) => (ExecutionStatus::Failed, None, Some(why), WorkStatus::Failed, AfterCall::Continue),
             End::Declined { why, then } => {
                 (ExecutionStatus::Failed, None, Some(why.to_owned()), WorkStatus::Declined, then)
             }
             End::Stopped => {
                 let why = "aborted by the user".to_owned();
-                (ExecutionStatus::Cancelled, None, Some(why), WorkStatus::Interrupted, Then::Continue)
+                (ExecutionStatus::Cancelled, None, Some(why), WorkStatus::Interrupted, AfterCall::Continue)
             }
         };
         let output = match (&result, &error) {
@@ -226,12 +226,12 @@ impl Call<'_> {
             Verdict::Refuse => return Err(End::Failed(approval::REFUSED.to_owned())),
             Verdict::Ask => {}
         }
-        let agreed = self.context.agent.extension::<Agreed>();
+        let agreed = self.context.agent.extension::<Approved>();
         let remote = &self.tool.remote;
         // With `Prompt`, the user wants to be asked about every call, so the approval does not last.
-        let lasts = if mode == Approval::Prompt { Lasts::Once } else { Lasts::Thread };
+        let lasts = if mode == Approval::Prompt { ApprovalScope::Once } else { ApprovalScope::Thread };
         let name = (config.name.clone(), identity(remote));
-        if lasts == Lasts::Thread && agreed.has(&name) {
+        if lasts == ApprovalScope::Thread && agreed.has(&name) {
             return Ok(());
         }
         let titled = || remote.annotations.as_ref().and_then(|hints| hints.title.clone());
@@ -254,13 +254,17 @@ impl Call<'_> {
         match answer {
             Answer::Decision(Decision::Accept | Decision::AcceptPrefix(_)) => Ok(()),
             Answer::Decision(Decision::AcceptForSession) => {
-                if lasts == Lasts::Thread {
+                if lasts == ApprovalScope::Thread {
                     agreed.add(name);
                 }
                 Ok(())
             }
-            Answer::Decision(Decision::Decline) => Err(End::Declined { why: "rejected by user", then: Then::Continue }),
-            Answer::Decision(Decision::Cancel) => Err(End::Declined { why: "rejected by user", then: Then::Interrupt }),
+            Answer::Decision(Decision::Decline) => {
+                Err(End::Declined { why: "rejected by user", then: AfterCall::Continue })
+            }
+            Answer::Decision(Decision::Cancel) => {
+                Err(End::Declined { why: "rejected by user", then: AfterCall::Interrupt })
+            }
             Answer::Failed { message } => Err(End::Failed(format!("not called: nobody could be asked ({message})"))),
             Answer::UserInput(_) | Answer::DynamicTool { .. } | Answer::Elicitation { .. } => {
                 Err(End::Failed("not called: the answer to the question made no sense".to_owned()))
@@ -419,7 +423,7 @@ fn answered(answer: Result<ServerResult, ServiceError>) -> End {
     }
 }
 
-impl Agreed {
+impl Approved {
     fn has(&self, name: &(String, String)) -> bool {
         self.lock().contains(name)
     }

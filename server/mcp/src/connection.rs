@@ -16,9 +16,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::client::{CallRegistry, Client};
 use crate::config::{ServerConfig, Transport};
 use crate::environment::Variables;
-use crate::failure::{Need, StartFailure, shown};
-use crate::ground::Ground;
+use crate::failure::{Remedy, StartFailure, shown};
 use crate::http::{self, Address};
+use crate::launch_folders::LaunchFolders;
 use crate::name;
 use crate::planted::{self, Plan};
 use crate::process::{self, Keeper, LastErrorLine, Launch};
@@ -67,12 +67,12 @@ pub(crate) async fn open(
     config: &ServerConfig,
     namespace: &str,
     variables: &Variables,
-    ground: &Ground,
+    launch_folders: &LaunchFolders,
 ) -> Result<(Connection, Running), StartFailure> {
     let registry = CallRegistry::new(&config.name);
     match &config.transport {
         Transport::Process { command, args, .. } => {
-            let Plan { program, environment, cwd, hint, folder } = planned(config, variables, ground).await?;
+            let Plan { program, environment, cwd, hint, folder } = planned(config, variables, launch_folders).await?;
             let launch = Launch {
                 server: &config.name,
                 program: &program,
@@ -112,11 +112,15 @@ pub(crate) async fn open(
 }
 
 /// Checks what a server is started from. The check runs on a blocking thread, since file systems may be slow.
-async fn planned(config: &ServerConfig, variables: &Variables, ground: &Ground) -> Result<Plan, StartFailure> {
-    let (config, variables, ground) = (config.clone(), variables.clone(), ground.clone());
+async fn planned(
+    config: &ServerConfig,
+    variables: &Variables,
+    launch_folders: &LaunchFolders,
+) -> Result<Plan, StartFailure> {
+    let (config, variables, launch_folders) = (config.clone(), variables.clone(), launch_folders.clone());
     let plan = tokio::task::spawn_blocking(move || {
         let program = config.program().expect("the server is a process");
-        planted::plan(&config.name, &program, &variables, &ground)
+        planted::plan(&config.name, &program, &variables, &launch_folders)
     });
     match plan.await {
         Ok(plan) => plan.map_err(|refusal| StartFailure::new(refusal.to_string())),
@@ -141,7 +145,7 @@ async fn greet(
     namespace: &str,
 ) -> Result<(Connection, RunningService<RoleClient, Client>), StartFailure> {
     let service = Client(Arc::clone(&registry)).serve(carrier).await.map_err(|error| {
-        let need = if error.is_authorization_required() { Need::Login } else { Need::Unknown };
+        let need = if error.is_authorization_required() { Remedy::Login } else { Remedy::Unknown };
         StartFailure { need, ..StartFailure::new(shown(&error)) }
     })?;
     let peer = service.peer().clone();

@@ -11,12 +11,12 @@ pub struct StartFailure {
     /// The error message.
     pub message: String,
     /// What the user can do about it.
-    pub need: Need,
+    pub need: Remedy,
 }
 
 /// What the user can do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum Remedy {
     /// Nothing is known.
     Unknown,
     /// The server requires authentication, such as a token.
@@ -25,7 +25,7 @@ pub enum Need {
 
 impl StartFailure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: bounded(message.into()), need: Need::Unknown }
+        Self { message: bounded(message.into()), need: Remedy::Unknown }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Outcomes that all tools of servers have in common.
 
 use serde_json::Value;
-use trace_runtime::tool::{CallDescription, MAX_PREVIEW_CHARS, Then, ToolCall, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, CallDescription, MAX_PREVIEW_CHARS, ToolCall, ToolInput, ToolOutcome};
 
 /// Describes a call by its name and the beginning of its input.
 pub(crate) fn describe(call: &ToolCall) -> CallDescription {
@@ -16,5 +16,5 @@ pub(crate) fn describe(call: &ToolCall) -> CallDescription {
 
 /// Returns the outcome of a failed call.
 pub(crate) fn failed(output: impl Into<Value>) -> ToolOutcome {
-    ToolOutcome { output: output.into(), success: false, then: Then::Continue }
+    ToolOutcome { output: output.into(), success: false, then: AfterCall::Continue }
 }

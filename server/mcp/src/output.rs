@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trace_runtime::tool::exec::DEFAULT_OUTPUT_TOKENS;
-use trace_runtime::tool::exec::output::{BYTES_PER_TOKEN, Kept};
+use trace_runtime::tool::exec::output::{BYTES_PER_TOKEN, HeadAndTail};
 use trace_runtime::tool::view_image::media_type;
 
 /// Most bytes of text of one result that the model gets.
@@ -119,7 +119,7 @@ fn within(text: &str, room: &mut usize) -> String {
         return text.to_owned();
     }
     *room = 0;
-    let mut kept = Kept::new(limit, limit);
+    let mut kept = HeadAndTail::new(limit, limit);
     kept.push(text);
     let excerpt = kept.within(limit);
     format!(

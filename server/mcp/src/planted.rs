@@ -21,7 +21,7 @@ use trace_runtime::environment::START_UP_FILES;
 
 use crate::config::Program;
 use crate::environment::Variables;
-use crate::ground::{Ground, OwnFolder};
+use crate::launch_folders::{LaunchFolders, OwnFolder};
 
 use self::places::{ABOVE, CODE_VARIABLES, DATA_ENDINGS, HOME_PLACES, PROJECT_FILES, SOCKET_ENDINGS};
 use self::words::{Bases, paths_in, plain};
@@ -88,25 +88,25 @@ pub(crate) fn plan(
     server: &str,
     program: &Program<'_>,
     variables: &Variables,
-    ground: &Ground,
+    launch_folders: &LaunchFolders,
 ) -> Result<Plan, Refusal> {
-    let home = ground.home.join(crate::ground::FOLDER_NAME);
-    let trusted: Vec<PathBuf> = program.trusted.iter().map(|folder| plain(&ground.cwd.join(folder))).collect();
-    let mut look = Look { server, ground, trusted, data: Vec::new(), homes: Vec::new(), search: Vec::new() };
-    if let Some(folder) = ground.writable.on_the_way(&home, &look.trusted) {
-        return Err(Refusal::Home { home: ground.home.clone(), folder });
+    let home = launch_folders.home.join(crate::launch_folders::FOLDER_NAME);
+    let trusted: Vec<PathBuf> = program.trusted.iter().map(|folder| plain(&launch_folders.cwd.join(folder))).collect();
+    let mut look = Look { server, launch_folders, trusted, data: Vec::new(), homes: Vec::new(), search: Vec::new() };
+    if let Some(folder) = launch_folders.writable.on_the_way(&home, &look.trusted) {
+        return Err(Refusal::Home { home: launch_folders.home.clone(), folder });
     }
-    let folder =
-        OwnFolder::new(&ground.home, server).map_err(|source| Refusal::Folder { home: ground.home.clone(), source })?;
+    let folder = OwnFolder::new(&launch_folders.home, server)
+        .map_err(|source| Refusal::Folder { home: launch_folders.home.clone(), source })?;
     look.places_above("the home folder of this program", &folder.cwd())?;
     let mut environment = variables.of_server(program.env_vars, program.env);
     environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
     let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    look.data = data_folders(program, ground, user_home.as_deref());
+    look.data = data_folders(program, launch_folders, user_home.as_deref());
     look.homes = user_home.iter().flat_map(|home| [Some(home.clone()), home.canonicalize().ok()]).flatten().collect();
     let cwd = match program.cwd {
         Some(own) => {
-            let own = plain(&ground.cwd.join(own));
+            let own = plain(&launch_folders.cwd.join(own));
             look.path("`cwd`", &own)?;
             look.inside("`cwd`", &own)?;
             look.projects("`cwd`", &own)?;
@@ -145,14 +145,14 @@ pub(crate) fn plan(
     let command = look.program(program, &cwd, dropped)?;
     look.args(program.args, bases)?;
     look.packages_of_the_user(program, bases)?;
-    let hint = program.cwd.is_none().then(|| moved(program, &ground.cwd)).flatten();
+    let hint = program.cwd.is_none().then(|| moved(program, &launch_folders.cwd)).flatten();
     Ok(Plan { program: command, environment, cwd, hint, folder })
 }
 
 /// What the paths of a start are checked against.
 struct Look<'a> {
     server: &'a str,
-    ground: &'a Ground,
+    launch_folders: &'a LaunchFolders,
     trusted: Vec<PathBuf>,
     /// Folders with data, from which the server loads no code.
     data: Vec<PathBuf>,
@@ -169,7 +169,7 @@ impl Look<'_> {
 
     /// Refuses a path that commands could have replaced.
     fn path(&self, key: &str, path: &Path) -> Result<(), Refusal> {
-        match self.ground.writable.on_the_way(path, &self.trusted) {
+        match self.launch_folders.writable.on_the_way(path, &self.trusted) {
             Some(folder) => Err(self.refusal(key, path, folder)),
             None => Ok(()),
         }
@@ -177,7 +177,7 @@ impl Look<'_> {
 
     /// Refuses a place that commands could have replaced, or in which they could have created something.
     fn place(&self, key: &str, place: &Path) -> Result<(), Refusal> {
-        match self.ground.writable.touching(place, &self.trusted) {
+        match self.launch_folders.writable.touching(place, &self.trusted) {
             Some(folder) => Err(self.refusal(key, place, folder)),
             None => Ok(()),
         }
@@ -186,7 +186,7 @@ impl Look<'_> {
     /// Refuses a path if, in its folder or in a folder above it, there is a place where interpreters look for code and
     /// commands can write.
     fn places_above(&self, key: &str, path: &Path) -> Result<(), Refusal> {
-        if self.ground.writable.is_empty() {
+        if self.launch_folders.writable.is_empty() {
             return Ok(());
         }
         // A virtual environment has symlinks to a Python elsewhere, and its own packages beside them.
@@ -208,7 +208,7 @@ impl Look<'_> {
     /// Refuses a folder of code if a symlink in it, or a file that lists folders, leads to a place that commands can
     /// write to.
     fn links_in(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
-        if self.ground.writable.is_empty() {
+        if self.launch_folders.writable.is_empty() {
             return Ok(());
         }
         links::leading_out(folder).iter().try_for_each(|path| self.path(key, path))
@@ -218,13 +218,13 @@ impl Look<'_> {
     /// exempt.
     fn inside(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
         // `/` contains every writable folder. No program is expected to load code from all of it.
-        if self.ground.writable.is_empty() || folder == Path::new("/") {
+        if self.launch_folders.writable.is_empty() || folder == Path::new("/") {
             return Ok(());
         }
         let passed: Vec<PathBuf> = self.trusted.iter().chain(&self.data).cloned().collect();
         let links = links::links_of(folder);
-        let open = self.ground.writable.touching(folder, &passed);
-        match open.or_else(|| links.iter().find_map(|link| self.ground.writable.on_the_way(link, &passed))) {
+        let open = self.launch_folders.writable.touching(folder, &passed);
+        match open.or_else(|| links.iter().find_map(|link| self.launch_folders.writable.on_the_way(link, &passed))) {
             Some(open) => {
                 let (server, key) = (self.server.to_owned(), key.to_owned());
                 Err(Refusal::Holds { server, key, path: folder.to_owned(), folder: open })
@@ -242,7 +242,7 @@ impl Look<'_> {
     /// Refuses a path if code that its program may load is writable: the folder itself, or the folder and the project
     /// of a file. Programs in a folder of PATH are found by name and load nothing from beside them.
     fn code_at(&self, key: &str, path: &Path) -> Result<(), Refusal> {
-        if self.ground.writable.is_empty() {
+        if self.launch_folders.writable.is_empty() {
             return Ok(());
         }
         // Runtimes look for code beside the target of a symlink.
@@ -300,7 +300,7 @@ impl Look<'_> {
     fn patterns(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         let is_passed =
             |folder: &PathBuf| self.trusted.iter().chain(&self.data).any(|passed| folder.starts_with(passed));
-        let folders = self.ground.writable.folders().iter().filter(|folder| !is_passed(folder));
+        let folders = self.launch_folders.writable.folders().iter().filter(|folder| !is_passed(folder));
         match folders.into_iter().find(|folder| words::may_lead_to(path, folder)) {
             Some(folder) => Err(self.refusal(key, path, folder.clone())),
             None => Ok(()),
@@ -316,7 +316,7 @@ impl Look<'_> {
         is_passed: impl Fn(&Path) -> bool,
         bases: Bases<'_>,
     ) -> Result<(), Refusal> {
-        for folder in self.ground.writable.folders() {
+        for folder in self.launch_folders.writable.folders() {
             for path in words::mentions(text, folder, bases.user_home) {
                 if !is_passed(&path) {
                     self.path(key, &path)?;
@@ -329,7 +329,7 @@ impl Look<'_> {
     /// Returns the search path for programs. Writable folders of the server's own environment are left out; writable
     /// folders that are configured are refused.
     fn search_path(&self, path: &OsStr, program: &Program<'_>, dropped: &mut usize) -> Result<OsString, Refusal> {
-        if self.ground.writable.is_empty() {
+        if self.launch_folders.writable.is_empty() {
             return Ok(path.to_owned());
         }
         let is_configured = program.env.contains_key("PATH");
@@ -464,7 +464,7 @@ impl Look<'_> {
 
     /// Refuses a program that commands could have replaced, its interpreter, and the code that they load.
     fn started(&self, key: &str, program: &Path) -> Result<(), Refusal> {
-        if self.ground.writable.is_empty() {
+        if self.launch_folders.writable.is_empty() {
             return Ok(());
         }
         let mut next = Some(program.to_owned());
@@ -493,10 +493,10 @@ impl Look<'_> {
 }
 
 /// Returns the folders with data as absolute paths.
-fn data_folders(program: &Program<'_>, ground: &Ground, user_home: Option<&Path>) -> Vec<PathBuf> {
+fn data_folders(program: &Program<'_>, launch_folders: &LaunchFolders, user_home: Option<&Path>) -> Vec<PathBuf> {
     let whole = |folder: &PathBuf| match (folder.strip_prefix("~"), user_home) {
         (Ok(rest), Some(home)) => home.join(rest),
-        _ => plain(&ground.cwd.join(folder)),
+        _ => plain(&launch_folders.cwd.join(folder)),
     };
     program.data.iter().map(whole).collect()
 }

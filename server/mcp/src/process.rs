@@ -15,7 +15,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::ground::OwnFolder;
+use crate::launch_folders::OwnFolder;
 
 /// How long a server may take to exit after its input was closed.
 pub const EXIT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -11,14 +11,14 @@ use tokio::time::{Instant, timeout};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 use trace_runtime::item::{ItemKind, WorkStatus};
-use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 use trace_runtime::{Item, Settings};
 
 use crate::connection::{Connection, all};
 use crate::failure::shown;
 use crate::outcome::{describe, failed};
 use crate::output;
-use crate::slot::{Set, Slot};
+use crate::server_slot::{ServerSlot, TreeServers};
 
 /// The server name under which calls to all servers are shown.
 const EVERY_SERVER: &str = "trace";
@@ -53,7 +53,7 @@ impl Operation {
 
 /// A tool for resources.
 pub(crate) struct ResourceTool {
-    pub(crate) set: Arc<Set>,
+    pub(crate) set: Arc<TreeServers>,
     pub(crate) operation: Operation,
 }
 
@@ -67,7 +67,8 @@ struct Arguments {
 
 impl Tool for ResourceTool {
     fn specification(&self, _settings: &Settings) -> Option<Value> {
-        let has_resources = |slot: &Arc<Slot>| slot.connection().is_ok_and(|connection| connection.has_resources());
+        let has_resources =
+            |slot: &Arc<ServerSlot>| slot.connection().is_ok_and(|connection| connection.has_resources());
         if !self.set.slots.iter().any(has_resources) {
             return None;
         }
@@ -111,12 +112,12 @@ impl Tool for ResourceTool {
     }
 }
 
-async fn run(set: &Set, operation: Operation, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
+async fn run(set: &TreeServers, operation: Operation, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
     let (arguments, shown) = match read(operation, call) {
         Ok(arguments) => arguments,
         Err(why) => return failed(why),
     };
-    let slots: Vec<&Arc<Slot>> = match &arguments.server {
+    let slots: Vec<&Arc<ServerSlot>> = match &arguments.server {
         None => set.slots.iter().collect(),
         Some(name) => set.slots.iter().filter(|slot| slot.config.name == *name).collect(),
     };
@@ -157,7 +158,7 @@ async fn run(set: &Set, operation: Operation, context: &ToolContext, call: &Tool
             let result = json!({ "content": [{ "type": "text", "text": text }] });
             context.trace.end_runtime(ExecutionStatus::Completed, Json(&json!({ "result": { "Ok": result } })));
             open.complete(item(Some(result), None, WorkStatus::Completed));
-            ToolOutcome { output: Value::String(output), success: true, then: Then::Continue }
+            ToolOutcome { output: Value::String(output), success: true, then: AfterCall::Continue }
         }
         Err((status, why)) => {
             let recorded = match status {
@@ -192,7 +193,7 @@ fn read(operation: Operation, call: &ToolCall) -> Result<(Arguments, Value), Str
 }
 
 /// Returns the output for the model, or an error message.
-async fn answer(operation: Operation, slots: &[&Arc<Slot>], arguments: &Arguments) -> Result<Value, String> {
+async fn answer(operation: Operation, slots: &[&Arc<ServerSlot>], arguments: &Arguments) -> Result<Value, String> {
     let member = if operation == Operation::List { "resources" } else { "resourceTemplates" };
     let Some(server) = &arguments.server else {
         return Ok(json!({ member: of_all(operation, slots).await }));
@@ -242,7 +243,7 @@ async fn page(
 }
 
 /// Returns the entries of all servers. A server that does not answer is treated as empty.
-async fn of_all(operation: Operation, slots: &[&Arc<Slot>]) -> Vec<Value> {
+async fn of_all(operation: Operation, slots: &[&Arc<ServerSlot>]) -> Vec<Value> {
     let mut found = BTreeMap::new();
     for slot in slots {
         let Ok(connection) = slot.connection() else { continue };

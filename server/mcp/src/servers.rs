@@ -17,12 +17,14 @@ use trace_runtime::tool::Tool;
 use crate::config::{ServerConfig, Transport};
 use crate::connection::{self, Connection, LIST_TIMEOUT, Running, with_last_error_line};
 use crate::environment::Variables;
-use crate::failure::{Need, StartFailure, shown};
-use crate::ground::Ground;
+use crate::failure::{Remedy, StartFailure, shown};
+use crate::launch_folders::LaunchFolders;
 use crate::name;
 use crate::process::EXIT_TIMEOUT;
 use crate::resources::{self, ResourceTool};
-use crate::slot::{Board, Details, Ending, Listener, ServerReport, Set, Slot, Startup, State};
+use crate::server_slot::{
+    Details, Listener, ServerReport, ServerSlot, ServersShutdown, Startup, State, StatusListener, TreeServers,
+};
 use crate::tool::ServerTool;
 
 /// Pause between two requests for a server's list of tools, however often the server says that it has changed.
@@ -30,18 +32,18 @@ pub const REFRESH_PAUSE: Duration = Duration::from_secs(1);
 
 /// The servers of one tree of agents. Clones refer to the same servers.
 #[derive(Clone)]
-pub struct Servers(Arc<Set>);
+pub struct Servers(Arc<TreeServers>);
 
 /// A weak reference to servers, which may have ended.
 #[derive(Clone)]
-pub struct WeakServers(Weak<Set>);
+pub struct WeakServers(Weak<TreeServers>);
 
 impl Servers {
     /// Starts servers. Must be called inside a tokio runtime. Each process runs in a folder of its own, unless another
     /// one is configured.
     #[must_use]
-    pub fn start(configs: Vec<ServerConfig>, variables: &Variables, ground: &Ground) -> Self {
-        let board = Arc::new(Board::default());
+    pub fn start(configs: Vec<ServerConfig>, variables: &Variables, launch_folders: &LaunchFolders) -> Self {
+        let status_listener = Arc::new(StatusListener::default());
         let (enabled, disabled): (Vec<_>, Vec<_>) = configs.into_iter().partition(|config| config.enabled);
         let mut namespaces = name::namespaces(enabled.iter().map(|config| config.name.as_str()));
         let slots: Vec<_> = enabled
@@ -50,20 +52,20 @@ impl Servers {
             .filter_map(|config| {
                 let namespace = namespaces.remove(&config.name)?;
                 let state = watch::Sender::new(State::Starting);
-                Some(Arc::new(Slot { config, namespace, state, board: Arc::clone(&board) }))
+                Some(Arc::new(ServerSlot { config, namespace, state, status_listener: Arc::clone(&status_listener) }))
             })
             .collect();
-        let ending = Ending { end: CancellationToken::new(), tasks: TaskTracker::new() };
+        let ending = ServersShutdown { end: CancellationToken::new(), tasks: TaskTracker::new() };
         for slot in &slots {
-            ending.tasks.spawn(run(Arc::clone(slot), variables.clone(), ground.clone(), ending.end.clone()));
+            ending.tasks.spawn(run(Arc::clone(slot), variables.clone(), launch_folders.clone(), ending.end.clone()));
         }
         ending.tasks.close();
-        Self(Arc::new(Set { slots, disabled, board, ending }))
+        Self(Arc::new(TreeServers { slots, disabled, status_listener, ending }))
     }
 
     /// Sets a listener. It is called with the current status of each server, and at every change.
     pub fn listen(&self, listener: Listener) {
-        let mut board = self.0.board.lock();
+        let mut status_listener = self.0.status_listener.lock();
         for slot in &self.0.slots {
             let state = slot.state.borrow().clone();
             listener(&slot.config.name, &Startup::Starting);
@@ -72,7 +74,7 @@ impl Servers {
                 settled => listener(&slot.config.name, &settled),
             }
         }
-        *board = Some(listener);
+        *status_listener = Some(listener);
     }
 
     /// Waits until no server is starting any more.
@@ -126,7 +128,7 @@ impl Servers {
 
     /// Returns a handle that ends the servers and waits for their end.
     #[must_use]
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> ServersShutdown {
         self.0.ending.clone()
     }
 
@@ -146,12 +148,12 @@ impl WeakServers {
 }
 
 /// Runs a server from its start to its end.
-async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: CancellationToken) {
+async fn run(slot: Arc<ServerSlot>, variables: Variables, launch_folders: LaunchFolders, end: CancellationToken) {
     let config = &slot.config;
     let opened = tokio::select! {
         biased;
         () = end.cancelled() => return slot.set(State::Cancelled),
-        opened = timeout(config.startup_timeout, connection::open(config, &slot.namespace, &variables, &ground)) => opened,
+        opened = timeout(config.startup_timeout, connection::open(config, &slot.namespace, &variables, &launch_folders)) => opened,
     };
     let (connection, running) = match opened {
         Ok(Ok(opened)) => opened,
@@ -190,7 +192,7 @@ async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: Cancell
 }
 
 /// Requests a server's tools whenever it says that they have changed, with a pause between requests.
-async fn keep_tools(slot: &Slot, connection: &Connection) -> Infallible {
+async fn keep_tools(slot: &ServerSlot, connection: &Connection) -> Infallible {
     let config = &slot.config;
     loop {
         connection.registry.changed.notified().await;
@@ -209,11 +211,11 @@ fn failed(config: &ServerConfig, failure: StartFailure) -> State {
     tracing::warn!(server = %config.name, error = %failure.message, "an MCP server cannot be used");
     let has_token = matches!(&config.transport, Transport::Http { bearer_token_env_var: Some(_), .. });
     let message = match (failure.need, has_token) {
-        (Need::Login, false) => {
+        (Remedy::Login, false) => {
             format!("{}; it requires a token: name its variable in `bearer_token_env_var`", failure.message)
         }
-        (Need::Login, true) => format!("{}; it does not accept the token", failure.message),
-        (Need::Unknown, _) => failure.message,
+        (Remedy::Login, true) => format!("{}; it does not accept the token", failure.message),
+        (Remedy::Unknown, _) => failure.message,
     };
     State::Failed(StartFailure { need: failure.need, ..StartFailure::new(message) })
 }

@@ -11,7 +11,7 @@ use trace_runtime::tool::{CallDescription, CallOrder, Resource, Tool, ToolCall, 
 use crate::call;
 use crate::connection::OfferedTool;
 use crate::outcome::describe;
-use crate::slot::{Set, Slot};
+use crate::server_slot::{ServerSlot, TreeServers};
 
 /// Most bytes of a server's instructions for models.
 pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024;
@@ -22,8 +22,8 @@ pub const MAX_DESCRIPTION_BYTES: usize = 8 * 1024;
 /// A tool of a server.
 pub(crate) struct ServerTool {
     /// Keeps the servers alive.
-    pub(crate) set: Arc<Set>,
-    pub(crate) slot: Arc<Slot>,
+    pub(crate) set: Arc<TreeServers>,
+    pub(crate) slot: Arc<ServerSlot>,
 }
 
 impl Tool for ServerTool {
@@ -84,7 +84,7 @@ impl Tool for ServerTool {
     }
 }
 
-async fn slot_settled(slot: Arc<Slot>) {
+async fn slot_settled(slot: Arc<ServerSlot>) {
     slot.settled().await;
 }
 

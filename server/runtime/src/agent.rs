@@ -68,7 +68,7 @@ pub struct NewAgent {
     /// Tool families that this agent may not use.
     pub without: Vec<ToolFamily>,
     /// Whether its session is recorded.
-    pub recorded: Recorded,
+    pub recorded: RecordingTarget,
     /// Who started it, for the description in the recording: `vscode`, `exec`.
     pub source: Option<String>,
     /// Who its parent is, if an agent started it.
@@ -87,7 +87,7 @@ impl NewAgent {
             dynamic_tools: Vec::new(),
             tools: Vec::new(),
             without: Vec::new(),
-            recorded: Recorded::default(),
+            recorded: RecordingTarget::default(),
             source: None,
             lineage: None,
         }
@@ -96,12 +96,12 @@ impl NewAgent {
 
 /// Whether and where an agent's session is recorded.
 #[derive(Debug, Clone, Default)]
-pub enum Recorded {
+pub enum RecordingTarget {
     /// In a bundle of its own, if the runtime records.
     #[default]
-    Apart,
+    OwnBundle,
     /// In the bundle of the agent that started it.
-    With(Agent),
+    BundleOf(Agent),
     /// Nowhere.
     Nowhere,
 }
@@ -111,9 +111,9 @@ impl Agent {
         let NewAgent { id, settings, history, mail, usage, dynamic_tools, tools, without, recorded, source, lineage } =
             new;
         let recording = match recorded {
-            Recorded::Apart => Recording::new(shared.options.recording.clone(), id.clone(), source),
-            Recorded::With(agent) => Arc::clone(agent.recording().shared()),
-            Recorded::Nowhere => Recording::new(None, id.clone(), source),
+            RecordingTarget::OwnBundle => Recording::new(shared.options.recording.clone(), id.clone(), source),
+            RecordingTarget::BundleOf(agent) => Arc::clone(agent.recording().shared()),
+            RecordingTarget::Nowhere => Recording::new(None, id.clone(), source),
         };
         let toolbox = Toolbox::new(&id, tools, dynamic_tools, without);
         let record = AgentRecord::new(recording, id.clone());

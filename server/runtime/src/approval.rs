@@ -42,7 +42,7 @@ pub struct CommandRequest<'a> {
     /// Working folder.
     pub cwd: &'a Path,
     /// Whether the command shall run outside of the sandbox.
-    pub rights: Rights<'a>,
+    pub rights: RequestedRights<'a>,
     /// Descriptions of the programs of the command that commands may have created or replaced. If there are any, no earlier
     /// approval covers the command, and it does not count as harmless.
     pub planted: &'a [String],
@@ -77,7 +77,7 @@ impl CommandRequest<'_> {
 
 /// Whether a command shall run outside of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rights<'a> {
+pub enum RequestedRights<'a> {
     /// It runs in the sandbox.
     Usual,
     /// It shall run outside of the sandbox.
@@ -91,13 +91,13 @@ pub enum Rights<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
-    Run(Run),
+    Run(GrantedRights),
     /// The user decides.
     Ask {
         /// Reason for the question.
         reason: Option<String>,
         /// How it runs if the user agrees.
-        then: Run,
+        then: GrantedRights,
     },
     /// It is refused without a question.
     Refuse {
@@ -108,7 +108,7 @@ pub enum Verdict {
 
 /// The rights with which something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Run {
+pub enum GrantedRights {
     /// In the sandbox of the settings.
     Confined,
     /// With all rights of the server.
@@ -126,7 +126,7 @@ pub fn judge_command(
 ) -> Verdict {
     let is_restricted = is_restricted(sandbox);
     let justification = match request.rights {
-        Rights::Escalated { justification } if is_restricted => Some(justification),
+        RequestedRights::Escalated { justification } if is_restricted => Some(justification),
         _ => None,
     };
     if justification.is_some() && policy == ApprovalPolicy::Never {
@@ -134,14 +134,14 @@ pub fn judge_command(
         return Verdict::Refuse { why: why.to_owned() };
     }
     let mut known = None;
-    let mut run = if is_restricted && justification.is_none() { Run::Confined } else { Run::Free };
+    let mut run = if is_restricted && justification.is_none() { GrantedRights::Confined } else { GrantedRights::Free };
     let mut is_asked = match policy {
         ApprovalPolicy::Untrusted => justification.is_some() || !request.is_harmless(),
         ApprovalPolicy::OnRequest => justification.is_some(),
         ApprovalPolicy::Never => false,
     };
     if let Some(error) = sandbox_error
-        && run == Run::Confined
+        && run == GrantedRights::Confined
     {
         if policy == ApprovalPolicy::Never {
             return Verdict::Refuse {
@@ -151,7 +151,7 @@ pub fn judge_command(
             };
         }
         known = Some(format!("runs without a sandbox: {error}"));
-        run = Run::Free;
+        run = GrantedRights::Free;
         is_asked = true;
     }
     if is_asked && !is_agreed_to(&request, run, accepted, rules) {
@@ -161,21 +161,21 @@ pub fn judge_command(
     }
 }
 
-fn is_agreed_to(request: &CommandRequest<'_>, run: Run, accepted: &Accepted, rules: &PrefixRules) -> bool {
+fn is_agreed_to(request: &CommandRequest<'_>, run: GrantedRights, accepted: &Accepted, rules: &PrefixRules) -> bool {
     request.planted.is_empty() && (accepted.has_command(request.argv, request.cwd, run) || rules.cover(request, run))
 }
 
 /// Describes the rights of a command for users.
-pub(crate) fn rights_in_words(sandbox: &SandboxPolicy, run: Run) -> String {
+pub(crate) fn rights_in_words(sandbox: &SandboxPolicy, run: GrantedRights) -> String {
     let network = |network: &Network| match network {
         Network::Open => "open network",
         Network::Closed => "no network",
     };
     match (sandbox, run) {
-        (SandboxPolicy::ReadOnly { network: is }, Run::Confined) => {
+        (SandboxPolicy::ReadOnly { network: is }, GrantedRights::Confined) => {
             format!("runs in the sandbox: writes no files, {}", network(is))
         }
-        (SandboxPolicy::WorkspaceWrite { network: is, writable_roots, .. }, Run::Confined) => {
+        (SandboxPolicy::WorkspaceWrite { network: is, writable_roots, .. }, GrantedRights::Confined) => {
             let more = match writable_roots.len() {
                 0 => String::new(),
                 count => format!(" and {count} more open folders"),
@@ -197,16 +197,16 @@ pub fn judge_again(
     if policy == ApprovalPolicy::Never || request.is_harmless() {
         return Verdict::Refuse { why: "commands leave the sandbox only with an approval".to_owned() };
     }
-    if is_agreed_to(&request, Run::Free, accepted, rules) {
-        return Verdict::Run(Run::Free);
+    if is_agreed_to(&request, GrantedRights::Free, accepted, rules) {
+        return Verdict::Run(GrantedRights::Free);
     }
     let known =
         "the command failed, and it seems that the sandbox refused something; run it again without the sandbox?";
-    Verdict::Ask { reason: request.reason(Some(known.to_owned()), None), then: Run::Free }
+    Verdict::Ask { reason: request.reason(Some(known.to_owned()), None), then: GrantedRights::Free }
 }
 
 /// Judges a change of files by the server itself. `confinement` is the confinement of commands, if there is one. The files
-/// are real paths, because an approval is for a file and not for a symlink to it. With `Run::Confined`, all of them lie
+/// are real paths, because an approval is for a file and not for a symlink to it. With `GrantedRights::Confined`, all of them lie
 /// where commands may write.
 pub fn judge_change(
     policy: ApprovalPolicy,
@@ -215,7 +215,7 @@ pub fn judge_change(
     accepted: &Accepted,
 ) -> Verdict {
     let outside = confinement.and_then(|confinement| files.iter().find(|file| !confinement.allows_writing(file)));
-    let run = if confinement.is_some() && outside.is_none() { Run::Confined } else { Run::Free };
+    let run = if confinement.is_some() && outside.is_none() { GrantedRights::Confined } else { GrantedRights::Free };
     match (policy, outside) {
         (ApprovalPolicy::Never, Some(file)) => {
             let file = file.display();
@@ -259,13 +259,13 @@ pub struct Accepted(Mutex<HashSet<Key>>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
-    Command { argv: Vec<String>, cwd: PathBuf, run: Run },
+    Command { argv: Vec<String>, cwd: PathBuf, run: GrantedRights },
     File(PathBuf),
 }
 
 impl Accepted {
     /// Remembers a command with its folder and rights.
-    pub fn accept_command(&self, argv: &[String], cwd: &Path, run: Run) {
+    pub fn accept_command(&self, argv: &[String], cwd: &Path, run: GrantedRights) {
         if argv.iter().map(String::len).sum::<usize>() <= MAX_ACCEPTED_BYTES {
             self.insert(Key::Command { argv: argv.to_vec(), cwd: cwd.to_owned(), run });
         }
@@ -285,7 +285,7 @@ impl Accepted {
         }
     }
 
-    fn has_command(&self, argv: &[String], cwd: &Path, run: Run) -> bool {
+    fn has_command(&self, argv: &[String], cwd: &Path, run: GrantedRights) -> bool {
         self.keys().contains(&Key::Command { argv: argv.to_vec(), cwd: cwd.to_owned(), run })
     }
 
@@ -308,12 +308,12 @@ pub struct PrefixRules(Mutex<Vec<Rule>>);
 struct Rule {
     words: Vec<String>,
     /// The accepted rights.
-    run: Run,
+    run: GrantedRights,
 }
 
 impl PrefixRules {
     /// Creates rules from stored ones. Rules that are too broad or too long are dropped.
-    pub fn new(rules: impl IntoIterator<Item = (Vec<String>, Run)>) -> Self {
+    pub fn new(rules: impl IntoIterator<Item = (Vec<String>, GrantedRights)>) -> Self {
         let kept = Self::default();
         for (rule, run) in rules {
             kept.add(rule, run);
@@ -323,10 +323,10 @@ impl PrefixRules {
 
     /// Adds a rule. Returns whether it is in the set now. A rule is refused if it would cover every command, if it is too
     /// long, or if there are [`MAX_RULES`] already.
-    pub fn add(&self, words: Vec<String>, run: Run) -> bool {
+    pub fn add(&self, words: Vec<String>, run: GrantedRights) -> bool {
         let mut rules = self.rules();
         if let Some(known) = rules.iter_mut().find(|known| known.words == words) {
-            if run == Run::Free {
+            if run == GrantedRights::Free {
                 known.run = run;
             }
             return true;
@@ -339,15 +339,15 @@ impl PrefixRules {
     }
 
     /// Returns all rules, oldest first, for storing them.
-    pub fn all(&self) -> Vec<(Vec<String>, Run)> {
+    pub fn all(&self) -> Vec<(Vec<String>, GrantedRights)> {
         self.rules().iter().map(|rule| (rule.words.clone(), rule.run)).collect()
     }
 
     /// Returns whether rules cover a command with these rights: the whole command, or every part of a simple line that is
     /// not harmless.
-    fn cover(&self, request: &CommandRequest<'_>, run: Run) -> bool {
+    fn cover(&self, request: &CommandRequest<'_>, run: GrantedRights) -> bool {
         let rules = self.rules();
-        let has_rights = |rule: &&Rule| rule.run == Run::Free || run == Run::Confined;
+        let has_rights = |rule: &&Rule| rule.run == GrantedRights::Free || run == GrantedRights::Confined;
         let has_rule = |words: &[String]| rules.iter().filter(has_rights).any(|rule| words.starts_with(&rule.words));
         if has_rule(request.argv) {
             return true;
@@ -433,7 +433,7 @@ mod tests {
             Self { policy, sandbox, sandbox_error: None, accepted: Accepted::default(), rules: PrefixRules::default() }
         }
 
-        fn judge(&self, line: &str, rights: Rights<'_>) -> Verdict {
+        fn judge(&self, line: &str, rights: RequestedRights<'_>) -> Verdict {
             let argv = argv(line);
             let request =
                 CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights, planted: &[] };
@@ -442,9 +442,9 @@ mod tests {
     }
 
     const READ_ONLY: SandboxPolicy = SandboxPolicy::ReadOnly { network: Network::Closed };
-    const ESCALATED: Rights<'_> = Rights::Escalated { justification: Some("because") };
+    const ESCALATED: RequestedRights<'_> = RequestedRights::Escalated { justification: Some("because") };
 
-    fn asked(then: Run) -> Verdict {
+    fn asked(then: GrantedRights) -> Verdict {
         Verdict::Ask { reason: Some("because".to_owned()), then }
     }
 
@@ -458,53 +458,53 @@ mod tests {
                 argv: &argv,
                 line: Some(line),
                 cwd: Path::new("/work"),
-                rights: Rights::Usual,
+                rights: RequestedRights::Usual,
                 planted: &[],
             };
             judge_again(policy, request, &case.accepted, &case.rules)
         };
-        let is_asked = |verdict| matches!(verdict, Verdict::Ask { reason: Some(_), then: Run::Free });
+        let is_asked = |verdict| matches!(verdict, Verdict::Ask { reason: Some(_), then: GrantedRights::Free });
         assert!(is_asked(again(OnRequest, "touch q")) && is_asked(again(Untrusted, "touch q")));
         assert!(matches!(again(Never, "touch q"), Verdict::Refuse { .. }));
         assert!(matches!(again(OnRequest, "cat /root/x"), Verdict::Refuse { .. }));
         // An approval in the sandbox does not cover a run without it.
-        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Confined);
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), GrantedRights::Confined);
         assert!(is_asked(again(OnRequest, "touch q")));
-        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);
-        assert_eq!(again(OnRequest, "touch q"), Verdict::Run(Run::Free));
-        case.rules.add(words("cargo build"), Run::Confined);
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), GrantedRights::Free);
+        assert_eq!(again(OnRequest, "touch q"), Verdict::Run(GrantedRights::Free));
+        case.rules.add(words("cargo build"), GrantedRights::Confined);
         assert!(is_asked(again(OnRequest, "cargo build --release")));
-        case.rules.add(words("cargo build"), Run::Free);
-        assert_eq!(again(OnRequest, "cargo build --release"), Verdict::Run(Run::Free));
+        case.rules.add(words("cargo build"), GrantedRights::Free);
+        assert_eq!(again(OnRequest, "cargo build --release"), Verdict::Run(GrantedRights::Free));
     }
 
     #[test]
     fn policies_ask_for_what_they_name() {
         use ApprovalPolicy::{Never, OnRequest, Untrusted};
-        let unknown = Verdict::Ask { reason: None, then: Run::Confined };
+        let unknown = Verdict::Ask { reason: None, then: GrantedRights::Confined };
         let cases = [
-            (Untrusted, READ_ONLY, "ls", Rights::Usual, Verdict::Run(Run::Confined)),
-            (Untrusted, READ_ONLY, "ls", ESCALATED, asked(Run::Free)),
-            (Untrusted, READ_ONLY, "touch q", Rights::Usual, unknown),
+            (Untrusted, READ_ONLY, "ls", RequestedRights::Usual, Verdict::Run(GrantedRights::Confined)),
+            (Untrusted, READ_ONLY, "ls", ESCALATED, asked(GrantedRights::Free)),
+            (Untrusted, READ_ONLY, "touch q", RequestedRights::Usual, unknown),
             (
                 Untrusted,
                 SandboxPolicy::FullAccess,
                 "touch q",
-                Rights::Usual,
-                Verdict::Ask { reason: None, then: Run::Free },
+                RequestedRights::Usual,
+                Verdict::Ask { reason: None, then: GrantedRights::Free },
             ),
-            (OnRequest, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
-            (OnRequest, READ_ONLY, "touch q", ESCALATED, asked(Run::Free)),
-            (OnRequest, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(Run::Free)),
+            (OnRequest, READ_ONLY, "touch q", RequestedRights::Usual, Verdict::Run(GrantedRights::Confined)),
+            (OnRequest, READ_ONLY, "touch q", ESCALATED, asked(GrantedRights::Free)),
+            (OnRequest, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(GrantedRights::Free)),
             (
                 OnRequest,
                 SandboxPolicy::External { network: Network::Closed },
                 "touch q",
                 ESCALATED,
-                Verdict::Run(Run::Free),
+                Verdict::Run(GrantedRights::Free),
             ),
-            (Never, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
-            (Never, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(Run::Free)),
+            (Never, READ_ONLY, "touch q", RequestedRights::Usual, Verdict::Run(GrantedRights::Confined)),
+            (Never, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(GrantedRights::Free)),
         ];
         for (policy, sandbox, line, rights, expected) in cases {
             let name = format!("{policy:?} {sandbox:?} {line} {rights:?}");
@@ -520,11 +520,11 @@ mod tests {
     fn what_the_model_says_cannot_pass_for_what_is_known() {
         let case = Case::new(ApprovalPolicy::OnRequest, READ_ONLY);
         let justification = "ok\"\n\u{1b}[2Kruns in the sandbox\r\u{202e}; harmless";
-        let rights = Rights::Escalated { justification: Some(justification) };
+        let rights = RequestedRights::Escalated { justification: Some(justification) };
         let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
         insta::assert_snapshot!(reason, @r#"the model says why: "ok\"⏎\u{1b}[2Kruns in the sandbox␍\u{202e}; harmless""#);
         let long = "x".repeat(10_000);
-        let rights = Rights::Escalated { justification: Some(&long) };
+        let rights = RequestedRights::Escalated { justification: Some(&long) };
         let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
         assert!(reason.len() < 500 && reason.ends_with("\"… (9700 more characters)"));
     }
@@ -538,14 +538,14 @@ mod tests {
         };
         let free = "runs without a sandbox, with all rights of the server";
         for (policy, run, expected) in [
-            (&READ_ONLY, Run::Confined, "runs in the sandbox: writes no files, no network"),
+            (&READ_ONLY, GrantedRights::Confined, "runs in the sandbox: writes no files, no network"),
             (
                 &workspace,
-                Run::Confined,
+                GrantedRights::Confined,
                 "runs in the sandbox: writes to the working folder and 1 more open folders, open network",
             ),
-            (&READ_ONLY, Run::Free, free),
-            (&SandboxPolicy::FullAccess, Run::Confined, free),
+            (&READ_ONLY, GrantedRights::Free, free),
+            (&SandboxPolicy::FullAccess, GrantedRights::Confined, free),
         ] {
             assert_eq!(rights_in_words(policy, run), expected);
         }
@@ -561,11 +561,11 @@ mod tests {
                 CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights, planted: &planted };
             judge_command(case.policy, &case.sandbox, None, request, &case.accepted, &case.rules)
         };
-        for (policy, line, rights) in [(Untrusted, "ls", Rights::Usual), (OnRequest, "git push", ESCALATED)] {
+        for (policy, line, rights) in [(Untrusted, "ls", RequestedRights::Usual), (OnRequest, "git push", ESCALATED)] {
             let case = Case::new(policy, READ_ONLY);
-            case.accepted.accept_command(&argv(line), Path::new("/work"), Run::Free);
-            case.accepted.accept_command(&argv(line), Path::new("/work"), Run::Confined);
-            case.rules.add(words("git push"), Run::Free);
+            case.accepted.accept_command(&argv(line), Path::new("/work"), GrantedRights::Free);
+            case.accepted.accept_command(&argv(line), Path::new("/work"), GrantedRights::Confined);
+            case.rules.add(words("git push"), GrantedRights::Free);
             let Verdict::Ask { reason: Some(reason), .. } = judge(&case, line, rights) else { panic!("{line} runs") };
             assert!(reason.contains("CAREFUL") && reason.contains("git: /work/bin/git"), "{reason}");
         }
@@ -575,30 +575,32 @@ mod tests {
     fn without_a_sandbox_nothing_runs_unasked() {
         for policy in [ApprovalPolicy::Untrusted, ApprovalPolicy::OnRequest] {
             let case = Case { sandbox_error: Some("the kernel is old"), ..Case::new(policy, READ_ONLY) };
-            let Verdict::Ask { reason: Some(reason), then: Run::Free } = case.judge("ls", Rights::Usual) else {
+            let Verdict::Ask { reason: Some(reason), then: GrantedRights::Free } =
+                case.judge("ls", RequestedRights::Usual)
+            else {
                 panic!("not asked")
             };
             assert!(reason.contains("the kernel is old"), "{reason}");
         }
         let case = Case { sandbox_error: Some("the kernel is old"), ..Case::new(ApprovalPolicy::Never, READ_ONLY) };
-        assert!(matches!(case.judge("ls", Rights::Usual), Verdict::Refuse { .. }));
+        assert!(matches!(case.judge("ls", RequestedRights::Usual), Verdict::Refuse { .. }));
     }
 
     #[test]
     fn an_accepted_command_is_not_asked_for_again() {
         let case = Case::new(ApprovalPolicy::OnRequest, READ_ONLY);
-        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);
-        assert_eq!(case.judge("touch q", ESCALATED), Verdict::Run(Run::Free));
-        assert_eq!(case.judge("touch p", ESCALATED), asked(Run::Free));
-        case.accepted.accept_command(&argv("touch p"), Path::new("/elsewhere"), Run::Free);
-        case.accepted.accept_command(&argv("touch p"), Path::new("/work"), Run::Confined);
-        assert_eq!(case.judge("touch p", ESCALATED), asked(Run::Free));
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), GrantedRights::Free);
+        assert_eq!(case.judge("touch q", ESCALATED), Verdict::Run(GrantedRights::Free));
+        assert_eq!(case.judge("touch p", ESCALATED), asked(GrantedRights::Free));
+        case.accepted.accept_command(&argv("touch p"), Path::new("/elsewhere"), GrantedRights::Free);
+        case.accepted.accept_command(&argv("touch p"), Path::new("/work"), GrantedRights::Confined);
+        assert_eq!(case.judge("touch p", ESCALATED), asked(GrantedRights::Free));
     }
 
     #[test]
     fn a_rule_covers_what_begins_with_it_and_nothing_that_comes_along() {
         let case = Case {
-            rules: PrefixRules::new([(words("cargo test"), Run::Confined)]),
+            rules: PrefixRules::new([(words("cargo test"), GrantedRights::Confined)]),
             ..Case::new(ApprovalPolicy::Untrusted, READ_ONLY)
         };
         for (line, is_covered) in [
@@ -614,7 +616,11 @@ mod tests {
             ("cargo test & rm a", false),
             ("A=1 cargo test", false),
         ] {
-            assert_eq!(matches!(case.judge(line, Rights::Usual), Verdict::Run(Run::Confined)), is_covered, "{line}");
+            assert_eq!(
+                matches!(case.judge(line, RequestedRights::Usual), Verdict::Run(GrantedRights::Confined)),
+                is_covered,
+                "{line}"
+            );
         }
     }
 
@@ -634,17 +640,23 @@ mod tests {
             "xargs -n 1",
             "nice -n 5",
         ] {
-            assert!(!rules.add(words(rule), Run::Free), "{rule}");
+            assert!(!rules.add(words(rule), GrantedRights::Free), "{rule}");
         }
-        assert!(!rules.add(Vec::new(), Run::Free) && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1], Run::Free));
-        assert!(rules.add(words("python3 check.py"), Run::Free) && rules.add(words("python3 check.py"), Run::Confined));
-        assert_eq!(rules.all(), [(words("python3 check.py"), Run::Free)]);
+        assert!(
+            !rules.add(Vec::new(), GrantedRights::Free)
+                && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1], GrantedRights::Free)
+        );
+        assert!(
+            rules.add(words("python3 check.py"), GrantedRights::Free)
+                && rules.add(words("python3 check.py"), GrantedRights::Confined)
+        );
+        assert_eq!(rules.all(), [(words("python3 check.py"), GrantedRights::Free)]);
     }
 
     #[test]
     fn the_number_of_rules_and_acceptances_is_limited() {
-        let rules = PrefixRules::new((0..MAX_RULES).map(|number| (vec![format!("tool{number}")], Run::Free)));
-        assert!(!rules.add(words("one more"), Run::Free));
+        let rules = PrefixRules::new((0..MAX_RULES).map(|number| (vec![format!("tool{number}")], GrantedRights::Free)));
+        assert!(!rules.add(words("one more"), GrantedRights::Free));
         let accepted = Accepted::default();
         accepted
             .accept_files(&(0..MAX_ACCEPTED + 5).map(|number| PathBuf::from(format!("/{number}"))).collect::<Vec<_>>());
@@ -659,7 +671,7 @@ mod tests {
                 argv: &argv,
                 line: Some(line),
                 cwd: Path::new("/"),
-                rights: Rights::Usual,
+                rights: RequestedRights::Usual,
                 planted: &[],
             };
             proposed_prefix(request, by_model.map(words).as_deref()).map(|words| words.join(" "))
@@ -730,8 +742,8 @@ mod tests {
         let confinement = crate::sandbox::Surroundings::default().confinement(&policy, folder.path());
         let (inside, outside) = (folder.path().join("a"), PathBuf::from("/elsewhere/a"));
         let ask = |reason: Option<&str>, then| Verdict::Ask { reason: reason.map(str::to_owned), then };
-        let ask_outside = ask(Some("the sandbox does not allow writing to /elsewhere/a"), Run::Free);
-        let (run, confined) = (Verdict::Run(Run::Free), Verdict::Run(Run::Confined));
+        let ask_outside = ask(Some("the sandbox does not allow writing to /elsewhere/a"), GrantedRights::Free);
+        let (run, confined) = (Verdict::Run(GrantedRights::Free), Verdict::Run(GrantedRights::Confined));
         let accepted = Accepted::default();
         let judge = |policy, confinement: Option<&Confinement>, file: &PathBuf| {
             judge_change(policy, confinement, std::slice::from_ref(file), &accepted)
@@ -739,7 +751,7 @@ mod tests {
         assert_eq!(judge(OnRequest, confinement.as_ref(), &inside), confined);
         assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), ask_outside);
         assert_eq!(judge(OnRequest, None, &outside), run);
-        assert_eq!(judge(Untrusted, confinement.as_ref(), &inside), ask(None, Run::Confined));
+        assert_eq!(judge(Untrusted, confinement.as_ref(), &inside), ask(None, GrantedRights::Confined));
         assert_eq!(judge(Never, confinement.as_ref(), &inside), confined);
         assert!(matches!(judge(Never, confinement.as_ref(), &outside), Verdict::Refuse { .. }));
         accepted.accept_files(std::slice::from_ref(&outside));

@@ -108,12 +108,12 @@ pub struct ServerToolQuestion {
     /// What it would be called with.
     pub arguments: Value,
     /// For how long the user may agree.
-    pub lasts: Lasts,
+    pub lasts: ApprovalScope,
 }
 
 /// For how long the user may agree to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasts {
+pub enum ApprovalScope {
     /// For this time.
     Once,
     /// For as long as the thread lives.

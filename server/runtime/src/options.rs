@@ -9,7 +9,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::environment::CommandEnvironment;
 use crate::pace::Pace;
 use crate::provider::Provider;
-use crate::sandbox::{OpenFolders, Surroundings};
+use crate::sandbox::{Surroundings, WritableFolderRegistry};
 use crate::tool::Tool;
 
 /// The share of a known context window at which a history is made shorter by itself, in percent.
@@ -42,7 +42,7 @@ pub struct RuntimeOptions {
     /// Which variables of the environment commands of users get, beside those that are named above.
     pub environment: Arc<CommandEnvironment>,
     /// The folders that commands may write to, or could before.
-    pub folders: Arc<OpenFolders>,
+    pub folders: Arc<WritableFolderRegistry>,
     /// What the sandbox has to know of the machine and of the server.
     pub surroundings: Surroundings,
     /// Tokens that a window holds, whatever the model is.

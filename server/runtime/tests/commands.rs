@@ -15,7 +15,7 @@ use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::{CommandSource, WorkStatus};
 use trace_runtime::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use trace_runtime::tool::exec::MAX_BACKGROUND_COMMANDS;
-use trace_runtime::tool::{Then, ToolOptions, ToolOutcome};
+use trace_runtime::tool::{AfterCall, ToolOptions, ToolOutcome};
 
 fn world() -> (TempDir, World) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -355,7 +355,7 @@ async fn bad_arguments_are_an_answer() {
         ("write_stdin", json!({ "session_id": 5 })),
     ] {
         let outcome = world.call(name, &arguments).await;
-        assert!(!outcome.success && outcome.then == Then::Continue, "{name}");
+        assert!(!outcome.success && outcome.then == AfterCall::Continue, "{name}");
     }
     assert!(world.events().is_empty());
 }
@@ -397,10 +397,10 @@ async fn an_accepted_command_runs() {
 #[tokio::test]
 async fn a_command_that_is_not_accepted_does_not_run() {
     for (answer, status, then) in [
-        (Answer::Decision(Decision::Decline), WorkStatus::Declined, Then::Continue),
-        (Answer::Decision(Decision::Cancel), WorkStatus::Declined, Then::Interrupt),
-        (Answer::Failed { message: "no".to_owned() }, WorkStatus::Failed, Then::Continue),
-        (Answer::UserInput(Default::default()), WorkStatus::Failed, Then::Continue),
+        (Answer::Decision(Decision::Decline), WorkStatus::Declined, AfterCall::Continue),
+        (Answer::Decision(Decision::Cancel), WorkStatus::Declined, AfterCall::Interrupt),
+        (Answer::Failed { message: "no".to_owned() }, WorkStatus::Failed, AfterCall::Continue),
+        (Answer::UserInput(Default::default()), WorkStatus::Failed, AfterCall::Continue),
     ] {
         let (_folder, world) = asking(ApprovalPolicy::OnRequest);
         world.reply(Reply::Give(answer));

@@ -13,7 +13,7 @@ use trace_runtime::event::{EventKind, PlanStatus};
 use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
-use trace_runtime::tool::{Then, ToolInput, ToolOptions, dynamic};
+use trace_runtime::tool::{AfterCall, ToolInput, ToolOptions, dynamic};
 
 const ADD: &str = "*** Begin Patch\n*** Add File: made.txt\n+alpha\n+beta\n*** End Patch\n";
 
@@ -137,10 +137,10 @@ async fn a_patch_that_cannot_be_written_fails() {
 #[tokio::test]
 async fn people_are_asked_about_files_they_can_see() {
     for (answer, status, then) in [
-        (Answer::Decision(Decision::Accept), WorkStatus::Completed, Then::Continue),
-        (Answer::Decision(Decision::Decline), WorkStatus::Declined, Then::Continue),
-        (Answer::Decision(Decision::Cancel), WorkStatus::Declined, Then::Interrupt),
-        (Answer::Failed { message: "no".to_owned() }, WorkStatus::Failed, Then::Continue),
+        (Answer::Decision(Decision::Accept), WorkStatus::Completed, AfterCall::Continue),
+        (Answer::Decision(Decision::Decline), WorkStatus::Declined, AfterCall::Continue),
+        (Answer::Decision(Decision::Cancel), WorkStatus::Declined, AfterCall::Interrupt),
+        (Answer::Failed { message: "no".to_owned() }, WorkStatus::Failed, AfterCall::Continue),
     ] {
         let (_folder, world) = asking(ApprovalPolicy::OnRequest);
         world.reply(Reply::Give(answer));

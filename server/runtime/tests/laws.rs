@@ -15,7 +15,7 @@ use serde_json::json;
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::event::{ErrorKind, EventKind};
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::provider::{Again, ModelEvent};
+use trace_runtime::provider::{ModelEvent, RetryDecision};
 
 /// A timeout that no turn reaches; test time is simulated.
 const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -46,17 +46,17 @@ fn piece() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn whole_or_not() -> impl Strategy<Value = Vec<Step>> {
-    let again = prop_oneof![
-        Just(Again::Useless),
-        Just(Again::Request { after: None }),
-        Just(Again::Stream { after: Some(Duration::from_secs(1)) }),
+    let retry = prop_oneof![
+        Just(RetryDecision::Never),
+        Just(RetryDecision::Request { after: None }),
+        Just(RetryDecision::Stream { after: Some(Duration::from_secs(1)) }),
     ];
     let end = prop_oneof![
         6 => Just(answer([]).split_off(1)),
         1 => Just(Vec::new()),
         1 => Just(vec![Step::Hang]),
         1 => Just(vec![Step::Panic]),
-        2 => again.prop_map(|again| fails("no", ErrorKind::Other, again)),
+        2 => retry.prop_map(|retry| fails("no", ErrorKind::Other, retry)),
     ];
     (proptest::collection::vec(piece(), 0..5), end).prop_map(|(pieces, end)| {
         let mut steps = broken([]);

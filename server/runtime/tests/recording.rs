@@ -13,11 +13,11 @@ use common::graph::state;
 use common::*;
 use serde_json::{Value, json};
 use trace_recorder::write::{TraceRoot, WriterOptions};
-use trace_runtime::agent::{Lineage, NewAgent, Recorded};
+use trace_runtime::agent::{Lineage, NewAgent, RecordingTarget};
 use trace_runtime::event::{ErrorKind, EventKind, Retry, TurnOutcome};
 use trace_runtime::id::ThreadId;
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::provider::{Again, ProviderError};
+use trace_runtime::provider::{ProviderError, RetryDecision};
 
 /// A world that records to its own directory.
 fn recorded(answers: Vec<Vec<Step>>) -> (World, tempfile::TempDir) {
@@ -61,7 +61,7 @@ async fn a_session_is_recorded_with_everything_in_it() {
             call("call_5", "break", &json!({})),
         ]),
         answer([say("msg_2", "all done")]),
-        fails("no such model", ErrorKind::ModelNotFound, Again::Useless),
+        fails("no such model", ErrorKind::ModelNotFound, RetryDecision::Never),
         answer([call("call_6", "slow", &json!({"ms": 60_000, "deaf": true}))]),
     ]);
     assert!(world.agent.recording().path().is_none(), "nothing is recorded before anything happens");
@@ -123,7 +123,7 @@ async fn compactions_are_recorded_with_both_histories() {
         message: "no".to_owned(),
         details: Some("really".to_owned()),
         kind: ErrorKind::Other,
-        again: Again::Request { after },
+        retry: RetryDecision::Request { after },
         request_id: None,
     };
     *world.provider.compacted.lock().unwrap() = Some(Err(error));
@@ -175,7 +175,7 @@ async fn agents_of_a_tree_share_a_bundle_and_mail_is_accepted() {
     world.run("hello").await;
     let child_id = ThreadId::new();
     let child = world.runtime.start(NewAgent {
-        recorded: Recorded::With(world.agent.clone()),
+        recorded: RecordingTarget::BundleOf(world.agent.clone()),
         lineage: Some(Lineage {
             parent: world.agent.id().clone(),
             root: world.agent.id().clone(),

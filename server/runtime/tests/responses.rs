@@ -17,7 +17,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use trace_runtime::event::ErrorKind;
 use trace_runtime::provider::{
-    Again, Compaction, Endpoint, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request,
+    Compaction, Endpoint, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request,
+    RetryDecision,
 };
 
 type Answer = Vec<Result<ModelEvent, ProviderError>>;
@@ -119,8 +120,8 @@ async fn an_unknown_key_is_told_with_its_place() {
         ask_service(answer("401 Unauthorized", "x-request-id: q\r\n", body), "env_key = \"TEST_KEY\"").await,
     );
     assert_eq!(
-        (error.message.as_str(), error.kind, error.again),
-        ("Incorrect API key provided", ErrorKind::Unauthorized, Again::Useless)
+        (error.message.as_str(), error.kind, error.retry),
+        ("Incorrect API key provided", ErrorKind::Unauthorized, RetryDecision::Never)
     );
     assert_eq!(error.request_id.as_deref(), Some("q"));
     let details = error.details.expect("details");
@@ -132,27 +133,27 @@ async fn an_unknown_key_is_told_with_its_place() {
 async fn a_missing_key_asks_nobody() {
     let error = only_error(ask(&provider("http://127.0.0.1:1", "env_key = \"NOT_SET\"")).await);
     assert_eq!(error.message, "the provider `test` needs a key: set the environment variable `NOT_SET`");
-    assert_eq!((error.kind, error.again), (ErrorKind::Unauthorized, Again::Useless));
+    assert_eq!((error.kind, error.retry), (ErrorKind::Unauthorized, RetryDecision::Never));
 }
 
 #[tokio::test]
 async fn refusals_say_whether_and_when_to_try_again() {
     let body = r#"{"error":{"message":"words"}}"#;
     let http = |status| ErrorKind::HttpConnectionFailed { status: Some(status) };
-    let request = |after: Option<u64>| Again::Request { after: after.map(Duration::from_secs) };
+    let request = |after: Option<u64>| RetryDecision::Request { after: after.map(Duration::from_secs) };
     let cases = [
-        ("400 Bad Request", "", ErrorKind::Other, Again::Useless),
-        ("404 Not Found", "", http(404), Again::Useless),
-        ("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", http(307), Again::Useless),
+        ("400 Bad Request", "", ErrorKind::Other, RetryDecision::Never),
+        ("404 Not Found", "", http(404), RetryDecision::Never),
+        ("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", http(307), RetryDecision::Never),
         ("429 Too Many Requests", "retry-after: 3\r\n", http(429), request(Some(3))),
         ("429 Too Many Requests", "retry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n", http(429), request(Some(0))),
         ("500 Internal Server Error", "", ErrorKind::InternalServerError, request(None)),
         ("502 Bad Gateway", "", http(502), request(None)),
         ("503 Service Unavailable", "retry-after: never\r\n", http(503), request(None)),
     ];
-    for (status, headers, kind, again) in cases {
+    for (status, headers, kind, retry) in cases {
         let error = only_error(ask_service(answer(status, headers, body), "").await);
-        assert_eq!((error.message.as_str(), error.kind, error.again), ("words", kind, again), "{status} {headers}");
+        assert_eq!((error.message.as_str(), error.kind, error.retry), ("words", kind, retry), "{status} {headers}");
     }
 }
 
@@ -168,7 +169,10 @@ async fn an_endless_error_is_cut() {
 async fn a_page_is_no_answer() {
     let page = answer("200 OK", "content-type: text/html; charset=utf-8\r\n", "<html>log in</html>");
     let error = only_error(ask_service(page, "").await);
-    assert_eq!((error.kind, error.again), (ErrorKind::HttpConnectionFailed { status: Some(200) }, Again::Useless));
+    assert_eq!(
+        (error.kind, error.retry),
+        (ErrorKind::HttpConnectionFailed { status: Some(200) }, RetryDecision::Never)
+    );
     let details = error.details.expect("details");
     assert!(details.ends_with("not a stream of events; is `base_url` right?"), "{details}");
 }
@@ -177,7 +181,7 @@ async fn a_page_is_no_answer() {
 async fn silence_ends_the_wait() {
     let error = only_error(ask_service(vec![Act::Wait], "stream_idle_timeout_ms = 50").await);
     assert_eq!(error.kind, ErrorKind::StreamConnectionFailed { status: None });
-    assert_eq!(error.again, Again::Request { after: None });
+    assert_eq!(error.retry, RetryDecision::Request { after: None });
     assert!(error.message.ends_with("/v1/responses within 0.05 s"), "{}", error.message);
 
     let begun = lines(&[json!({"type": "response.created", "response": {"id": "r"}})]);
@@ -189,7 +193,7 @@ async fn silence_ends_the_wait() {
     tokio::time::pause();
     let error = answer.next().await.expect("an error").expect_err("an error");
     assert_eq!(error.message, "the provider was silent for 300 s");
-    assert_eq!((error.again, error.request_id.as_deref()), (Again::Stream { after: None }, Some("req-7")));
+    assert_eq!((error.retry, error.request_id.as_deref()), (RetryDecision::Stream { after: None }, Some("req-7")));
     assert!(answer.next().await.is_none());
 }
 
@@ -218,8 +222,8 @@ async fn an_answer_that_breaks_off_says_how() {
         let error = last_error(answer);
         assert_eq!(error.message, "the answer broke off before it was complete");
         assert_eq!(
-            (error.kind, error.again),
-            (ErrorKind::StreamDisconnected { status: None }, Again::Stream { after: None })
+            (error.kind, error.retry),
+            (ErrorKind::StreamDisconnected { status: None }, RetryDecision::Stream { after: None })
         );
         let details = error.details.expect("details");
         assert!(details.starts_with(expected), "{details}");
@@ -245,14 +249,14 @@ async fn an_endless_answer_is_refused() {
     let comment = format!(":{}\n", "x".repeat(1 << 20));
     let error = only_error(ask_service(vec![stream_head(), Act::Repeat(comment.into_bytes(), usize::MAX)], "").await);
     assert_eq!(error.details.as_deref(), Some("it has more than 268435456 bytes"));
-    assert_eq!(error.again, Again::Useless);
+    assert_eq!(error.retry, RetryDecision::Never);
 }
 
 #[tokio::test]
 async fn an_error_whose_text_never_ends_is_told_soon() {
     let acts = vec![Act::Send(b"HTTP/1.1 500 No\r\ncontent-length: 100\r\n\r\nhalf a".to_vec()), Act::Wait];
     let error = only_error(ask_service(acts, "stream_idle_timeout_ms = 300").await);
-    assert!(matches!(error.again, Again::Request { .. }), "{error:?}");
+    assert!(matches!(error.retry, RetryDecision::Request { .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -308,8 +312,8 @@ async fn nobody_there_is_worth_another_try() {
     drop(listener);
     let error = only_error(ask(&provider(&format!("http://{address}/v1"), "")).await);
     assert_eq!(
-        (error.kind, error.again),
-        (ErrorKind::HttpConnectionFailed { status: None }, Again::Request { after: None })
+        (error.kind, error.retry),
+        (ErrorKind::HttpConnectionFailed { status: None }, RetryDecision::Request { after: None })
     );
     assert!(
         error.message.starts_with(&format!("cannot reach http://{address}/v1/responses: Connection refused")),

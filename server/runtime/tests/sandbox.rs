@@ -21,7 +21,7 @@ use trace_runtime::item::WorkStatus;
 use trace_runtime::sandbox::{Bubblewrap, Confinement, ControlGroups, SandboxLauncher, availability, become_confined};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Network, SandboxPolicy};
 use trace_runtime::tool::exec::program::SearchPath;
-use trace_runtime::tool::{Then, ToolOptions};
+use trace_runtime::tool::{AfterCall, ToolOptions};
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
@@ -729,7 +729,7 @@ async fn a_refusal_that_nobody_lifts_stays_one() {
     assert_eq!(states, [WorkStatus::Failed, WorkStatus::Declined]);
     world.reply(Reply::Give(Answer::Decision(Decision::Cancel)));
     let outcome = world.call("exec_command", &json!({ "cmd": "touch made", "login": false })).await;
-    assert_eq!((outcome.then, asked(&world)), (Then::Interrupt, 2));
+    assert_eq!((outcome.then, asked(&world)), (AfterCall::Interrupt, 2));
     // Other failures, and commands that only read, are not attributed to the sandbox.
     told(&world, "exit 3").await;
     told(&world, "cat /proc/1/mem").await;

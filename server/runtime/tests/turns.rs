@@ -16,7 +16,7 @@ use trace_runtime::event::{ErrorKind, EventKind, Retry, TurnKind, TurnOutcome};
 use trace_runtime::id::TurnId;
 use trace_runtime::item::{Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::provider::{Again, ModelEvent, ProviderError};
+use trace_runtime::provider::{ModelEvent, ProviderError, RetryDecision};
 use trace_runtime::runtime::ModelWindow;
 use trace_runtime::settings::SettingsChange;
 
@@ -240,7 +240,7 @@ async fn tries_run_out() {
         fails(
             "503 from the gateway",
             ErrorKind::HttpConnectionFailed { status: Some(503) },
-            Again::Request { after: None },
+            RetryDecision::Request { after: None },
         )
     };
     let world = world(vec![refused(), refused(), refused(), answer([say("msg_1", "too late")])]);
@@ -271,7 +271,7 @@ async fn tries_run_out() {
 #[tokio::test(start_paused = true)]
 async fn a_provider_may_ask_for_patience() {
     let after = Some(Duration::from_secs(7));
-    let world = world(vec![fails("slow down", ErrorKind::ServerOverloaded, Again::Request { after })]);
+    let world = world(vec![fails("slow down", ErrorKind::ServerOverloaded, RetryDecision::Request { after })]);
     let began = Instant::now();
     assert!(matches!(world.run("hello").await, TurnOutcome::Completed { .. }));
     assert_eq!(began.elapsed(), Duration::from_secs(7));
@@ -279,7 +279,7 @@ async fn a_provider_may_ask_for_patience() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_for_good_is_not_tried_again() {
-    let world = world(vec![fails("no such model", ErrorKind::ModelNotFound, Again::Useless)]);
+    let world = world(vec![fails("no such model", ErrorKind::ModelNotFound, RetryDecision::Never)]);
     let TurnOutcome::Failed(error) = world.run("hello").await else { panic!("it cannot succeed") };
     assert_eq!(error.kind, ErrorKind::ModelNotFound);
     assert_eq!(world.provider.inputs().len(), 1);
@@ -434,7 +434,7 @@ async fn wherever_a_turn_is_stopped_the_laws_hold() {
                 call("call_3", "slow", &json!({"ms": 5, "deaf": true})),
                 call("call_4", "break", &json!({})),
             ]),
-            fails("503", ErrorKind::ServerOverloaded, Again::Request { after: None }),
+            fails("503", ErrorKind::ServerOverloaded, RetryDecision::Request { after: None }),
             answer([say("msg_3", "third")]),
         ]
     };
@@ -568,22 +568,22 @@ async fn a_provider_that_does_not_make_a_history_shorter_is_asked_again() {
     let world = world(vec![]);
     world.run("do something").await;
     let compacted = |answer| *world.provider.compacted.lock().unwrap() = Some(answer);
-    let error = |again| {
+    let error = |retry| {
         Err(ProviderError {
             message: "503 from the gateway".to_owned(),
             details: None,
             kind: ErrorKind::HttpConnectionFailed { status: Some(503) },
-            again,
+            retry,
             request_id: None,
         })
     };
-    compacted(error(Again::Request { after: None }));
+    compacted(error(RetryDecision::Request { after: None }));
     let turn = world.agent.compact().unwrap();
     world.witness.until(|kind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. })).await;
     compacted(Ok(vec![Arc::new(json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"}))]));
     assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
-    for again in [Again::Request { after: None }, Again::Useless] {
-        compacted(error(again));
+    for retry in [RetryDecision::Request { after: None }, RetryDecision::Never] {
+        compacted(error(retry));
         let turn = world.agent.compact().unwrap();
         assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Failed(_)));
     }
@@ -594,7 +594,7 @@ async fn a_provider_that_does_not_make_a_history_shorter_is_asked_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_history_that_is_too_long_for_a_summary_is_cut() {
-    let too_long = || fails("too long", ErrorKind::ContextWindowExceeded, Again::Useless);
+    let too_long = || fails("too long", ErrorKind::ContextWindowExceeded, RetryDecision::Never);
     let world = world(vec![
         answer([call("call_1", "echo", &json!("x"))]),
         answer([say("msg_1", "a")]),
@@ -987,7 +987,7 @@ async fn of_too_many_calls_the_last_are_not_carried_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_history_that_is_too_long_is_made_shorter_before_it_is_sent_again() {
-    let full = fails("too long", ErrorKind::ContextWindowExceeded, Again::Useless);
+    let full = fails("too long", ErrorKind::ContextWindowExceeded, RetryDecision::Never);
     let world = world(vec![full, answer([say("msg_1", "a summary")]), answer([say("msg_2", "on")])]);
     assert!(matches!(world.run("hello").await, TurnOutcome::Failed(_)));
     assert!(matches!(world.run("go on").await, TurnOutcome::Completed { .. }));

@@ -17,7 +17,7 @@ use crate::connection::Connection;
 use crate::ingress::Responder;
 use crate::mapping::thread_id;
 use crate::store::{ForkPoint, NewThread, Store, StoreError, ThreadSummary};
-use crate::threads::{Beginning, LoadedThread, Origin, Turns};
+use crate::threads::{InitialState, LoadedThread, Origin, Turns};
 
 /// The thread that is copied: one of the store, or a rollout file.
 enum Original {
@@ -97,7 +97,7 @@ impl StartHandlers {
             ..NewAgent::new(id, settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
-        let beginning = Beginning {
+        let initial = InitialState {
             turns: stored.turns,
             usage: last_turn.zip(stored.usage),
             name: summary.name,
@@ -105,9 +105,9 @@ impl StartHandlers {
             git_info: summary.git,
             updated_at: origin.created_at,
             writer,
-            ..Beginning::default()
+            ..InitialState::default()
         };
-        Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
+        Ok(Arc::new(LoadedThread::new(agent, origin, initial)))
     }
 
     /// Finds the thread or file that a client names.

@@ -17,7 +17,9 @@ use trace_protocol::turn::{Turn, TurnStartParams};
 use trace_protocol::{RpcError, common::Nullable};
 use trace_runtime::control::Refusal;
 use trace_runtime::event::{ErrorKind, TurnOutcome};
-use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use trace_runtime::tool::{
+    AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 use trace_runtime::{Settings, ThreadId, TurnId};
 
 use super::turns::{TurnHandlers, refused};
@@ -96,14 +98,14 @@ impl GoalHandlers {
     pub(crate) fn turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
         let (duration, goes_on, objective) = {
             let state = thread.state();
-            let Some((_, objective)) = state.pursuit.told.as_ref().filter(|(told, _)| told == turn) else { return };
+            let Some((_, objective)) = state.goal_turns.told.as_ref().filter(|(told, _)| told == turn) else { return };
             if state.is_closing() || self.turns.takes_turns().is_err() {
                 // The turn was ended by a shutdown, which says nothing about the goal.
                 return;
             }
             let last = state.view.last().filter(|last| last.id == turn.as_str());
             // Only an idle turn that was started for the goal stops the pursuit, not an idle turn of the user.
-            let goes_on = state.pursuit.started.as_ref() != Some(turn) || last.is_some_and(has_worked);
+            let goes_on = state.goal_turns.started.as_ref() != Some(turn) || last.is_some_and(has_worked);
             (last.and_then(|last| last.duration_ms).unwrap_or(0), goes_on, objective.clone())
         };
         let now = Timestamp::now().as_second();
@@ -136,7 +138,8 @@ impl GoalHandlers {
     fn agent_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
         let thread = self.threads.get(id).ok_or("the thread is gone")?;
         let now = Timestamp::now().as_second();
-        let told = thread.state().pursuit.told.clone().filter(|(told, _)| told == turn).map(|(_, objective)| objective);
+        let told =
+            thread.state().goal_turns.told.clone().filter(|(told, _)| told == turn).map(|(_, objective)| objective);
         let goal = thread
             .change_goal(|goal| {
                 let goal = goal.as_mut().ok_or_else(|| RpcError::invalid_request("there is no goal"))?;
@@ -180,7 +183,7 @@ impl GoalHandlers {
             let started =
                 turns.request(&thread, params).and_then(|request| match thread.agent().start_turn_if_idle(request) {
                     Ok(turn) => {
-                        thread.state().pursuit.started = Some(turn);
+                        thread.state().goal_turns.started = Some(turn);
                         Ok(())
                     }
                     Err(Refusal::Busy(_) | Refusal::Held) => Ok(()),
@@ -308,7 +311,7 @@ impl Tool for UpdateGoal {
             let success = noted.is_ok();
             let output =
                 noted.map_or_else(|error| format!("update_goal: {error}"), |()| "The goal is updated.".to_owned());
-            ToolOutcome { output: json!(output), success, then: Then::Continue }
+            ToolOutcome { output: json!(output), success, then: AfterCall::Continue }
         }
         .boxed()
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use trace_protocol::RpcError;
 use trace_protocol::thread::{SessionSource, SubAgentSource};
-use trace_runtime::agent::{Lineage, NewAgent, Recorded};
+use trace_runtime::agent::{Lineage, NewAgent, RecordingTarget};
 use trace_runtime::{ThreadId, TurnId};
 
 use super::overrides::{Overrides, Place};
 use super::start::StartHandlers;
 use crate::blocking::blocking;
 use crate::store::{StoreError, StoredMail, ThreadSummary};
-use crate::threads::{Beginning, LoadedThread, Origin};
+use crate::threads::{InitialState, LoadedThread, Origin};
 
 impl StartHandlers {
     /// Loads a stored thread. Returns it with its mailbox.
@@ -45,15 +45,15 @@ impl StartHandlers {
             dynamic_tools: stored.dynamic_tools,
             without,
             recorded: match lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent)) {
-                Some(parent) => Recorded::With(parent.agent().clone()),
-                None => Recorded::Apart,
+                Some(parent) => RecordingTarget::BundleOf(parent.agent().clone()),
+                None => RecordingTarget::OwnBundle,
             },
             source: Some("vscode".to_owned()),
             lineage,
             ..NewAgent::new(id.clone(), settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
-        let beginning = Beginning {
+        let initial = InitialState {
             turns: stored.turns,
             usage: last_turn.zip(stored.usage),
             name: summary.name,
@@ -64,7 +64,7 @@ impl StartHandlers {
             queue,
             writer: Some(writer),
         };
-        let thread = Arc::new(LoadedThread::new(agent, origin, beginning));
+        let thread = Arc::new(LoadedThread::new(agent, origin, initial));
         self.threads.insert(&thread);
         Ok((thread, stored.mail))
     }

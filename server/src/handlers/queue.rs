@@ -119,8 +119,8 @@ impl QueueHandlers {
     /// Starts the next queued prompt in a task of its own, unless such a task exists already.
     pub(crate) fn start_queued_later(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         let mut state = thread.state();
-        state.draining.asked += 1;
-        if state.queue.is_empty() || std::mem::replace(&mut state.draining.is_tried, true) {
+        state.queue_start.asked += 1;
+        if state.queue.is_empty() || std::mem::replace(&mut state.queue_start.is_tried, true) {
             return;
         }
         drop(state);
@@ -131,9 +131,9 @@ impl QueueHandlers {
     /// Starts the next queued prompt if the thread is idle. If it is busy, the end of its turn tries again.
     fn start_queued(self: &Arc<Self>, thread: &Arc<LoadedThread>) {
         loop {
-            let asked = thread.state().draining.asked;
+            let asked = thread.state().queue_start.asked;
             let Some(queued) = claim(thread, None) else {
-                thread.state().draining.is_tried = false;
+                thread.state().queue_start.is_tried = false;
                 return;
             };
             let request = self.turns.request(thread, prompt(thread, &queued));
@@ -153,8 +153,8 @@ impl QueueHandlers {
             }
             let mut state = thread.state();
             // Calls of `start_queued_later` that came meanwhile rely on this loop to try again.
-            if state.draining.asked == asked {
-                state.draining.is_tried = false;
+            if state.queue_start.asked == asked {
+                state.queue_start.is_tried = false;
                 return;
             }
         }
@@ -171,7 +171,7 @@ impl QueueHandlers {
 
     /// Releases a claimed prompt, and removes it from the queue if it was started.
     fn settle(&self, thread: &LoadedThread, id: &str, is_started: bool) {
-        thread.state().draining.claimed = None;
+        thread.state().queue_start.claimed = None;
         if !is_started {
             return;
         }
@@ -192,7 +192,7 @@ impl QueueHandlers {
     ) -> Result<T, RpcError> {
         let mut state = thread.state();
         // The claimed prompt is about to start, so no change may see it.
-        let claimed = state.draining.claimed.clone();
+        let claimed = state.queue_start.claimed.clone();
         let is_claimed = |queued: &QueuedSubmission| Some(&queued.id) == claimed.as_ref();
         let (held, mut queue): (Vec<_>, Vec<_>) = state.queue.iter().cloned().partition(is_claimed);
         let result = change(&mut queue)?;
@@ -224,12 +224,12 @@ enum Tried {
 /// cannot be changed until it is settled.
 fn claim(thread: &LoadedThread, id: Option<&str>) -> Option<QueuedSubmission> {
     let mut state = thread.state();
-    if state.draining.claimed.is_some() {
+    if state.queue_start.claimed.is_some() {
         return None;
     }
     let fits = |queued: &&QueuedSubmission| id.is_none_or(|id| queued.id == id);
     let queued = state.queue.iter().find(fits)?.clone();
-    state.draining.claimed = Some(queued.id.clone());
+    state.queue_start.claimed = Some(queued.id.clone());
     Some(queued)
 }
 

@@ -7,7 +7,7 @@ use trace_protocol::notification::ThreadStartedNotification;
 use trace_protocol::settings::MultiAgentMode;
 use trace_protocol::thread::{SessionSource, Thread, ThreadHistoryMode, ThreadStartParams, ThreadStartResponse};
 use trace_protocol::{ClientMethod, RpcError, methods::method};
-use trace_runtime::agent::{NewAgent, Recorded};
+use trace_runtime::agent::{NewAgent, RecordingTarget};
 use trace_runtime::runtime::Runtime;
 use trace_runtime::{Settings, ThreadId};
 
@@ -22,7 +22,7 @@ use crate::ingress::Responder;
 use crate::mapping::event::usage_updated;
 use crate::mapping::settings as mapping;
 use crate::store::{NewThread, Store};
-use crate::threads::{Beginning, LoadedThread, Origin, Registry, Turns};
+use crate::threads::{InitialState, LoadedThread, Origin, Registry, Turns};
 
 /// Makes loaded threads: new ones here, copies in [`super::fork`], and those of stored threads in [`super::load`].
 pub(crate) struct StartHandlers {
@@ -98,8 +98,8 @@ impl StartHandlers {
             source: Some("vscode".to_owned()),
             ..NewAgent::new(id, settings)
         });
-        let beginning = Beginning { updated_at: origin.created_at, git_info, writer, ..Beginning::default() };
-        Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
+        let initial = InitialState { updated_at: origin.created_at, git_info, writer, ..InitialState::default() };
+        Ok(Arc::new(LoadedThread::new(agent, origin, initial)))
     }
 
     /// Returns the origin of a thread that a client makes.
@@ -163,6 +163,6 @@ pub(super) fn start_response(thread: Thread, settings: &Settings) -> ThreadStart
 }
 
 /// Returns where a thread is recorded. An ephemeral thread is not stored, so it is not recorded either.
-pub(super) fn recorded(origin: &Origin) -> Recorded {
-    if origin.is_ephemeral { Recorded::Nowhere } else { Recorded::Apart }
+pub(super) fn recorded(origin: &Origin) -> RecordingTarget {
+    if origin.is_ephemeral { RecordingTarget::Nowhere } else { RecordingTarget::OwnBundle }
 }

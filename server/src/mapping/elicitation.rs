@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trace_protocol::approval as wire;
-use trace_runtime::host::{Answer, Decision, Elicitation, ElicitationAction, Lasts, ServerToolQuestion};
+use trace_runtime::host::{Answer, ApprovalScope, Decision, Elicitation, ElicitationAction, ServerToolQuestion};
 use trace_runtime::{ThreadId, TurnId};
 
 /// Marks a form as the approval of a tool call.
@@ -29,7 +29,7 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
         "tool_params": question.arguments,
         "tool_params_display": shown,
     });
-    if question.lasts == Lasts::Thread {
+    if question.lasts == ApprovalScope::Thread {
         meta["persist"] = json!(OFFERED);
     }
     wire::McpServerElicitationRequestParams {
@@ -154,7 +154,7 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!((offered(Lasts::Thread), offered(Lasts::Once)), (json!(["session"]), Value::Null));
+        assert_eq!((offered(ApprovalScope::Thread), offered(ApprovalScope::Once)), (json!(["session"]), Value::Null));
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             description: None,
             annotations: None,
             arguments: json!({}),
-            lasts: Lasts::Once,
+            lasts: ApprovalScope::Once,
         };
         let wire::McpServerElicitationRequest::Form { message, .. } = approval("t".to_owned(), &question).request
         else {

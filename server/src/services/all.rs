@@ -8,7 +8,7 @@ use trace_mcp::Variables;
 use trace_protocol::RpcError;
 use trace_protocol::methods::method;
 use trace_runtime::environment::CommandEnvironment;
-use trace_runtime::sandbox::OpenFolders;
+use trace_runtime::sandbox::WritableFolderRegistry;
 
 use super::account::{self, AccountService};
 use super::catalogs::CatalogService;
@@ -76,7 +76,11 @@ impl Services {
 
     /// Creates the services of a server whose agents share `folders` and whose commands share `environment`.
     #[must_use]
-    pub fn beside(options: ServiceOptions, folders: Arc<OpenFolders>, environment: Arc<CommandEnvironment>) -> Self {
+    pub fn beside(
+        options: ServiceOptions,
+        folders: Arc<WritableFolderRegistry>,
+        environment: Arc<CommandEnvironment>,
+    ) -> Self {
         let ServiceOptions { cwd, configuration, launcher, variables } = options;
         Self {
             account: AccountService,

@@ -10,14 +10,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 use trace_mcp::{
-    Details, Ending, Ground, Need, ServerConfig, ServerReport, Servers, Startup, Transport, Variables, WeakServers,
+    Details, LaunchFolders, Remedy, ServerConfig, ServerReport, Servers, ServersShutdown, Startup, Transport,
+    Variables, WeakServers,
 };
 use trace_protocol::RpcError;
 use trace_protocol::catalog::{
     ListMcpServerStatusParams, ListMcpServerStatusResponse, McpAuthStatus, McpServerConnectionStatus, McpServerStatus,
     McpServerStatusDetail, Tool,
 };
-use trace_runtime::sandbox::OpenFolders;
+use trace_runtime::sandbox::WritableFolderRegistry;
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::{Settings, ThreadId};
 
@@ -32,7 +33,7 @@ pub struct McpService {
     /// The folder in which each MCP server gets its own folder.
     home: PathBuf,
     /// The folders that commands may write to.
-    folders: Arc<OpenFolders>,
+    folders: Arc<WritableFolderRegistry>,
     trees: Mutex<HashMap<ThreadId, WeakServers>>,
     /// The same servers, by the ids of the child threads that share them.
     below: Mutex<HashMap<ThreadId, WeakServers>>,
@@ -40,7 +41,7 @@ pub struct McpService {
     /// concurrent requests start the servers only once.
     cached: tokio::sync::Mutex<Option<CachedReports>>,
     /// The endings of all servers that were started and may still run, also of those whose thread is gone.
-    endings: Mutex<Vec<Ending>>,
+    endings: Mutex<Vec<ServersShutdown>>,
 }
 
 /// How long the reports of servers that were started only for a request are reused.
@@ -62,7 +63,7 @@ impl McpService {
     /// Creates the service. `cwd` is the folder of the server, and `home` contains the folders of the MCP servers.
     /// `folders` are those that commands may write to.
     #[must_use]
-    pub fn new(cwd: PathBuf, variables: Variables, home: PathBuf, folders: Arc<OpenFolders>) -> Self {
+    pub fn new(cwd: PathBuf, variables: Variables, home: PathBuf, folders: Arc<WritableFolderRegistry>) -> Self {
         Self {
             cwd,
             variables,
@@ -80,7 +81,7 @@ impl McpService {
         if config.mcp_servers.is_empty() {
             return None;
         }
-        let servers = self.started(config.mcp_servers.clone(), &self.ground(&settings.cwd, &settings.sandbox));
+        let servers = self.started(config.mcp_servers.clone(), &self.launch_folders(&settings.cwd, &settings.sandbox));
         let mut trees = self.trees();
         trees.retain(|_, servers| servers.upgrade().is_some());
         trees.insert(thread.clone(), servers.downgrade());
@@ -150,7 +151,7 @@ impl McpService {
         self.trees().clear();
         // Servers of threads that are gone may still be ending, and only `endings` knows them.
         let endings = self.endings().clone();
-        join_all(endings.iter().map(Ending::shutdown)).await;
+        join_all(endings.iter().map(ServersShutdown::shutdown)).await;
     }
 
     /// Returns the reports of servers that are started only for this request, or the last reports if they are recent.
@@ -170,7 +171,8 @@ impl McpService {
         {
             return cached.reports.clone();
         }
-        let servers = self.started(configs.clone(), &self.ground(&self.cwd, &config.sandbox(config.sandbox_mode)));
+        let servers =
+            self.started(configs.clone(), &self.launch_folders(&self.cwd, &config.sandbox(config.sandbox_mode)));
         servers.settled().await;
         let reports = servers.report(details).await;
         servers.shutdown().await;
@@ -182,20 +184,20 @@ impl McpService {
         self.below.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ground(&self, cwd: &Path, sandbox: &SandboxPolicy) -> Ground {
+    fn launch_folders(&self, cwd: &Path, sandbox: &SandboxPolicy) -> LaunchFolders {
         let writable = Arc::new(self.folders.writable(cwd, sandbox));
-        Ground { home: self.home.clone(), cwd: cwd.to_owned(), writable }
+        LaunchFolders { home: self.home.clone(), cwd: cwd.to_owned(), writable }
     }
 
-    fn started(&self, configs: Vec<ServerConfig>, ground: &Ground) -> Servers {
-        let servers = Servers::start(configs, &self.variables, ground);
+    fn started(&self, configs: Vec<ServerConfig>, launch_folders: &LaunchFolders) -> Servers {
+        let servers = Servers::start(configs, &self.variables, launch_folders);
         let mut endings = self.endings();
         endings.retain(|ending| !ending.is_over());
         endings.push(servers.ending());
         servers
     }
 
-    fn endings(&self) -> MutexGuard<'_, Vec<Ending>> {
+    fn endings(&self) -> MutexGuard<'_, Vec<ServersShutdown>> {
         self.endings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,7 +208,7 @@ impl McpService {
 
 /// Converts a report to the status that clients get.
 fn status(report: ServerReport) -> McpServerStatus {
-    let needs_login = matches!(&report.startup, Some(Startup::Failed(failure)) if failure.need == Need::Login);
+    let needs_login = matches!(&report.startup, Some(Startup::Failed(failure)) if failure.need == Remedy::Login);
     let (auth_status, http_origin) = match &report.transport {
         Transport::Process { .. } => (McpAuthStatus::Unsupported, None),
         Transport::Http { url, bearer_token_env_var, .. } => {

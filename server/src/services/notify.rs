@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use trace_protocol::ServerNotification;
 
-use crate::connection::{Connection, Prepared};
+use crate::connection::{Connection, SerializedNotification};
 
 /// Sends notifications to one client.
 pub trait Notify: Send + Sync + 'static {
@@ -34,9 +34,9 @@ impl<F: Fn(ServerNotification) + Send + Sync + 'static> Notify for F {
 
 impl Notify for Connection {
     fn notify(&self, notification: ServerNotification) {
-        match Prepared::new(&notification, jiff::Timestamp::now().as_millisecond()) {
-            Ok(prepared) => {
-                Connection::notify(self, &prepared);
+        match SerializedNotification::new(&notification, jiff::Timestamp::now().as_millisecond()) {
+            Ok(serialized) => {
+                Connection::notify(self, &serialized);
             }
             Err(error) => tracing::error!(%error, method = notification.method(), "cannot write a notification"),
         }

@@ -16,7 +16,7 @@ use super::index::{self, IndexWriter, Indexed};
 use super::rollout::chain::{Chain, Place};
 use super::rollout::file::RolloutFile;
 use super::rollout::lock::WriterLock;
-use super::rollout::place::{self, Present, RolloutName};
+use super::rollout::place::{self, FoundRollout, RolloutName};
 use super::rollout::scan::Scan;
 use super::stored::{ForkPoint, StoredThread};
 use super::summary::ThreadSummary;
@@ -214,7 +214,12 @@ impl Shared {
     }
 
     /// Updates the catalogue. `present` are all rollouts of the threads for which `is_in_scope` returns true.
-    fn take(&self, present: &[Present], is_in_scope: impl Fn(&ThreadId) -> bool, indexed: &HashMap<PathBuf, Indexed>) {
+    fn take(
+        &self,
+        present: &[FoundRollout],
+        is_in_scope: impl Fn(&ThreadId) -> bool,
+        indexed: &HashMap<PathBuf, Indexed>,
+    ) {
         let (known, gone) = {
             let catalogue = self.catalogue();
             let paths: HashSet<&PathBuf> = present.iter().map(|present| &present.path).collect();
@@ -231,7 +236,7 @@ impl Shared {
             }
             (known, gone)
         };
-        let changed: Vec<&Present> =
+        let changed: Vec<&FoundRollout> =
             present.iter().filter(|present| known.get(&present.path) != Some(&present.size)).collect();
         let scans = read_all(&changed, indexed);
         let mut catalogue = self.catalogue();
@@ -257,7 +262,7 @@ impl Shared {
 }
 
 /// Reads the scans of rollouts in parallel. The second value says whether the index lacks the scan.
-fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(Option<Scan>, bool)> {
+fn read_all(present: &[&FoundRollout], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(Option<Scan>, bool)> {
     let results: Vec<Mutex<(Option<Scan>, bool)>> = present.iter().map(|_| Mutex::new((None, false))).collect();
     let next = AtomicUsize::new(0);
     let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS).min(present.len());

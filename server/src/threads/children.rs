@@ -8,7 +8,7 @@ use trace_protocol::thread::{ThreadHistoryMode, ThreadStatus};
 use trace_runtime::{Agent, ThreadId};
 
 use super::loaded::LoadedThread;
-use super::origin::{Beginning, Origin};
+use super::origin::{InitialState, Origin};
 use super::registry::Registry;
 use super::status::tell_status;
 use crate::hub::Hub;
@@ -54,8 +54,8 @@ impl ChildThreads {
                 tracing::error!(thread = %child.id(), %error, "what an agent was given could not be stored");
             }
         }
-        let beginning = Beginning { updated_at: origin.created_at, writer, ..Beginning::default() };
-        let thread = Arc::new(LoadedThread::new(child, origin, beginning));
+        let initial = InitialState { updated_at: origin.created_at, writer, ..InitialState::default() };
+        let thread = Arc::new(LoadedThread::new(child, origin, initial));
         self.threads.insert(&thread);
         let of_parent = known.map(|parent| parent.state().participants()).unwrap_or_default();
         thread.state().subscribe_all(&self.hub.everybody(), &of_parent);

@@ -22,11 +22,11 @@ use trace_runtime::item::{Input, ItemKind, ModelItem};
 use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 use uuid::Uuid;
 
-use super::origin::{Beginning, Origin};
-use super::status::{Facts, tell_status};
+use super::origin::{InitialState, Origin};
+use super::status::{StatusFacts, tell_status};
 use super::view::View;
-use crate::connection::{Connection, ConnectionId, Delivery, PreparedRequest};
-use crate::hub::{Hub, prepared, tell};
+use crate::connection::{Connection, ConnectionId, Delivery, SerializedRequest};
+use crate::hub::{Hub, serialized, tell};
 use crate::mapping;
 use crate::store::ThreadWriter;
 
@@ -35,7 +35,7 @@ pub(crate) const PREVIEW_CHARACTERS: usize = 4_000;
 
 /// The turns that work towards a goal.
 #[derive(Debug, Default)]
-pub(crate) struct Pursuit {
+pub(crate) struct GoalTurns {
     /// Last turn that was started for the goal.
     pub(crate) started: Option<TurnId>,
     /// The running turn or the last one, if a goal was active when it began, with the objective of then.
@@ -44,7 +44,7 @@ pub(crate) struct Pursuit {
 
 /// State of starting queued prompts.
 #[derive(Debug, Default)]
-pub(crate) struct Draining {
+pub(crate) struct QueueStart {
     /// Whether a task tries to start the next prompt.
     pub(crate) is_tried: bool,
     /// Number of requests to try, so that the task notices those that come while it tries.
@@ -69,8 +69,8 @@ pub(crate) struct State {
     pub(crate) git_info: Option<GitInfo>,
     pub(crate) goal: Option<ThreadGoal>,
     pub(crate) queue: Vec<QueuedSubmission>,
-    pub(crate) draining: Draining,
-    pub(crate) pursuit: Pursuit,
+    pub(crate) queue_start: QueueStart,
+    pub(crate) goal_turns: GoalTurns,
     pub(crate) read: ThreadReadState,
     pub(crate) writer: Option<ThreadWriter>,
     preview: String,
@@ -93,7 +93,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 struct OpenQuestion {
     question: Question,
-    request: PreparedRequest,
+    request: SerializedRequest,
     reply: oneshot::Sender<Answer>,
     /// The connections that were asked. Answers of others do not count.
     asked: Vec<ConnectionId>,
@@ -110,11 +110,11 @@ impl OpenQuestion {
 
 /// Whether an answer of a client counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum AnswerOutcome {
     /// The answer was given to the agent.
-    Counts,
+    Accepted,
     /// The question is not open, or this connection was not asked.
-    Dropped,
+    Ignored,
 }
 
 /// Which turns the representation of a thread contains.
@@ -128,21 +128,21 @@ pub(crate) enum Turns {
 
 impl LoadedThread {
     /// Makes a loaded thread of an agent.
-    pub(crate) fn new(agent: Agent, origin: Origin, beginning: Beginning) -> Self {
+    pub(crate) fn new(agent: Agent, origin: Origin, initial: InitialState) -> Self {
         let state = State {
-            view: View::of(agent.id(), beginning.turns),
-            name: beginning.name,
-            git_info: beginning.git_info,
-            goal: beginning.goal,
-            queue: beginning.queue,
-            draining: Draining::default(),
-            pursuit: Pursuit::default(),
+            view: View::of(agent.id(), initial.turns),
+            name: initial.name,
+            git_info: initial.git_info,
+            goal: initial.goal,
+            queue: initial.queue,
+            queue_start: QueueStart::default(),
+            goal_turns: GoalTurns::default(),
             read: ThreadReadState { revision: Uuid::now_v7().to_string(), first_unread: None },
-            writer: beginning.writer,
-            preview: beginning.preview,
-            updated_at: beginning.updated_at,
-            recency_at: beginning.updated_at,
-            usage: beginning.usage,
+            writer: initial.writer,
+            preview: initial.preview,
+            updated_at: initial.updated_at,
+            recency_at: initial.updated_at,
+            usage: initial.usage,
             questions: BTreeMap::new(),
             subscribers: Vec::new(),
             hearers: Vec::new(),
@@ -243,7 +243,7 @@ impl LoadedThread {
                 state.touch(event.at_ms);
                 state.recency_at = event.at_ms.div_euclid(1000);
                 let goal = state.goal.as_ref().filter(|goal| goal.status == ThreadGoalStatus::Active);
-                state.pursuit.told = goal.map(|goal| (turn.clone(), goal.objective.clone()));
+                state.goal_turns.told = goal.map(|goal| (turn.clone(), goal.objective.clone()));
                 let turn = state.view.begin(turn, root_turn, *kind, event.at_ms);
                 state.announce(id, hub);
                 state.tell(wire::TurnStartedNotification { thread_id: id.to_string(), turn });
@@ -317,7 +317,7 @@ impl LoadedThread {
         let id = self.id();
         let mut state = self.state();
         let params = mapping::question::request(id, &question, at_ms);
-        let request = match PreparedRequest::new(request, &params) {
+        let request = match SerializedRequest::new(request, &params) {
             Ok(request) => request,
             Err(error) => {
                 let _ = reply.send(Answer::Failed { message: format!("the question cannot be put: {error}") });
@@ -351,14 +351,14 @@ impl LoadedThread {
         (connection, number): (ConnectionId, QuestionId),
         request: &RequestId,
         result: Result<&RawValue, &RpcError>,
-    ) -> Heard {
+    ) -> AnswerOutcome {
         let id = self.id();
         let mut state = self.state();
         let is_asked = |open: &OpenQuestion| open.request.id() == request && open.asked.contains(&connection);
         if !state.questions.get(&number).is_some_and(is_asked) {
-            return Heard::Dropped;
+            return AnswerOutcome::Ignored;
         }
-        let Some(open) = state.questions.remove(&number) else { return Heard::Dropped };
+        let Some(open) = state.questions.remove(&number) else { return AnswerOutcome::Ignored };
         let answer = match result {
             Ok(result) => mapping::question::answer(&open.question, result),
             Err(error) => Answer::Failed { message: error.message.clone() },
@@ -367,7 +367,7 @@ impl LoadedThread {
         state.announce(id, hub);
         // The agent may have stopped waiting.
         let _ = open.reply.send(answer);
-        Heard::Counts
+        AnswerOutcome::Accepted
     }
 
     /// Subscribes a connection at one point of the thread's history: `answer` responds with the state at this point, and later
@@ -532,12 +532,12 @@ impl State {
     }
 
     /// Returns the facts that determine the status.
-    pub(crate) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> StatusFacts {
         use trace_protocol::thread::ThreadActiveFlag;
 
         let open =
             |flag| self.questions.values().filter(|open| mapping::question::flag(&open.question) == Some(flag)).count();
-        Facts {
+        StatusFacts {
             is_running: self.view.running().is_some() && !self.is_giving_up,
             open_approvals: open(ThreadActiveFlag::WaitingOnApproval),
             open_user_inputs: open(ThreadActiveFlag::WaitingOnUserInput),
@@ -550,9 +550,9 @@ impl State {
         if self.subscribers.is_empty() {
             return;
         }
-        let Some(prepared) = prepared(&notification.into()) else { return };
+        let Some(serialized) = serialized(&notification.into()) else { return };
         for connection in &self.subscribers {
-            connection.notify(&prepared);
+            connection.notify(&serialized);
         }
     }
 

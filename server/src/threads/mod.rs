@@ -11,8 +11,8 @@ mod unloading;
 mod view;
 
 pub(crate) use children::ChildThreads;
-pub(crate) use loaded::{Heard, LoadedThread, State, Turns};
-pub(crate) use origin::{Beginning, Origin};
+pub(crate) use loaded::{AnswerOutcome, LoadedThread, State, Turns};
+pub(crate) use origin::{InitialState, Origin};
 pub(crate) use questions::Questions;
 pub(crate) use registry::Registry;
 pub(crate) use status::tell_status;

@@ -60,7 +60,7 @@ impl Origin {
 
 /// State of a thread when it is loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Beginning {
+pub(crate) struct InitialState {
     pub(crate) turns: Vec<Turn>,
     /// Token usage so far, and the last turn that added to it.
     pub(crate) usage: Option<(TurnId, ThreadUsage)>,

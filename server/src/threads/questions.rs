@@ -11,7 +11,7 @@ use trace_protocol::{RequestId, RpcError};
 use trace_runtime::ThreadId;
 use trace_runtime::host::{Answer, Question, QuestionId};
 
-use super::loaded::Heard;
+use super::loaded::AnswerOutcome;
 use super::registry::Registry;
 use crate::connection::ConnectionId;
 use crate::hub::Hub;
@@ -68,12 +68,12 @@ impl Questions {
         connection: ConnectionId,
         request: &RequestId,
         answer: Result<&RawValue, &RpcError>,
-    ) -> Heard {
-        let Some(number) = question_number(request) else { return Heard::Dropped };
-        let Some(thread) = self.asked().get(&number).cloned() else { return Heard::Dropped };
-        let Some(thread) = self.threads.get(&thread) else { return Heard::Dropped };
+    ) -> AnswerOutcome {
+        let Some(number) = question_number(request) else { return AnswerOutcome::Ignored };
+        let Some(thread) = self.asked().get(&number).cloned() else { return AnswerOutcome::Ignored };
+        let Some(thread) = self.threads.get(&thread) else { return AnswerOutcome::Ignored };
         let heard = thread.answered(&self.hub, (connection, number), request, answer);
-        if heard == Heard::Counts {
+        if heard == AnswerOutcome::Accepted {
             self.asked().remove(&number);
         }
         heard

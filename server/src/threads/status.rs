@@ -13,7 +13,7 @@ pub(crate) fn tell_status(hub: &Hub, thread: &ThreadId, status: ThreadStatus) {
 
 /// The facts that determine the status of a loaded thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct StatusFacts {
     /// Whether a turn runs.
     pub(crate) is_running: bool,
     /// Number of open questions about commands and files.
@@ -24,7 +24,7 @@ pub(crate) struct Facts {
     pub(crate) has_failed: bool,
 }
 
-impl Facts {
+impl StatusFacts {
     /// Returns the status of a loaded thread.
     pub(crate) fn status(self) -> ThreadStatus {
         if self.is_running || self.open_approvals > 0 || self.open_user_inputs > 0 {
@@ -50,15 +50,15 @@ mod tests {
 
     #[test]
     fn the_status_follows_from_the_facts() {
-        let idle = Facts::default();
+        let idle = StatusFacts::default();
         assert_eq!(idle.status(), ThreadStatus::Idle);
-        assert_eq!(Facts { has_failed: true, ..idle }.status(), ThreadStatus::SystemError);
+        assert_eq!(StatusFacts { has_failed: true, ..idle }.status(), ThreadStatus::SystemError);
         assert_eq!(
-            Facts { is_running: true, has_failed: true, ..idle }.status(),
+            StatusFacts { is_running: true, has_failed: true, ..idle }.status(),
             ThreadStatus::Active { active_flags: vec![] }
         );
         assert_eq!(
-            Facts { is_running: true, open_approvals: 2, open_user_inputs: 1, ..idle }.status(),
+            StatusFacts { is_running: true, open_approvals: 2, open_user_inputs: 1, ..idle }.status(),
             ThreadStatus::Active {
                 active_flags: vec![ThreadActiveFlag::WaitingOnApproval, ThreadActiveFlag::WaitingOnUserInput]
             }

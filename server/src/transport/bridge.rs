@@ -22,7 +22,7 @@ use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 
-use super::door::Door;
+use super::admission::AdmissionControl;
 use super::peer::{Owner, Peer};
 use super::sessions::{Admission, ExistingSession, admission};
 use super::websocket::{CLOSE_TIMEOUT, MAX_MESSAGE_BYTES};
@@ -104,13 +104,13 @@ struct NumberedText {
 
 impl Bridge {
     /// Serves a request whose path starts with `/bridge`.
-    pub(super) async fn answer(&self, door: &Door, request: Request) -> Response {
+    pub(super) async fn answer(&self, admission: &AdmissionControl, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let names: Vec<&str> = parts.uri.path().split('/').skip(2).collect();
         match (&parts.method, names.as_slice()) {
             (&Method::POST, []) => {
                 let peer = parts.extensions.get().cloned().unwrap_or_else(|| Owner::Unknown.into());
-                self.create(door, peer, body).await
+                self.create(admission, peer, body).await
             }
             (&Method::POST, [session]) => match self.session(session) {
                 Some(session) => session.post(body).await,
@@ -135,8 +135,8 @@ impl Bridge {
     }
 
     /// Creates a session. The body of the request is its first message.
-    async fn create(&self, door: &Door, peer: Peer, body: Body) -> Response {
-        if let Some(refusal) = door.refusal() {
+    async fn create(&self, admission: &AdmissionControl, peer: Peer, body: Body) -> Response {
+        if let Some(refusal) = admission.refusal() {
             return refusal;
         }
         let first = match read(body).await {
@@ -153,7 +153,7 @@ impl Bridge {
         if let Some(refusal) = make_room(&mut sessions, &peer) {
             return refusal;
         }
-        let (ingress, outbound) = door.entrance.open(TransportKind::Bridge, OutboundPolicy::SHARED);
+        let (ingress, outbound) = admission.opener.open(TransportKind::Bridge, OutboundPolicy::SHARED);
         let (messages, waiting) = mpsc::channel(MAX_WAITING_MESSAGES);
         let (readers, coming) = mpsc::channel(1);
         let session = Session {
@@ -174,7 +174,7 @@ impl Bridge {
         let location = format!("/bridge/{id}");
         let answer = serde_json::json!({ "session": id }).to_string();
         let sessions = Arc::clone(&self.sessions);
-        door.tasks.spawn(async move {
+        admission.tasks.spawn(async move {
             // Dropping the entry removes the session from the table, also after a panic.
             let _entry = Entry { sessions, id };
             let end = outbound.outbound();

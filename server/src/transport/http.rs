@@ -13,9 +13,9 @@ use axum::http::header::{ORIGIN, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
+use super::admission::AdmissionControl;
 use super::auth::Auth;
 use super::bridge::Bridge;
-use super::door::Door;
 use super::drain::Phase;
 use super::slots::ConnectionSlot;
 use super::websocket;
@@ -24,7 +24,7 @@ use crate::outbound::OutboundPolicy;
 
 /// The state that all requests share.
 pub(super) struct App {
-    pub(super) door: Door,
+    pub(super) admission: AdmissionControl,
     pub(super) gate: Gate,
     pub(super) bridge: Bridge,
 }
@@ -53,13 +53,13 @@ async fn enter(State(app): State<Arc<App>>, request: Request) -> Response {
     match (request.method(), path, first) {
         (&Method::GET, ..) if is_upgrade => upgrade(&app, request).await,
         (&Method::GET | &Method::HEAD, "/healthz", _) => StatusCode::OK.into_response(),
-        (&Method::GET | &Method::HEAD, "/readyz", _) => match app.door.shutdown.phase() {
+        (&Method::GET | &Method::HEAD, "/readyz", _) => match app.admission.shutdown.phase() {
             Phase::Serving => StatusCode::OK.into_response(),
-            Phase::Draining | Phase::Forced => Door::ending(),
+            Phase::Draining | Phase::Forced => AdmissionControl::ending(),
         },
         (_, _, "bridge") => match app.gate.refusal(headers) {
             Some(refusal) => refusal,
-            None => app.bridge.answer(&app.door, request).await,
+            None => app.bridge.answer(&app.admission, request).await,
         },
         _ => (StatusCode::BAD_REQUEST, "expected a WebSocket upgrade\n").into_response(),
     }
@@ -69,7 +69,7 @@ async fn upgrade(app: &Arc<App>, request: Request) -> Response {
     if let Some(refusal) = app.gate.refusal(request.headers()) {
         return refusal;
     }
-    if let Some(refusal) = app.door.refusal() {
+    if let Some(refusal) = app.admission.refusal() {
         return refusal;
     }
     let (mut parts, _) = request.into_parts();
@@ -78,11 +78,11 @@ async fn upgrade(app: &Arc<App>, request: Request) -> Response {
         Err(rejection) => return rejection.into_response(),
     };
     let held = parts.extensions.get::<ConnectionSlot>().cloned();
-    let token = app.door.tasks.token();
-    let entrance = app.door.entrance.clone();
+    let token = app.admission.tasks.token();
+    let opener = app.admission.opener.clone();
     let transport = app.gate.transport();
     upgrade.on_upgrade(move |socket| async move {
-        let (ingress, reader) = entrance.open(transport, OutboundPolicy::SHARED);
+        let (ingress, reader) = opener.open(transport, OutboundPolicy::SHARED);
         websocket::run(socket, ingress, reader).await;
         drop((token, held));
     })

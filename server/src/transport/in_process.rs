@@ -16,7 +16,7 @@ use trace_protocol::methods::method;
 use trace_protocol::{ClientMethod, Experimental, RpcError};
 
 use crate::connection::TransportKind;
-use crate::ingress::{Entrance, Ingress};
+use crate::ingress::{ConnectionOpener, Ingress};
 use crate::outbound::{CloseReason, Outbound, OutboundPolicy, OutboundReader, outbound};
 
 /// Messages of the client that wait to be handled.
@@ -102,8 +102,8 @@ pub enum CallError {
 /// Connects a client. With [`OutboundPolicy::Wait`], the server waits for a client that does not read its events, and
 /// such a client gets no responses either.
 #[must_use]
-pub fn connect(entrance: &Entrance, policy: OutboundPolicy) -> (ClientHandle, Events) {
-    let (ingress, reader) = entrance.open(TransportKind::InProcess, policy);
+pub fn connect(opener: &ConnectionOpener, policy: OutboundPolicy) -> (ClientHandle, Events) {
+    let (ingress, reader) = opener.open(TransportKind::InProcess, policy);
     let (texts, waiting) = mpsc::channel(WAITING_TEXTS);
     let (events, event_reader) = outbound(policy);
     let requests = Arc::new(PendingRequests::default());

@@ -2,11 +2,11 @@
 //! [`OutboundReader`](crate::outbound::OutboundReader).
 
 mod accept;
+mod admission;
 mod auth;
 mod bind;
 mod bind_error;
 mod bridge;
-mod door;
 mod drain;
 mod http;
 pub mod in_process;
@@ -23,6 +23,7 @@ mod unix;
 mod websocket;
 
 pub use accept::HEAD_TIMEOUT;
+pub use admission::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER};
 pub use auth::{
     Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, DIGEST_PREFIX, MAX_SECRET_FILE_BYTES,
     MAX_TOKEN_BYTES, MIN_SECRET_BYTES, Unauthorized,
@@ -33,7 +34,6 @@ pub use bridge::{
     CONTENT_TIMEOUT, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
     SESSION_TIMEOUT,
 };
-pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER};
 pub use drain::{Phase, Shutdown};
 pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]

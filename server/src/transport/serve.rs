@@ -10,15 +10,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::accept::accept_all;
+use super::admission::AdmissionControl;
 use super::bind::{Bound, Endpoint};
 use super::bridge::Bridge;
-use super::door::Door;
 use super::drain::{Finished, Shutdown};
 use super::http::{App, Gate, router};
 use super::peer::Arrival;
 use super::stdio::serve_stdio;
 use super::websocket::CLOSE_TIMEOUT;
-use crate::ingress::Entrance;
+use crate::ingress::ConnectionOpener;
 use crate::outbound::CloseReason;
 
 /// How long a TCP connection is idle before the system checks whether the client is still there.
@@ -27,11 +27,11 @@ pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(60);
 /// Serves clients. Returns when the only client on standard input and output has disconnected, or when the server has
 /// shut down: running work has finished, and the connections are closed. The second signal skips the rest of the
 /// shutdown.
-pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
+pub async fn serve(bound: Bound, opener: &ConnectionOpener, shutdown: &Shutdown) {
     let Bound { endpoint, auth } = bound;
     match endpoint {
         Endpoint::Stdio => {
-            let reason = serve_stdio(entrance, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
+            let reason = serve_stdio(opener, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
             tracing::debug!(%reason, "the client on standard input and output has disconnected");
         }
         Endpoint::Tcp(listener, _) => {
@@ -40,16 +40,16 @@ pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
                     tracing::debug!(%error, "cannot set the options of a connection");
                 }
             });
-            serve_http(listener, Gate::Tcp(auth), entrance, shutdown).await;
+            serve_http(listener, Gate::Tcp(auth), opener, shutdown).await;
         }
         Endpoint::Unix(endpoint) => {
             let file = endpoint.file;
-            serve_http(endpoint.listener, Gate::Unix, entrance, shutdown).await;
+            serve_http(endpoint.listener, Gate::Unix, opener, shutdown).await;
             drop(file);
         }
         Endpoint::Off => {
             shutdown.draining().await;
-            shutdown.unless_forced(entrance.drain()).await;
+            shutdown.unless_forced(opener.drain()).await;
         }
     }
 }
@@ -62,26 +62,26 @@ fn tune(stream: &TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-async fn serve_http(listener: impl Listener<Io: Arrival>, gate: Gate, entrance: &Entrance, shutdown: &Shutdown) {
-    let door = Door { entrance: entrance.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
-    let app = Arc::new(App { door, gate, bridge: Bridge::default() });
+async fn serve_http(listener: impl Listener<Io: Arrival>, gate: Gate, opener: &ConnectionOpener, shutdown: &Shutdown) {
+    let admission = AdmissionControl { opener: opener.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
+    let app = Arc::new(App { admission, gate, bridge: Bridge::default() });
     let stop = CancellationToken::new();
-    let tasks = app.door.tasks.clone();
+    let tasks = app.admission.tasks.clone();
     let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), tasks, stop.clone()));
 
     shutdown.draining().await;
     // While work is running, connected clients are still served, because a user may have to answer an approval. New
     // clients are refused.
-    tracing::info!(connections = entrance.connections(), "waiting for running work");
-    shutdown.unless_forced(entrance.drain()).await;
-    entrance.end_all(CloseReason::ServerEnds);
+    tracing::info!(connections = opener.connections(), "waiting for running work");
+    shutdown.unless_forced(opener.drain()).await;
+    opener.end_all(CloseReason::ServerEnds);
     stop.cancel();
-    app.door.tasks.close();
-    let closing = tokio::time::timeout(2 * CLOSE_TIMEOUT, app.door.tasks.wait());
+    app.admission.tasks.close();
+    let closing = tokio::time::timeout(2 * CLOSE_TIMEOUT, app.admission.tasks.wait());
     let finished = shutdown.unless_forced(async { drop(closing.await) }).await;
-    if finished == Finished::Forced || entrance.connections() > 0 {
-        tracing::warn!(connections = entrance.connections(), "connections were closed before they ended");
+    if finished == Finished::Forced || opener.connections() > 0 {
+        tracing::warn!(connections = opener.connections(), "connections were closed before they ended");
     }
-    entrance.cut_all(CloseReason::ServerEnds);
+    opener.cut_all(CloseReason::ServerEnds);
     serving.abort();
 }

@@ -11,7 +11,7 @@ use super::drain::Shutdown;
 use super::lines::{Lines, push_line};
 use super::websocket::CLOSE_TIMEOUT;
 use crate::connection::TransportKind;
-use crate::ingress::{Entrance, Ingress};
+use crate::ingress::{ConnectionOpener, Ingress};
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
 
 /// Most bytes of one line. Longer lines are dropped.
@@ -25,16 +25,16 @@ const BATCH_BYTES: usize = 256 << 10;
 
 /// Serves one client until its input ends, its output fails or the server shuts down. Returns why it ended.
 pub async fn serve_stdio(
-    entrance: &Entrance,
+    opener: &ConnectionOpener,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
     shutdown: &Shutdown,
 ) -> CloseReason {
-    let (ingress, reader) = entrance.open(TransportKind::Stdio, OutboundPolicy::Wait);
+    let (ingress, reader) = opener.open(TransportKind::Stdio, OutboundPolicy::Wait);
     let outbound = reader.outbound();
     let end_when_told = async {
         shutdown.draining().await;
-        shutdown.unless_forced(entrance.drain()).await;
+        shutdown.unless_forced(opener.drain()).await;
         outbound.end(CloseReason::ServerEnds);
         // A client that does not read must not prevent the shutdown.
         shutdown.unless_forced(tokio::time::sleep(CLOSE_TIMEOUT)).await;

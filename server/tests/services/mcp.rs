@@ -98,7 +98,7 @@ impl World {
         let services = ServiceOptions { cwd: work.path().to_owned(), configuration, launcher: None, variables };
         let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
-        let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
+        let (client, events) = connect(server.opener(), OutboundPolicy::Wait);
         client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
         Self { home, _work: work, server, client, events, thread: String::new() }
     }

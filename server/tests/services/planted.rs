@@ -894,7 +894,7 @@ impl Scene {
         let services = ServiceOptions { cwd: self.at("work"), configuration, launcher: None, variables };
         let options = ServerOptions { home: self.at("home"), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
-        let (client, mut events) = connect(server.entrance(), OutboundPolicy::Wait);
+        let (client, mut events) = connect(server.opener(), OutboundPolicy::Wait);
         client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
         let mut why = String::new();
         for mode in modes {

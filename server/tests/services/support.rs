@@ -16,7 +16,7 @@ use trace_protocol::connection::{InitializeParams, InitializeResponse};
 use trace_protocol::{ClientRequest, Experimental, RequestId, RpcError};
 use trace_server::config::{CONFIG_FILE_NAME, ConfigStore, Override};
 use trace_server::connection::{Connection, TransportKind};
-use trace_server::ingress::{Entrance, Ingress, Responder, Service};
+use trace_server::ingress::{ConnectionOpener, Ingress, Responder, Service};
 use trace_server::outbound::{OutboundPolicy, OutboundReader};
 use trace_server::requests::Request;
 use trace_server::scopes::ScopeQueues;
@@ -60,7 +60,7 @@ pub(crate) struct Machine {
     pub(crate) home: TempDir,
     pub(crate) work: TempDir,
     pub(crate) services: Arc<Services>,
-    entrance: Entrance,
+    opener: ConnectionOpener,
 }
 
 impl Machine {
@@ -77,8 +77,8 @@ impl Machine {
         let cwd = work.path().to_owned();
         let services =
             Arc::new(Services::new(ServiceOptions { cwd, configuration, launcher, variables: Variables::default() }));
-        let entrance = Entrance::new(Arc::new(Only(Arc::clone(&services))), ScopeQueues::new());
-        Self { home, work, services, entrance }
+        let opener = ConnectionOpener::new(Arc::new(Only(Arc::clone(&services))), ScopeQueues::new());
+        Self { home, work, services, opener }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -95,7 +95,7 @@ impl Machine {
     }
 
     async fn wire_with(&self, capabilities: Value) -> (Ingress, OutboundReader) {
-        let (mut ingress, mut texts) = self.entrance.open(TransportKind::InProcess, OutboundPolicy::Wait);
+        let (mut ingress, mut texts) = self.opener.open(TransportKind::InProcess, OutboundPolicy::Wait);
         let params = json!({"clientInfo": {"name": "test", "version": "1"}, "capabilities": capabilities});
         ingress.receive(&json!({"id": 0, "method": "initialize", "params": params}).to_string()).await;
         texts.next(0).await.expect("it goes on");
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     pub(crate) async fn client(&self) -> Client {
-        let (handle, events) = connect(&self.entrance, OutboundPolicy::Wait);
+        let (handle, events) = connect(&self.opener, OutboundPolicy::Wait);
         handle.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
         Client { handle, events: Arc::new(Mutex::new(events)) }
     }

@@ -16,8 +16,8 @@ async fn fill(pair: &mut Pair) {
 
 #[tokio::test(start_paused = true)]
 async fn at_the_limit_the_reader_waits_and_then_refuses() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     let start = Instant::now();
     fill(&mut pair).await;
     assert_eq!(start.elapsed().as_millis(), 0);
@@ -46,8 +46,8 @@ async fn at_the_limit_the_reader_waits_and_then_refuses() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slot_that_is_freed_in_time_is_used() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     fill(&mut pair).await;
     let release = tokio::spawn({
         let toy = toy.clone();
@@ -64,16 +64,16 @@ async fn a_slot_that_is_freed_in_time_is_used() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_are_separate_for_each_connection() {
-    let (_, entrance) = Toy::new();
-    let (mut full, mut other) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    let (_, opener) = Toy::new();
+    let (mut full, mut other) = (Pair::initialized(&opener).await, Pair::initialized(&opener).await);
     fill(&mut full).await;
     assert_eq!(other.ask(&list(1)).await["result"], json!({"data": []}));
 }
 
 #[tokio::test(start_paused = true)]
 async fn client_responses_and_invalid_requests_need_no_slot() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     fill(&mut pair).await;
     let start = Instant::now();
     pair.say(r#"{"id": 1, "result": 5}"#).await;
@@ -84,8 +84,8 @@ async fn client_responses_and_invalid_requests_need_no_slot() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_wait_until_the_answers_so_far_are_mostly_written() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     for _ in 0..BUSY_MESSAGES {
         pair.ingress.connection().notify(&warning("x"));
     }
@@ -99,8 +99,8 @@ async fn requests_wait_until_the_answers_so_far_are_mostly_written() {
 
 #[tokio::test]
 async fn requests_of_one_thread_run_in_the_order_of_their_arrival_over_all_connections() {
-    let (toy, entrance) = Toy::new();
-    let (mut a, mut b) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    let (toy, opener) = Toy::new();
+    let (mut a, mut b) = (Pair::initialized(&opener).await, Pair::initialized(&opener).await);
     toy.release("u", 1);
     for round in 0..20 {
         a.say(&read_thread(round, "t")).await;
@@ -120,8 +120,8 @@ async fn requests_of_one_thread_run_in_the_order_of_their_arrival_over_all_conne
 
 #[tokio::test]
 async fn when_a_connection_ends_waiting_requests_are_dropped() {
-    let (toy, entrance) = Toy::new();
-    let (mut a, mut b) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    let (toy, opener) = Toy::new();
+    let (mut a, mut b) = (Pair::initialized(&opener).await, Pair::initialized(&opener).await);
     a.say(&read_thread(1, "t")).await;
     toy.until(|seen| seen.begun.len() == 1).await;
     a.say(&read_thread(2, "t")).await;
@@ -138,21 +138,21 @@ async fn when_a_connection_ends_waiting_requests_are_dropped() {
 
 #[tokio::test]
 async fn a_connection_that_is_opened_while_the_server_ends_ends_at_once() {
-    let (toy, entrance) = Toy::new();
-    let first = Pair::initialized(&entrance).await;
-    entrance.end_all(CloseReason::ServerEnds);
-    let second = Pair::bare(&entrance);
+    let (toy, opener) = Toy::new();
+    let first = Pair::initialized(&opener).await;
+    opener.end_all(CloseReason::ServerEnds);
+    let second = Pair::bare(&opener);
     for pair in [first, second] {
         assert_eq!(pair.ingress.connection().end_reason(), Some(CloseReason::ServerEnds));
     }
     assert_eq!(toy.seen().closed.len(), 2);
-    assert_eq!(entrance.connections(), 0);
+    assert_eq!(opener.connections(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn large_requests_wait_for_bytes() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     let large = |id: &str, bytes: usize| {
         crate::toy::request(id, "thread/read", &json!({"threadId": "t", "padding": "x".repeat(bytes)}))
     };

@@ -30,9 +30,9 @@ async fn a_drain_completes_running_work_and_refuses_new_clients() {
     let Some(Message::Close(Some(frame))) = client.frame().await else { panic!("a close frame comes") };
     assert_eq!((frame.code, frame.reason.as_str()), (CloseCode::Away, "the server is shutting down"));
     while client.frame().await.is_some() {}
-    let (address, entrance) = (server.address(), server.entrance.clone());
+    let (address, opener) = (server.address(), server.opener.clone());
     server.ended().await;
-    assert_eq!(entrance.connections(), 0);
+    assert_eq!(opener.connections(), 0);
     assert!(TcpStream::connect(address).await.is_err());
 }
 

@@ -11,8 +11,8 @@ use crate::toy::Toy;
 
 #[tokio::test]
 async fn responses_go_to_callers_and_other_messages_come_in_order() {
-    let (toy, entrance) = Toy::new();
-    let (client, mut events) = connect(&entrance, OutboundPolicy::SHARED);
+    let (toy, opener) = Toy::new();
+    let (client, mut events) = connect(&opener, OutboundPolicy::SHARED);
     let refused = client.call::<method::ThreadLoadedList>(&ThreadLoadedListParams::default()).await;
     assert!(matches!(refused, Err(CallError::Refused(RpcError { code: -32600, .. }))));
 
@@ -51,14 +51,14 @@ async fn responses_go_to_callers_and_other_messages_come_in_order() {
 
 #[tokio::test]
 async fn no_caller_waits_after_the_server_has_ended() {
-    let (toy, entrance) = Toy::new();
-    let (client, mut events) = connect(&entrance, OutboundPolicy::Wait);
+    let (toy, opener) = Toy::new();
+    let (client, mut events) = connect(&opener, OutboundPolicy::Wait);
     client.initialize("me", "1", Experimental::Disabled).await.expect("an answer");
     let thread = json!({"threadId": "t"});
     let waiting = client.request("thread/read", &thread);
     let end = async {
         toy.until(|seen| seen.begun.len() == 1).await;
-        entrance.end_all(CloseReason::ServerEnds);
+        opener.end_all(CloseReason::ServerEnds);
     };
     let (waiting, ()) = tokio::join!(waiting, end);
     assert!(matches!(waiting, Err(CallError::Disconnected)));
@@ -71,10 +71,10 @@ async fn no_caller_waits_after_the_server_has_ended() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_its_connection() {
-    let (toy, entrance) = Toy::new();
-    let (client, events) = connect(&entrance, OutboundPolicy::SHARED);
+    let (toy, opener) = Toy::new();
+    let (client, events) = connect(&opener, OutboundPolicy::SHARED);
     client.initialize("me", "1", Experimental::Disabled).await.expect("an answer");
     drop((client, events));
     toy.until(|seen| seen.closed.len() == 1).await;
-    assert_eq!(entrance.connections(), 0);
+    assert_eq!(opener.connections(), 0);
 }

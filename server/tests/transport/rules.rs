@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trace_protocol::approval::CommandExecutionRequestApprovalParams;
 use trace_protocol::notification::ThreadReadStateChangedNotification;
 use trace_protocol::{RequestId, ServerNotification, ServerRequest};
-use trace_server::connection::{Delivery, Prepared, PreparedRequest};
+use trace_server::connection::{Delivery, SerializedNotification, SerializedRequest};
 
 use crate::toy::{Pair, Toy, initialize, list, request, warning};
 
@@ -19,8 +19,8 @@ fn introduction(capabilities: &Value) -> String {
 
 #[tokio::test]
 async fn nothing_is_served_or_sent_before_initialize() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::bare(&entrance);
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::bare(&opener);
     for text in [list(1), request(1, "no/such/method", &json!({})), request(1, "thread/start", &json!({"cwd": 5}))] {
         let answer = pair.ask(&text).await;
         assert_eq!(code(&answer), (-32600, "Not initialized"));
@@ -34,8 +34,8 @@ async fn nothing_is_served_or_sent_before_initialize() {
 
 #[tokio::test]
 async fn a_failed_initialize_can_be_repeated_and_one_that_succeeded_cannot() {
-    let (_, entrance) = Toy::new();
-    let mut pair = Pair::bare(&entrance);
+    let (_, opener) = Toy::new();
+    let mut pair = Pair::bare(&opener);
     let with_name = |name: &str| request("i", "initialize", &json!({"clientInfo": {"name": name, "version": "1"}}));
     let table = [
         (request("i", "initialize", &json!({"clientInfo": {"name": "x"}})), "version"),
@@ -60,8 +60,8 @@ async fn a_failed_initialize_can_be_repeated_and_one_that_succeeded_cannot() {
 
 #[tokio::test]
 async fn invalid_messages_are_dropped() {
-    let (_, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (_, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     let texts = [
         "",
         "   ",
@@ -88,8 +88,8 @@ async fn invalid_messages_are_dropped() {
 
 #[tokio::test]
 async fn ids_are_echoed_and_two_requests_with_one_id_are_both_answered() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     for id in [json!("abc"), json!("7"), json!(7), json!(0), json!(-3), json!(i64::MAX)] {
         let answer = pair.ask(&list(id.clone())).await;
         assert_eq!(answer["id"], id);
@@ -105,8 +105,8 @@ async fn ids_are_echoed_and_two_requests_with_one_id_are_both_answered() {
 
 #[tokio::test]
 async fn requests_that_do_not_decode_are_refused() {
-    let (_, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (_, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     let table = [
         (request(1, "no/such/method", &json!({})), "no/such/method"),
         (request(1, "thread/read", &json!({"threadId": 5})), "thread/read"),
@@ -125,8 +125,8 @@ async fn requests_that_do_not_decode_are_refused() {
 
 #[tokio::test]
 async fn a_request_that_the_service_drops_is_answered() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     for method in ["model/list", "config/read"] {
         let answer = pair.ask(&request(method, method, &json!({}))).await;
         assert_eq!(answer["id"], method);
@@ -139,8 +139,8 @@ async fn a_request_that_the_service_drops_is_answered() {
 
 #[tokio::test]
 async fn answers_of_the_client_reach_the_service() {
-    let (toy, entrance) = Toy::new();
-    let mut pair = Pair::initialized(&entrance).await;
+    let (toy, opener) = Toy::new();
+    let mut pair = Pair::initialized(&opener).await;
     pair.say(r#"{"id": 7, "result": {"decision": "accept"}}"#).await;
     pair.say(r#"{"id": "x", "error": {"code": -1, "message": "no"}}"#).await;
     pair.say(r#"{"id": 8, "error": "no"}"#).await;
@@ -154,12 +154,12 @@ async fn answers_of_the_client_reach_the_service() {
 
 #[tokio::test]
 async fn notifications_go_to_those_who_want_them() {
-    let (_, entrance) = Toy::new();
+    let (_, opener) = Toy::new();
     let experimental = ServerNotification::from(ThreadReadStateChangedNotification {
         thread_id: "t".to_owned(),
         ..Default::default()
     });
-    let experimental = Prepared::new(&experimental, 5).expect("it is JSON");
+    let experimental = SerializedNotification::new(&experimental, 5).expect("it is JSON");
     let ordinary = warning("x");
     let table = [
         (json!({}), Delivery::Sent, Delivery::Withheld),
@@ -173,7 +173,7 @@ async fn notifications_go_to_those_who_want_them() {
         (json!({"experimentalApi": null, "optOutNotificationMethods": null}), Delivery::Sent, Delivery::Withheld),
     ];
     for (capabilities, to_ordinary, to_experimental) in table {
-        let mut pair = Pair::bare(&entrance);
+        let mut pair = Pair::bare(&opener);
         assert!(pair.ask(&introduction(&capabilities)).await.get("result").is_some());
         let connection = pair.ingress.connection();
         assert_eq!(connection.notify(&ordinary), to_ordinary, "{capabilities}");
@@ -183,11 +183,11 @@ async fn notifications_go_to_those_who_want_them() {
 
 #[tokio::test]
 async fn server_requests_omit_experimental_fields() {
-    let (_, entrance) = Toy::new();
+    let (_, opener) = Toy::new();
     let params = CommandExecutionRequestApprovalParams { available_decisions: Some(vec![]), ..Default::default() };
-    let request = PreparedRequest::new(RequestId::Integer(3), &ServerRequest::from(params)).expect("it is JSON");
+    let request = SerializedRequest::new(RequestId::Integer(3), &ServerRequest::from(params)).expect("it is JSON");
     for (capabilities, has_field) in [(json!({}), false), (json!({"experimentalApi": true}), true)] {
-        let mut pair = Pair::bare(&entrance);
+        let mut pair = Pair::bare(&opener);
         assert_eq!(pair.ingress.connection().request(&request), Delivery::Withheld, "not introduced");
         pair.ask(&introduction(&capabilities)).await;
         pair.hear().await;

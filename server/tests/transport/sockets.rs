@@ -154,7 +154,7 @@ async fn health_checks_are_open_to_all_but_web_pages() {
 #[tokio::test]
 async fn connections_are_limited() {
     let server = Server::tcp(None).await;
-    let mut others: Vec<_> = (0..MAX_CONNECTIONS).map(|_| Pair::bare(&server.entrance)).collect();
+    let mut others: Vec<_> = (0..MAX_CONNECTIONS).map(|_| Pair::bare(&server.opener)).collect();
     assert_eq!(connect(&server, &[]).await, 503);
     assert_eq!(http(&server, "POST /bridge HTTP/1.1\r\nContent-Length: 0").await.0, 503);
     others.pop();
@@ -314,7 +314,7 @@ async fn connections_leave_nothing_behind() {
     futures_util::future::join_all(clients).await;
     let toy = server.toy.clone();
     toy.until(|seen| seen.closed.len() == 60).await;
-    assert_eq!(server.entrance.connections(), 0);
+    assert_eq!(server.opener.connections(), 0);
     // Running requests continue to their end.
     timeout(LONG, async {
         while !toy.is_idle() {

@@ -19,13 +19,13 @@ struct Piped {
 
 impl Piped {
     fn new() -> Self {
-        let (toy, entrance) = Toy::new();
+        let (toy, opener) = Toy::new();
         let shutdown = Shutdown::new();
         let (input, server_input) = duplex(64 << 10);
         let (server_output, output) = duplex(64 << 10);
         let server = tokio::spawn({
             let shutdown = shutdown.clone();
-            async move { serve_stdio(&entrance, server_input, server_output, &shutdown).await }
+            async move { serve_stdio(&opener, server_input, server_output, &shutdown).await }
         });
         Self { toy, shutdown, input: Some(input), output: BufReader::new(output).lines(), server }
     }

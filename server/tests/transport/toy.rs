@@ -16,8 +16,8 @@ use trace_protocol::common::AbsolutePath;
 use trace_protocol::connection::{InitializeParams, InitializeResponse};
 use trace_protocol::notification::WarningNotification;
 use trace_protocol::{ClientRequest, RequestId, RpcError, ServerNotification};
-use trace_server::connection::{Connection, ConnectionId, Delivery, Prepared};
-use trace_server::ingress::{Entrance, Ingress, Responder, Service};
+use trace_server::connection::{Connection, ConnectionId, Delivery, SerializedNotification};
+use trace_server::ingress::{ConnectionOpener, Ingress, Responder, Service};
 use trace_server::outbound::OutboundReader;
 use trace_server::scopes::ScopeQueues;
 use trace_server::transport::{Auth, Bound, Listen, Shutdown, bind, serve};
@@ -53,7 +53,7 @@ pub(crate) struct Seen {
 }
 
 impl Toy {
-    pub(crate) fn new() -> (Self, Entrance) {
+    pub(crate) fn new() -> (Self, ConnectionOpener) {
         let scopes = ScopeQueues::new();
         let toy = Self(Arc::new(State {
             seen: watch::Sender::default(),
@@ -61,8 +61,8 @@ impl Toy {
             running: CancellationToken::new(),
             scopes: scopes.clone(),
         }));
-        let entrance = Entrance::new(Arc::new(toy.clone()), scopes);
-        (toy, entrance)
+        let opener = ConnectionOpener::new(Arc::new(toy.clone()), scopes);
+        (toy, opener)
     }
 
     /// Releases a number of requests about a thread.
@@ -103,9 +103,9 @@ impl Toy {
     }
 }
 
-pub(crate) fn warning(message: &str) -> Prepared {
+pub(crate) fn warning(message: &str) -> SerializedNotification {
     let warning = WarningNotification { message: message.to_owned(), thread_id: None };
-    Prepared::new(&ServerNotification::from(warning), 1).expect("it is JSON")
+    SerializedNotification::new(&ServerNotification::from(warning), 1).expect("it is JSON")
 }
 
 impl Service for Toy {
@@ -202,19 +202,19 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub(crate) async fn initialized(entrance: &Entrance) -> Self {
-        let mut pair = Self::bare(entrance);
+    pub(crate) async fn initialized(opener: &ConnectionOpener) -> Self {
+        let mut pair = Self::bare(opener);
         pair.say(&initialize()).await;
         assert_eq!(pair.hear().await["result"]["userAgent"], "test/1.0.0");
         assert_eq!(pair.hear().await["params"]["message"], "hello");
         pair
     }
 
-    pub(crate) fn bare(entrance: &Entrance) -> Self {
+    pub(crate) fn bare(opener: &ConnectionOpener) -> Self {
         use trace_server::connection::TransportKind;
         use trace_server::outbound::OutboundPolicy;
 
-        let (ingress, reader) = entrance.open(TransportKind::InProcess, OutboundPolicy::SHARED);
+        let (ingress, reader) = opener.open(TransportKind::InProcess, OutboundPolicy::SHARED);
         Self { ingress, reader, texts: std::collections::VecDeque::new() }
     }
 
@@ -246,7 +246,7 @@ impl Pair {
 /// A server that listens.
 pub(crate) struct Server {
     pub(crate) toy: Toy,
-    pub(crate) entrance: Entrance,
+    pub(crate) opener: ConnectionOpener,
     pub(crate) shutdown: Shutdown,
     pub(crate) address: Option<SocketAddr>,
     pub(crate) task: JoinHandle<()>,
@@ -262,14 +262,14 @@ impl Server {
     }
 
     fn start(bound: Bound) -> Self {
-        let (toy, entrance) = Toy::new();
+        let (toy, opener) = Toy::new();
         let shutdown = Shutdown::new();
         let address = bound.address();
         let task = tokio::spawn({
-            let (entrance, shutdown) = (entrance.clone(), shutdown.clone());
-            async move { serve(bound, &entrance, &shutdown).await }
+            let (opener, shutdown) = (opener.clone(), shutdown.clone());
+            async move { serve(bound, &opener, &shutdown).await }
         });
-        Self { toy, entrance, shutdown, address, task }
+        Self { toy, opener, shutdown, address, task }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -12,7 +12,7 @@ use crate::{bundles, replace};
 
 /// A database that is being written under a temporary name.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct DatabaseDraft {
     target: PathBuf,
     temporary: NamedTempFile,
     is_forced: bool,
@@ -20,7 +20,7 @@ pub(super) struct Keep {
 
 /// A database that was written.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct WrittenDatabase {
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
 }
@@ -31,7 +31,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Offset of the application id in the header of a database.
 const APPLICATION_ID_AT: usize = 68;
 
-impl Keep {
+impl DatabaseDraft {
     /// Creates the temporary file of the database.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Keep {
     /// # Errors
     ///
     /// Returns an error if a file that must not be replaced was created meanwhile, or if the file system refuses.
-    pub(super) fn finish(self) -> Result<Kept, Failure> {
+    pub(super) fn finish(self) -> Result<WrittenDatabase, Failure> {
         let Self { target, temporary, is_forced } = self;
         let bytes = temporary.as_file().metadata().map_err(|error| cannot_write(&target, error))?.len();
         let persisted = if is_forced { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
@@ -85,7 +85,7 @@ impl Keep {
             error if error.kind() == io::ErrorKind::AlreadyExists => is_there_already(&target),
             error => cannot_write(&target, error),
         })?;
-        Ok(Kept { path: target, bytes })
+        Ok(WrittenDatabase { path: target, bytes })
     }
 }
 

@@ -17,7 +17,7 @@ use trace_protocol::item::{
 use trace_protocol::turn::TurnPlanStepStatus;
 use trace_runtime::tool::exec::program::SearchPath;
 
-use super::question::{Asking, Extent, Shown};
+use super::question::{Extent, QuestionContext, Shown};
 use super::{RawNotification, TurnObserver};
 use crate::signals::Signals;
 use crate::ui::failure::Failure;
@@ -81,11 +81,16 @@ impl<'a> Narration<'a> {
     }
 
     /// Asks the user at the terminal. Without a terminal, the answer is no.
-    fn ask(&mut self, show: impl Fn(&Asking, Extent) -> Shown, always: &str, rule: Option<&[String]>) -> Answer {
+    fn ask(
+        &mut self,
+        show: impl Fn(&QuestionContext, Extent) -> Shown,
+        always: &str,
+        rule: Option<&[String]>,
+    ) -> Answer {
         if self.end_line().is_err() || !super::can_ask(self.is_json) {
             return Answer::No;
         }
-        let asking = Asking {
+        let asking = QuestionContext {
             paint: self.terminal.paint_stderr(),
             // A terminal that does not know its width reports 0.
             columns: usize::from(self.terminal.columns().filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)),

@@ -41,7 +41,7 @@ pub(super) enum Extent {
 }
 
 /// What is needed to format a question: facts about the machine and the terminal.
-pub(super) struct Asking {
+pub(super) struct QuestionContext {
     pub(super) paint: Paint,
     pub(super) columns: usize,
     pub(super) search: SearchPath,
@@ -53,7 +53,7 @@ pub(super) struct Shown {
     pub(super) is_cut: bool,
 }
 
-impl Asking {
+impl QuestionContext {
     /// Formats a request to run a command.
     pub(super) fn command(&self, question: &CommandExecutionRequestApprovalParams, extent: Extent) -> Shown {
         let command = question.command.as_deref().unwrap_or_default();

@@ -15,5 +15,5 @@ pub use signals::TurnReport;
 pub(crate) use state::State;
 pub(crate) use thread_history::{CONTEXT_IS_FULL, ThreadHistory};
 pub use toolbox::Toolbox;
-pub(crate) use turns::{Begun, Plan, UserInput, Work};
+pub(crate) use turns::{InstalledTurn, Plan, UserInput, Work};
 pub use turns::{MAX_PLANNED_TURNS, MAX_WAITING_INPUTS};

@@ -82,7 +82,7 @@ impl Plan {
 }
 
 /// A turn that has the agent for itself.
-pub(crate) struct Begun {
+pub(crate) struct InstalledTurn {
     pub(crate) plan: Plan,
     pub(crate) settings: Arc<Settings>,
     /// Is cancelled when it may begin: what came of the turn before it is told first.
@@ -198,7 +198,7 @@ impl Turns {
     }
 
     /// Gives a turn the agent.
-    pub(crate) fn install(&mut self, mut plan: Plan, settings: &Arc<Settings>) -> Begun {
+    pub(crate) fn install(&mut self, mut plan: Plan, settings: &Arc<Settings>) -> InstalledTurn {
         let inputs = match &mut plan.work {
             Work::Regular { inputs, .. } => std::mem::take(inputs),
             _ => VecDeque::new(),
@@ -216,7 +216,7 @@ impl Turns {
             ended: ended.clone(),
             is_closing: false,
         });
-        Begun { plan, settings: Arc::clone(settings), may_begin: self.reported.clone(), cancelled, ended }
+        InstalledTurn { plan, settings: Arc::clone(settings), may_begin: self.reported.clone(), cancelled, ended }
     }
 
     /// Takes the agent from the turn that runs. What follows begins when all have heard what came of it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Again, ProviderError};
+use super::{ProviderError, RetryDecision};
 use crate::event::ErrorKind;
 
 /// The longest pause that a provider may ask for. If it asks for a longer one, the request is not retried.
@@ -37,32 +37,34 @@ impl Refusal<'_> {
         let status = self.status;
         let reported = ErrorBody::read(self.body);
         let mut details = format!("HTTP {status} from {}", self.origin);
-        let (kind, again) = match reported.code.as_deref().and_then(known_code) {
-            Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
-            Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
-            Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
-            Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, Again::Request { after: self.retry_after }),
+        let (kind, retry) = match reported.code.as_deref().and_then(known_code) {
+            Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, RetryDecision::Never),
+            Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, RetryDecision::Never),
+            Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, RetryDecision::Never),
+            Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, RetryDecision::Request { after: self.retry_after }),
             Some(Code::Unauthorized | Code::BadPrompt | Code::RateLimit) | None => match status {
-                400 | 413 | 500 if reported.is_about_the_window() => (ErrorKind::ContextWindowExceeded, Again::Useless),
-                404 if reported.is_about_a_model() => (ErrorKind::ModelNotFound, Again::Useless),
-                401 => (ErrorKind::Unauthorized, Again::Useless),
-                400 | 422 => (ErrorKind::Other, Again::Useless),
+                400 | 413 | 500 if reported.is_about_the_window() => {
+                    (ErrorKind::ContextWindowExceeded, RetryDecision::Never)
+                }
+                404 if reported.is_about_a_model() => (ErrorKind::ModelNotFound, RetryDecision::Never),
+                401 => (ErrorKind::Unauthorized, RetryDecision::Never),
+                400 | 422 => (ErrorKind::Other, RetryDecision::Never),
                 408 | 409 | 425 | 429 | 500.. => (
                     match status {
                         500 => ErrorKind::InternalServerError,
                         _ => ErrorKind::HttpConnectionFailed { status: Some(status) },
                     },
-                    Again::Request { after: self.retry_after },
+                    RetryDecision::Request { after: self.retry_after },
                 ),
-                _ => (ErrorKind::HttpConnectionFailed { status: Some(status) }, Again::Useless),
+                _ => (ErrorKind::HttpConnectionFailed { status: Some(status) }, RetryDecision::Never),
             },
         };
-        let again = match again {
-            Again::Request { after: Some(after) } if after > RETRY_AFTER_MAX => {
+        let retry = match retry {
+            RetryDecision::Request { after: Some(after) } if after > RETRY_AFTER_MAX => {
                 details.push_str(&format!("; it asks for a pause of {} s, which is too long to wait", after.as_secs()));
-                Again::Useless
+                RetryDecision::Never
             }
-            again => again,
+            retry => retry,
         };
         let message = match reported.message {
             Some(message) => message,
@@ -75,7 +77,7 @@ impl Refusal<'_> {
                 format!("the provider answered with HTTP status {status}")
             }
         };
-        ProviderError { message, details: Some(details), kind, again, request_id: self.request_id }
+        ProviderError { message, details: Some(details), kind, retry, request_id: self.request_id }
     }
 }
 
@@ -89,23 +91,23 @@ pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError
     let message = reported
         .message
         .unwrap_or_else(|| "the provider reports that the answer failed and gives no reason".to_owned());
-    let stream = Again::Stream { after: None };
-    let (kind, again) = match reported.code.as_deref().and_then(known_code) {
-        Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
-        Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
-        Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
-        Some(Code::BadPrompt) | None if is_about_the_window => (ErrorKind::ContextWindowExceeded, Again::Useless),
-        Some(Code::Unauthorized) => (ErrorKind::Unauthorized, Again::Useless),
-        Some(Code::BadPrompt) => (ErrorKind::BadRequest, Again::Useless),
+    let stream = RetryDecision::Stream { after: None };
+    let (kind, retry) = match reported.code.as_deref().and_then(known_code) {
+        Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, RetryDecision::Never),
+        Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, RetryDecision::Never),
+        Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, RetryDecision::Never),
+        Some(Code::BadPrompt) | None if is_about_the_window => (ErrorKind::ContextWindowExceeded, RetryDecision::Never),
+        Some(Code::Unauthorized) => (ErrorKind::Unauthorized, RetryDecision::Never),
+        Some(Code::BadPrompt) => (ErrorKind::BadRequest, RetryDecision::Never),
         Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, stream),
         Some(Code::RateLimit) => match pause_in(&message) {
-            Some(after) if after > RETRY_AFTER_MAX => (ErrorKind::RateLimitExceeded, Again::Useless),
-            after => (ErrorKind::RateLimitExceeded, Again::Stream { after }),
+            Some(after) if after > RETRY_AFTER_MAX => (ErrorKind::RateLimitExceeded, RetryDecision::Never),
+            after => (ErrorKind::RateLimitExceeded, RetryDecision::Stream { after }),
         },
         None => (ErrorKind::Other, stream),
     };
     let details = reported.code.map(|code| format!("the provider's code is `{}`", shown(&code)));
-    ProviderError { message, details, kind, again, request_id }
+    ProviderError { message, details, kind, retry, request_id }
 }
 
 /// Returns the error of an answer that ended, or became invalid, before it was complete.
@@ -114,7 +116,7 @@ pub(super) fn broken_off(details: String, request_id: Option<String>) -> Provide
         message: "the answer broke off before it was complete".to_owned(),
         details: Some(details),
         kind: ErrorKind::StreamDisconnected { status: None },
-        again: Again::Stream { after: None },
+        retry: RetryDecision::Stream { after: None },
         request_id,
     }
 }
@@ -130,7 +132,7 @@ pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
         message: "the answer does not fit into the model's window any more".to_owned(),
         details: None,
         kind: ErrorKind::ContextWindowExceeded,
-        again: Again::Useless,
+        retry: RetryDecision::Never,
         request_id,
     }
 }
@@ -139,15 +141,15 @@ pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
 pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> ProviderError {
     let reason = reason.map_or_else(|| "no reason given".to_owned(), shown);
     // The same request would reach the same limit.
-    let again = match reason.as_str() {
-        "max_output_tokens" | "content_filter" => Again::Useless,
-        _ => Again::Stream { after: None },
+    let retry = match reason.as_str() {
+        "max_output_tokens" | "content_filter" => RetryDecision::Never,
+        _ => RetryDecision::Stream { after: None },
     };
     ProviderError {
         message: format!("the provider cut the answer short: {reason}"),
         details: None,
         kind: ErrorKind::Other,
-        again,
+        retry,
         request_id,
     }
 }
@@ -158,7 +160,7 @@ pub(super) fn silent(timeout: Duration, request_id: Option<String>) -> ProviderE
         message: format!("the provider was silent for {}", seconds(timeout)),
         details: Some("`stream_idle_timeout_ms` of the provider sets this timeout".to_owned()),
         kind: ErrorKind::StreamDisconnected { status: None },
-        again: Again::Stream { after: None },
+        retry: RetryDecision::Stream { after: None },
         request_id,
     }
 }
@@ -169,7 +171,7 @@ pub(super) fn unanswered(timeout: Duration, origin: &str) -> ProviderError {
         message: format!("no answer from {origin} within {}", seconds(timeout)),
         details: Some("`stream_idle_timeout_ms` of the provider sets this timeout".to_owned()),
         kind: ErrorKind::StreamConnectionFailed { status: None },
-        again: Again::Request { after: None },
+        retry: RetryDecision::Request { after: None },
         request_id: None,
     }
 }
@@ -180,7 +182,7 @@ pub(super) fn unreachable(cause: &str, origin: &str) -> ProviderError {
         message: format!("cannot reach {origin}: {cause}"),
         details: None,
         kind: ErrorKind::HttpConnectionFailed { status: None },
-        again: Again::Request { after: None },
+        retry: RetryDecision::Request { after: None },
         request_id: None,
     }
 }
@@ -322,28 +324,28 @@ mod tests {
         let wait = Some(Duration::from_secs(7));
         let http = |status| ErrorKind::HttpConnectionFailed { status: Some(status) };
         let cases = [
-            (400, "some", ErrorKind::Other, Again::Useless),
-            (400, "context_length_exceeded", ErrorKind::ContextWindowExceeded, Again::Useless),
-            (401, "invalid_api_key", ErrorKind::Unauthorized, Again::Useless),
-            (403, "some", http(403), Again::Useless),
-            (404, "model_not_found", ErrorKind::ModelNotFound, Again::Useless),
-            (404, "some", http(404), Again::Useless),
-            (307, "some", http(307), Again::Useless),
-            (429, "rate_limit_exceeded", http(429), Again::Request { after: wait }),
-            (429, "insufficient_quota", ErrorKind::UsageLimitExceeded, Again::Useless),
-            (429, "usage_limit_reached", ErrorKind::UsageLimitExceeded, Again::Useless),
-            (500, "some", ErrorKind::InternalServerError, Again::Request { after: wait }),
-            (503, "server_is_overloaded", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
-            (502, "some", http(502), Again::Request { after: wait }),
-            (529, "some", http(529), Again::Request { after: wait }),
-            (529, "overloaded_error", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
-            (400, "invalid_request_error", ErrorKind::Other, Again::Useless),
-            (403, "permission_error", http(403), Again::Useless),
-            (429, "rate_limit_error", http(429), Again::Request { after: wait }),
+            (400, "some", ErrorKind::Other, RetryDecision::Never),
+            (400, "context_length_exceeded", ErrorKind::ContextWindowExceeded, RetryDecision::Never),
+            (401, "invalid_api_key", ErrorKind::Unauthorized, RetryDecision::Never),
+            (403, "some", http(403), RetryDecision::Never),
+            (404, "model_not_found", ErrorKind::ModelNotFound, RetryDecision::Never),
+            (404, "some", http(404), RetryDecision::Never),
+            (307, "some", http(307), RetryDecision::Never),
+            (429, "rate_limit_exceeded", http(429), RetryDecision::Request { after: wait }),
+            (429, "insufficient_quota", ErrorKind::UsageLimitExceeded, RetryDecision::Never),
+            (429, "usage_limit_reached", ErrorKind::UsageLimitExceeded, RetryDecision::Never),
+            (500, "some", ErrorKind::InternalServerError, RetryDecision::Request { after: wait }),
+            (503, "server_is_overloaded", ErrorKind::ServerOverloaded, RetryDecision::Request { after: wait }),
+            (502, "some", http(502), RetryDecision::Request { after: wait }),
+            (529, "some", http(529), RetryDecision::Request { after: wait }),
+            (529, "overloaded_error", ErrorKind::ServerOverloaded, RetryDecision::Request { after: wait }),
+            (400, "invalid_request_error", ErrorKind::Other, RetryDecision::Never),
+            (403, "permission_error", http(403), RetryDecision::Never),
+            (429, "rate_limit_error", http(429), RetryDecision::Request { after: wait }),
         ];
-        for (status, code, kind, again) in cases {
+        for (status, code, kind, retry) in cases {
             let error = refused(status, &with_code(code), wait);
-            assert_eq!((error.kind, error.again), (kind, again), "{status} {code}");
+            assert_eq!((error.kind, error.retry), (kind, retry), "{status} {code}");
             assert_eq!(error.message, "the service's words");
             assert_eq!(error.details, Some(format!("HTTP {status} from http://h/v1/responses")));
         }
@@ -378,16 +380,19 @@ mod tests {
             ),
         ] {
             let error = refused(status, body, None);
-            assert_eq!((error.kind, error.again), (kind, Again::Useless), "{body}");
+            assert_eq!((error.kind, error.retry), (kind, RetryDecision::Never), "{body}");
         }
     }
 
     #[test]
     fn a_pause_that_is_too_long_is_not_waited_for() {
         let error = refused(429, &with_code("x"), Some(RETRY_AFTER_MAX + Duration::from_secs(1)));
-        assert_eq!(error.again, Again::Useless);
+        assert_eq!(error.retry, RetryDecision::Never);
         assert!(error.details.expect("details").ends_with("a pause of 601 s, which is too long to wait"));
-        assert_eq!(refused(429, "{}", Some(RETRY_AFTER_MAX)).again, Again::Request { after: Some(RETRY_AFTER_MAX) });
+        assert_eq!(
+            refused(429, "{}", Some(RETRY_AFTER_MAX)).retry,
+            RetryDecision::Request { after: Some(RETRY_AFTER_MAX) }
+        );
     }
 
     #[test]
@@ -403,13 +408,13 @@ mod tests {
 
     #[test]
     fn a_failed_answer_is_tried_again_unless_its_code_says_that_it_is_useless() {
-        let stream = |after| Again::Stream { after };
+        let stream = |after| RetryDecision::Stream { after };
         let cases = [
             ("server_error", "words", ErrorKind::Other, stream(None)),
-            ("insufficient_quota", "words", ErrorKind::UsageLimitExceeded, Again::Useless),
-            ("context_length_exceeded", "words", ErrorKind::ContextWindowExceeded, Again::Useless),
-            ("model_not_found", "words", ErrorKind::ModelNotFound, Again::Useless),
-            ("invalid_prompt", "words", ErrorKind::BadRequest, Again::Useless),
+            ("insufficient_quota", "words", ErrorKind::UsageLimitExceeded, RetryDecision::Never),
+            ("context_length_exceeded", "words", ErrorKind::ContextWindowExceeded, RetryDecision::Never),
+            ("model_not_found", "words", ErrorKind::ModelNotFound, RetryDecision::Never),
+            ("invalid_prompt", "words", ErrorKind::BadRequest, RetryDecision::Never),
             ("server_is_overloaded", "words", ErrorKind::ServerOverloaded, stream(None)),
             ("rate_limit_exceeded", "words", ErrorKind::RateLimitExceeded, stream(None)),
             (
@@ -430,20 +435,20 @@ mod tests {
                 ErrorKind::RateLimitExceeded,
                 stream(Some(Duration::from_secs(120))),
             ),
-            ("rate_limit_exceeded", "try again in 99999s", ErrorKind::RateLimitExceeded, Again::Useless),
+            ("rate_limit_exceeded", "try again in 99999s", ErrorKind::RateLimitExceeded, RetryDecision::Never),
             ("rate_limit_exceeded", "try again in a while", ErrorKind::RateLimitExceeded, stream(None)),
         ];
-        for (code, message, kind, again) in cases {
+        for (code, message, kind, retry) in cases {
             let error = failed(&serde_json::json!({"code": code, "message": message}), None);
-            assert_eq!((error.message.as_str(), error.kind, error.again), (message, kind, again), "{code} {message}");
+            assert_eq!((error.message.as_str(), error.kind, error.retry), (message, kind, retry), "{code} {message}");
         }
-        assert_eq!(failed(&Value::Null, None).again, stream(None));
+        assert_eq!(failed(&Value::Null, None).retry, stream(None));
     }
 
     #[test]
     fn an_answer_that_met_a_limit_is_not_tried_again() {
-        assert_eq!(incomplete(Some("max_output_tokens"), None).again, Again::Useless);
-        assert_eq!(incomplete(None, None).again, Again::Stream { after: None });
+        assert_eq!(incomplete(Some("max_output_tokens"), None).retry, RetryDecision::Never);
+        assert_eq!(incomplete(None, None).retry, RetryDecision::Stream { after: None });
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::config::{Compaction, Credential, Endpoint, Wire, shown_url};
 use super::failure::{self, Refusal};
 use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
-use super::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
+use super::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
 use crate::event::ErrorKind;
 use crate::item::ModelItem;
 use crate::tls::Certificates;
@@ -119,7 +119,7 @@ impl Inner {
                     message: message.clone(),
                     details: None,
                     kind: ErrorKind::Unauthorized,
-                    again: Again::Useless,
+                    retry: RetryDecision::Never,
                     request_id: None,
                 });
             }
@@ -214,7 +214,7 @@ impl Inner {
             message: format!("cannot prepare requests to {}: {problem}", shown_url(&self.endpoint.base_url)),
             details: None,
             kind: ErrorKind::HttpConnectionFailed { status: None },
-            again: Again::Useless,
+            retry: RetryDecision::Never,
             request_id: None,
         })
     }
@@ -306,7 +306,10 @@ impl ActiveStream {
                         continue;
                     }
                     let details = format!("it has more than {ANSWER_BYTES_MAX} bytes");
-                    ProviderError { again: Again::Useless, ..failure::broken_off(details, self.answer.request_id()) }
+                    ProviderError {
+                        retry: RetryDecision::Never,
+                        ..failure::broken_off(details, self.answer.request_id())
+                    }
                 }
             };
             self.answer.end(problem);

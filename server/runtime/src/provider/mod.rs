@@ -145,16 +145,16 @@ pub struct ProviderError {
     /// Kind of the error.
     pub kind: ErrorKind,
     /// Whether a retry may succeed.
-    pub again: Again,
+    pub retry: RetryDecision,
     /// The provider's id of the request.
     pub request_id: Option<String>,
 }
 
 /// Whether a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryDecision {
     /// A retry will not succeed.
-    Useless,
+    Never,
     /// A retry may succeed. No answer had begun.
     Request {
         /// The pause that the provider asked for.

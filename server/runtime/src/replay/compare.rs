@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::tape::ROOT;
+use super::session::ROOT;
 use super::user_messages;
 use crate::tool::ToolInput;
 

@@ -9,14 +9,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::stage::{Place, Stage};
-use super::tape::{Exchange, ExchangeEnd, ReplayError, RequestKind, TapeTurn};
+use super::session::{Exchange, ExchangeEnd, RecordedTurn, ReplayError, RequestKind};
+use super::state::{ReplayState, RequestPlace};
 use super::user_messages::{is_by_user, is_said, items, texts};
 
-impl Stage {
+impl ReplayState {
     /// Returns the request of an agent before this one.
-    fn previous(&self, place: Place) -> Option<&Exchange> {
-        let turns = &self.tape.tracks[place.track].turns[..=place.turn];
+    fn previous(&self, place: RequestPlace) -> Option<&Exchange> {
+        let turns = &self.session.tracks[place.track].turns[..=place.turn];
         turns.iter().enumerate().rev().find_map(|(at, turn)| {
             let count = if at == place.turn { place.exchange } else { turn.exchanges.len() };
             turn.exchanges[..count].last()
@@ -24,8 +24,8 @@ impl Stage {
     }
 
     /// Returns whether the history of an agent was replaced before this request, without a recorded compaction.
-    pub(super) fn is_replaced(&self, place: Place) -> Result<bool, ReplayError> {
-        let Some(exchange) = self.turn(place).exchanges.get(place.exchange).filter(|_| self.tape.is_foreign) else {
+    pub(super) fn is_replaced(&self, place: RequestPlace) -> Result<bool, ReplayError> {
+        let Some(exchange) = self.turn(place).exchanges.get(place.exchange).filter(|_| self.session.is_foreign) else {
             return Ok(false);
         };
         let Some(previous) = self.previous(place).filter(|previous| previous.seq >= self.from) else {
@@ -36,14 +36,14 @@ impl Stage {
         if is_recorded || exchange.kind == RequestKind::Compaction {
             return Ok(false);
         }
-        let request = self.tape.request(exchange)?;
-        Ok(lacks(&request, items(&self.tape.request(previous)?)) || lacks(&request, &self.answer_of(previous)?))
+        let request = self.session.request(exchange)?;
+        Ok(lacks(&request, items(&self.session.request(previous)?)) || lacks(&request, &self.answer_of(previous)?))
     }
 
     /// Returns the items of a complete answer.
     fn answer_of(&self, exchange: &Exchange) -> Result<Vec<Value>, ReplayError> {
         let Some((seq, ExchangeEnd::Completed { response })) = &exchange.end else { return Ok(Vec::new()) };
-        let mut response = self.tape.read(*seq, response)?;
+        let mut response = self.session.read(*seq, response)?;
         let items = response.get_mut("output_items").and_then(Value::as_array_mut).map(std::mem::take);
         Ok(items.unwrap_or_default())
     }
@@ -55,51 +55,51 @@ impl Stage {
     }
 
     /// Returns the conversation in a request.
-    pub(super) fn conversation(&self, place: Place) -> Result<Vec<Value>, ReplayError> {
-        let request = self.tape.request(self.exchange(place))?;
+    pub(super) fn conversation(&self, place: RequestPlace) -> Result<Vec<Value>, ReplayError> {
+        let request = self.session.request(self.exchange(place))?;
         Ok(items(&request).iter().filter(|item| is_said(item)).cloned().collect())
     }
 
     /// Returns the conversation that a compaction left. `None` if it is not recorded, or if this program decides what stays.
-    pub(super) fn compacted(&self, place: Place) -> Result<Option<Vec<Value>>, ReplayError> {
-        let Some((seq, payload)) = self.exchange(place).installed.as_ref().filter(|_| self.tape.is_foreign) else {
+    pub(super) fn compacted(&self, place: RequestPlace) -> Result<Option<Vec<Value>>, ReplayError> {
+        let Some((seq, payload)) = self.exchange(place).installed.as_ref().filter(|_| self.session.is_foreign) else {
             return Ok(None);
         };
-        let checkpoint = self.tape.read(*seq, payload)?;
+        let checkpoint = self.session.read(*seq, payload)?;
         let history = checkpoint.get("replacement_history").and_then(Value::as_array);
         Ok(history.map(|items| items.iter().filter(|item| is_said(item)).cloned().collect()))
     }
 
     /// Returns the messages of agents that an agent read before this request. `None` if the recording has this itself.
-    pub(super) fn mail_in_request(&self, place: Place) -> Result<Option<Vec<Value>>, ReplayError> {
-        if self.tape.knows_mail {
+    pub(super) fn mail_in_request(&self, place: RequestPlace) -> Result<Option<Vec<Value>>, ReplayError> {
+        if self.session.knows_mail {
             return Ok(None);
         }
-        let request = self.tape.request(self.exchange(place))?;
-        let earlier = self.previous(place).map(|previous| self.tape.request(previous)).transpose()?;
-        Ok(Some(new_mail(earlier.as_ref(), &request, &self.tape.tracks[place.track].path)))
+        let request = self.session.request(self.exchange(place))?;
+        let earlier = self.previous(place).map(|previous| self.session.request(previous)).transpose()?;
+        Ok(Some(new_mail(earlier.as_ref(), &request, &self.session.tracks[place.track].path)))
     }
 
     /// Drops the calls of an answer that was cut off, if the agent forgot them: the next request does not contain them.
-    pub(super) fn drop_forgotten_calls(&self, place: Place, answer: &mut Value) -> Result<(), ReplayError> {
-        if let Some(next) = self.next_exchange(place).filter(|_| self.tape.is_foreign) {
-            drop_unknown_calls(answer, &self.tape.request(next)?);
+    pub(super) fn drop_forgotten_calls(&self, place: RequestPlace, answer: &mut Value) -> Result<(), ReplayError> {
+        if let Some(next) = self.next_exchange(place).filter(|_| self.session.is_foreign) {
+            drop_unknown_calls(answer, &self.session.request(next)?);
         }
         Ok(())
     }
 
     /// Returns whether a turn failed after its last recorded answer, for a reason that is not recorded: the answer contains
     /// calls, so a request should follow.
-    pub(super) fn fails_unrecorded(&self, turn: &TapeTurn) -> bool {
-        let Some(last) = turn.exchanges.last().filter(|_| self.tape.is_foreign) else { return false };
+    pub(super) fn fails_unrecorded(&self, turn: &RecordedTurn) -> bool {
+        let Some(last) = turn.exchanges.last().filter(|_| self.session.is_foreign) else { return false };
         let is_call = |item: &Value| item.get("type").and_then(Value::as_str).is_some_and(|kind| CALLS.contains(&kind));
         self.answer_of(last).is_ok_and(|items| items.iter().any(is_call))
     }
 
     /// Returns whether a turn that counts as completed in the recording failed.
-    pub(super) fn is_failed(&self, turn: &TapeTurn) -> bool {
+    pub(super) fn is_failed(&self, turn: &RecordedTurn) -> bool {
         let end = turn.exchanges.last().and_then(|exchange| exchange.end.as_ref());
-        self.tape.is_foreign && (matches!(end, Some((_, ExchangeEnd::Failed { .. }))) || self.fails_unrecorded(turn))
+        self.session.is_foreign && (matches!(end, Some((_, ExchangeEnd::Failed { .. }))) || self.fails_unrecorded(turn))
     }
 }
 

@@ -19,8 +19,8 @@ mod play;
 mod provider;
 mod report;
 mod schedule;
-mod stage;
-mod tape;
+mod session;
+mod state;
 mod tools;
 mod user_messages;
 
@@ -30,6 +30,6 @@ pub use play::{Replay, ReplayOptions};
 pub use provider::PROVIDER_NAME;
 pub use report::{Divergence, ThreadReport};
 pub use schedule::STALL_TIMEOUT;
-pub use tape::{
-    FirstTurn, REPLAY_BODY_BYTES_MAX, ReplayError, RequestKind, Step, StepKind, StepSettings, TapeSettings,
+pub use session::{
+    FirstTurn, REPLAY_BODY_BYTES_MAX, RecordedSettings, ReplayError, RequestKind, Step, StepKind, StepSettings,
 };

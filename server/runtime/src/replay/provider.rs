@@ -8,11 +8,11 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use super::stage::{Opened, Place, Stage, is_asked_again, is_stopped, useless};
-use super::tape::{ExchangeEnd, RequestKind};
+use super::session::{ExchangeEnd, RequestKind};
+use super::state::{ReplayState, RequestMatch, RequestPlace, is_asked_again, is_stopped, useless};
 use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
-use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
+use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
 
 /// Name of the provider of a replay.
 pub const PROVIDER_NAME: &str = "replay";
@@ -22,32 +22,34 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The provider of a replay.
 #[derive(Debug)]
-pub(super) struct Recorded {
-    pub(super) stage: Arc<Stage>,
+pub(super) struct ReplayProvider {
+    pub(super) state: Arc<ReplayState>,
 }
 
-impl Provider for Recorded {
+impl Provider for ReplayProvider {
     fn name(&self) -> &str {
         PROVIDER_NAME
     }
 
     /// No retries by policy: each recorded failure says whether another attempt follows.
     fn retry_policy(&self) -> RetryPolicy {
-        let retries = self.stage.tape.most_requests();
+        let retries = self.state.session.most_requests();
         RetryPolicy { request_retries: retries, stream_retries: retries, idle_timeout: IDLE_TIMEOUT }
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
-        let stage = Arc::clone(&self.stage);
+        let state = Arc::clone(&self.state);
         let answer = async move {
             let live = request.origin.turn.clone();
-            match answer(&stage, request, RequestKind::Answer).await {
+            match answer(&state, request, RequestKind::Answer).await {
                 Err(error) => stream::iter(vec![Err(error)]).boxed(),
-                Ok(Played { place, events, then, ended }) => {
+                Ok(RecordedAnswer { place, events, then, ended }) => {
                     let events = stream::iter(events);
                     let events = match then {
-                        Then::End => events.boxed(),
-                        Then::Stop => events.chain(stream::once(async move { stage.stop(place, &live).await })).boxed(),
+                        AfterAnswer::End => events.boxed(),
+                        AfterAnswer::Stop => {
+                            events.chain(stream::once(async move { state.stop(place, &live).await })).boxed()
+                        }
                     };
                     // Tasks that wait for the end of this answer continue after its last event was read.
                     events.map(move |event| (event, &ended).0).boxed()
@@ -58,19 +60,19 @@ impl Provider for Recorded {
     }
 
     fn compact(&self, request: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
-        let stage = Arc::clone(&self.stage);
-        if self.stage.next_kind(&request.origin) != Some(RequestKind::Compaction) {
-            return replaced(stage, &request);
+        let state = Arc::clone(&self.state);
+        if self.state.next_kind(&request.origin) != Some(RequestKind::Compaction) {
+            return replaced(state, &request);
         }
         Some(
             async move {
                 let live = request.origin.turn.clone();
-                let Played { place, events, then, ended: _ended } =
-                    answer(&stage, request, RequestKind::Compaction).await?;
-                if then == Then::Stop {
-                    return stage.stop(place, &live).await;
+                let RecordedAnswer { place, events, then, ended: _ended } =
+                    answer(&state, request, RequestKind::Compaction).await?;
+                if then == AfterAnswer::Stop {
+                    return state.stop(place, &live).await;
                 }
-                let compacted = stage.compacted(place).map_err(|error| stage.unreadable(place, &error))?;
+                let compacted = state.compacted(place).map_err(|error| state.unreadable(place, &error))?;
                 if let Some(items) = compacted {
                     return Ok(items.into_iter().map(Arc::new).collect());
                 }
@@ -88,13 +90,16 @@ impl Provider for Recorded {
 }
 
 /// Returns the history that another one replaced without a recorded compaction: that of the next request.
-fn replaced(stage: Arc<Stage>, request: &Request) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
-    let place = stage.live_place(&request.origin.path, &request.origin.turn)?;
-    if !stage.tape.is_foreign || !stage.replace(place) {
+fn replaced(
+    state: Arc<ReplayState>,
+    request: &Request,
+) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
+    let place = state.live_place(&request.origin.path, &request.origin.turn)?;
+    if !state.session.is_foreign || !state.replace(place) {
         return None;
     }
     let read = tokio::task::spawn_blocking(move || {
-        let items = stage.conversation(place).map_err(|error| stage.unreadable(place, &error))?;
+        let items = state.conversation(place).map_err(|error| state.unreadable(place, &error))?;
         Ok(items.into_iter().map(Arc::new).collect())
     });
     Some(
@@ -103,15 +108,15 @@ fn replaced(stage: Arc<Stage>, request: &Request) -> Option<BoxFuture<'static, R
     )
 }
 
-struct Played {
-    place: Place,
+struct RecordedAnswer {
+    place: RequestPlace,
     events: Vec<Result<ModelEvent, ProviderError>>,
-    then: Then,
+    then: AfterAnswer,
     ended: Ended,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+enum AfterAnswer {
     End,
     /// Nothing follows: the turn is interrupted.
     Stop,
@@ -119,47 +124,51 @@ enum Then {
 
 /// Marks an answer as ended when it is dropped.
 struct Ended {
-    stage: Arc<Stage>,
+    state: Arc<ReplayState>,
     seq: Option<u64>,
     /// The turn that is interrupted while it waits for a retry.
-    stopped: Option<(Place, String)>,
+    stopped: Option<(RequestPlace, String)>,
 }
 
 impl Drop for Ended {
     fn drop(&mut self) {
         if let Some(seq) = self.seq {
-            self.stage.order.pass(seq);
+            self.state.order.pass(seq);
         }
         if let Some((place, live)) = self.stopped.take()
-            && let Some((end, _)) = self.stage.turn(place).ended
+            && let Some((end, _)) = self.state.turn(place).ended
         {
-            let stage = Arc::clone(&self.stage);
+            let state = Arc::clone(&self.state);
             tokio::spawn(async move {
-                stage.reach_unseen(end).await;
-                stage.interrupt(place, &live).await;
+                state.reach_unseen(end).await;
+                state.interrupt(place, &live).await;
             });
         }
     }
 }
 
 /// Returns the recorded answer once its moment has come.
-async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) -> Result<Played, ProviderError> {
+async fn answer(
+    state: &Arc<ReplayState>,
+    request: Arc<Request>,
+    kind: RequestKind,
+) -> Result<RecordedAnswer, ProviderError> {
     let live = request.origin.turn.clone();
-    let opened = stage.find(&request.origin, kind)?;
+    let opened = state.find(&request.origin, kind)?;
     let place = match opened {
-        Opened::Recorded(place) => place,
-        Opened::Interrupted(place) => {
-            let ended = Ended { stage: Arc::clone(stage), seq: None, stopped: None };
-            if let Some((seq, _)) = stage.turn(place).ended {
-                stage.reach(&live, seq).await;
+        RequestMatch::Recorded(place) => place,
+        RequestMatch::Interrupted(place) => {
+            let ended = Ended { state: Arc::clone(state), seq: None, stopped: None };
+            if let Some((seq, _)) = state.turn(place).ended {
+                state.reach(&live, seq).await;
             }
-            return Ok(Played { place, events: Vec::new(), then: Then::Stop, ended });
+            return Ok(RecordedAnswer { place, events: Vec::new(), then: AfterAnswer::Stop, ended });
         }
     };
-    let exchange = stage.exchange(place);
-    stage.reach(&live, exchange.seq).await;
-    stage.order.pass(exchange.seq);
-    let reading = Arc::clone(stage);
+    let exchange = state.exchange(place);
+    state.reach(&live, exchange.seq).await;
+    state.order.pass(exchange.seq);
+    let reading = Arc::clone(state);
     // Reading and comparing a large payload may take long.
     let read = tokio::task::spawn_blocking(move || {
         reading.compare(place, request.body.value())?;
@@ -167,33 +176,37 @@ async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) ->
     });
     let read = read.await.unwrap_or_else(|_| Err(useless("cannot read the recording".to_owned(), None)));
     let end = exchange.over;
-    let mut ended = Ended { stage: Arc::clone(stage), seq: end, stopped: None };
+    let mut ended = Ended { state: Arc::clone(state), seq: end, stopped: None };
     let (events, then) = read?;
     // If the recording does not say when a cancelled answer ended, it ended with its turn.
-    let turn_end = stage.turn(place).ended.map(|(seq, _)| seq);
-    if let Some(seq) = end.or(turn_end.filter(|_| then == Then::Stop)) {
-        stage.reach(&live, seq).await;
+    let turn_end = state.turn(place).ended.map(|(seq, _)| seq);
+    if let Some(seq) = end.or(turn_end.filter(|_| then == AfterAnswer::Stop)) {
+        state.reach(&live, seq).await;
     }
-    if matches!(events.last(), Some(Err(error)) if error.again == STOPPED_LATER) {
+    if matches!(events.last(), Some(Err(error)) if error.retry == STOPPED_LATER) {
         ended.stopped = Some((place, live));
     }
-    Ok(Played { place, events, then, ended })
+    Ok(RecordedAnswer { place, events, then, ended })
 }
 
 /// A failure that a retry would follow, if the turn had not been interrupted before.
-const STOPPED_LATER: Again = Again::Stream { after: Some(IDLE_TIMEOUT) };
+const STOPPED_LATER: RetryDecision = RetryDecision::Stream { after: Some(IDLE_TIMEOUT) };
 
 /// Returns the events of a recorded answer.
-fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, ProviderError>>, Then), ProviderError> {
-    let (turn, exchange) = (stage.turn(place), stage.exchange(place));
-    let read = |seq: u64, payload: &str| stage.tape.read(seq, payload).map_err(|error| stage.unreadable(place, &error));
+fn events(
+    state: &ReplayState,
+    place: RequestPlace,
+) -> Result<(Vec<Result<ModelEvent, ProviderError>>, AfterAnswer), ProviderError> {
+    let (turn, exchange) = (state.turn(place), state.exchange(place));
+    let read =
+        |seq: u64, payload: &str| state.session.read(seq, payload).map_err(|error| state.unreadable(place, &error));
     let is_last = place.exchange + 1 == turn.exchanges.len();
     Ok(match &exchange.end {
-        None if is_stopped(turn) => (Vec::new(), Then::Stop),
-        None if turn.ended.is_none() => (vec![Err(stage.recording_ends(place))], Then::End),
+        None if is_stopped(turn) => (Vec::new(), AfterAnswer::Stop),
+        None if turn.ended.is_none() => (vec![Err(state.recording_ends(place))], AfterAnswer::End),
         None => {
             let message = "the recording has no answer to this request".to_owned();
-            (vec![Err(stage.missing_in_recording(place, "answer", message))], Then::End)
+            (vec![Err(state.missing_in_recording(place, "answer", message))], AfterAnswer::End)
         }
         Some((seq, ExchangeEnd::Completed { response })) => {
             let response = read(*seq, response)?;
@@ -203,42 +216,42 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
                 usage: usage(&response),
                 raw_usage: response.get("raw_token_usage").filter(|usage| !usage.is_null()).cloned(),
             });
-            (events.into_iter().map(Ok).collect(), Then::End)
+            (events.into_iter().map(Ok).collect(), AfterAnswer::End)
         }
         // A cancelled request for a compaction is replayed as a failed one.
         Some((_, ExchangeEnd::Failed { .. }))
             if exchange.kind == RequestKind::Compaction && is_last && is_stopped(turn) =>
         {
-            (Vec::new(), Then::Stop)
+            (Vec::new(), AfterAnswer::Stop)
         }
         Some((seq, ExchangeEnd::Failed { error, request_id, partial })) => {
             let mut partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
             if let Some(partial) = &mut partial {
-                let dropped = stage.drop_forgotten_calls(place, partial);
-                dropped.map_err(|error| stage.unreadable(place, &error))?;
+                let dropped = state.drop_forgotten_calls(place, partial);
+                dropped.map_err(|error| state.unreadable(place, &error))?;
             }
             let mut events: Vec<_> = partial.iter().flat_map(items).map(Ok).collect();
-            let is_asked_again = is_asked_again(stage, place).map_err(|error| stage.unreadable(place, &error))?;
-            let again = match (is_asked_again, is_last && is_stopped(turn)) {
-                (true, _) => Again::Stream { after: Some(Duration::ZERO) },
+            let is_asked_again = is_asked_again(state, place).map_err(|error| state.unreadable(place, &error))?;
+            let retry = match (is_asked_again, is_last && is_stopped(turn)) {
+                (true, _) => RetryDecision::Stream { after: Some(Duration::ZERO) },
                 (false, true) => STOPPED_LATER,
-                (false, false) => Again::Useless,
+                (false, false) => RetryDecision::Never,
             };
-            let (message, details) = stage.tape.message_of(error);
+            let (message, details) = state.session.message_of(error);
             // Only a request for a summary that was too long is retried in a shorter form.
             let kind = if is_last || is_asked_again { kind(error) } else { ErrorKind::ContextWindowExceeded };
             events.push(Err(ProviderError {
                 message: message.to_owned(),
                 details: details.map(str::to_owned),
                 kind,
-                again,
+                retry,
                 request_id: request_id.clone(),
             }));
-            (events, Then::End)
+            (events, AfterAnswer::End)
         }
         Some((seq, ExchangeEnd::Cancelled { partial })) => {
             let partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
-            (partial.iter().flat_map(items).map(Ok).collect(), Then::Stop)
+            (partial.iter().flat_map(items).map(Ok).collect(), AfterAnswer::Stop)
         }
     })
 }

@@ -10,16 +10,16 @@ use trace_recorder::format::ExecutionStatus;
 use super::choices::ReplayTools;
 use super::compare::{is_aborted, is_note_of_call};
 use super::schedule::Wait;
-use super::stage::{Place, Stage, acts_on_others, error_of, is_stopped, stops_other, waits, was_stopped};
-use super::tape::TapeCall;
+use super::session::RecordedCall;
+use super::state::{ReplayState, RequestPlace, acts_on_others, error_of, is_stopped, stops_other, waits, was_stopped};
 use crate::history::ABORTED;
 use crate::identity::review_path;
 use crate::settings::Settings;
-use crate::tool::{CallDescription, CallOrder, Then, Tool, ToolCall, ToolContext, ToolOutcome};
+use crate::tool::{AfterCall, CallDescription, CallOrder, Tool, ToolCall, ToolContext, ToolOutcome};
 
 /// Intercepts the calls of all other tools.
-pub(super) struct Played {
-    pub(super) stage: Arc<Stage>,
+pub(super) struct ReplayTool {
+    pub(super) state: Arc<ReplayState>,
     /// The tools that concern other agents. They run live.
     pub(super) agents: Vec<Arc<dyn Tool>>,
     /// All tools that every agent has. They determine the order of calls that run live.
@@ -27,7 +27,7 @@ pub(super) struct Played {
     pub(super) tools: ReplayTools,
 }
 
-impl Played {
+impl ReplayTool {
     fn of_agents(&self, call: &ToolCall) -> Option<&Arc<dyn Tool>> {
         self.agents.iter().find(|tool| tool.is_called(call.namespace.as_deref(), &call.name))
     }
@@ -41,7 +41,7 @@ impl Played {
     }
 }
 
-impl Tool for Played {
+impl Tool for ReplayTool {
     /// Offers no specification; the intercepted tools do.
     fn specification(&self, _: &Settings) -> Option<Value> {
         None
@@ -55,7 +55,7 @@ impl Tool for Played {
         if let Some(live) = self.of_agents(call) {
             return live.description(call);
         }
-        let recorded = self.stage.tape.tracks.iter().flat_map(|track| &track.turns).flat_map(|turn| &turn.calls);
+        let recorded = self.state.session.tracks.iter().flat_map(|track| &track.turns).flat_map(|turn| &turn.calls);
         let recorded = recorded.map(|recorded| (&recorded.id, &recorded.description));
         let mut same = recorded.filter(|(id, _)| *id == call.id.as_str()).map(|(_, description)| description);
         match same.next() {
@@ -76,8 +76,8 @@ impl Tool for Played {
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
-        let stage = Arc::clone(&self.stage);
-        let working = stage.order.call(context.turn.as_str());
+        let state = Arc::clone(&self.state);
+        let working = state.order.call(context.turn.as_str());
         let of_agents = self.of_agents(&call).cloned();
         let live = self.live(&context);
         let tools = self.tools;
@@ -86,15 +86,15 @@ impl Tool for Played {
             let path = context.agent.path().to_owned();
             let turn = context.turn.clone();
             let paths = [path.as_str(), &review_path(&path)];
-            let Some((place, recorded)) = stage.call(&paths, turn.as_str(), &call) else {
-                let place = stage.newest(&path, turn.as_str());
+            let Some((place, recorded)) = state.call(&paths, turn.as_str(), &call) else {
+                let place = state.newest(&path, turn.as_str());
                 return match (live, tools) {
                     (Some(live), _) => live.call(context, call).await,
-                    (None, ReplayTools::Recorded) => unknown(&stage, place, &context, &call).await,
+                    (None, ReplayTools::Recorded) => unknown(&state, place, &context, &call).await,
                     (None, ReplayTools::Live) => failed(json!(format!("unsupported call: {}", call.name))),
                 };
             };
-            let calling = Calling { stage: &stage, place, recorded, live: turn.as_str() };
+            let calling = Calling { state: &state, place, recorded, live: turn.as_str() };
             match (of_agents, live) {
                 (Some(tool), _) if waits(recorded) => calling.wait(tool.as_ref(), context, call).await,
                 (Some(tool), _) if calling.has_acted() && acts_on_others(recorded) => {
@@ -110,9 +110,9 @@ impl Tool for Played {
 
 /// A call with its counterpart in the recording.
 struct Calling<'a> {
-    stage: &'a Arc<Stage>,
-    place: Place,
-    recorded: &'a TapeCall,
+    state: &'a Arc<ReplayState>,
+    place: RequestPlace,
+    recorded: &'a RecordedCall,
     live: &'a str,
 }
 
@@ -128,27 +128,27 @@ impl Calling<'_> {
 
     /// Returns whether the recording ends while the call runs.
     fn is_cut(&self) -> bool {
-        self.recorded.end.is_none() && self.stage.turn(self.place).ended.is_none()
+        self.recorded.end.is_none() && self.state.turn(self.place).ended.is_none()
     }
 
     /// Runs a call that acts on other agents, at its recorded moment.
     async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let (name, shown) = (call.name.clone(), call.clone());
-        self.stage.reach(self.live, self.recorded.seq).await;
+        self.state.reach(self.live, self.recorded.seq).await;
         if let Some((end, ..)) = self.recorded.end.as_ref().filter(|_| stops_other(self.recorded)) {
             // The other agent may still have made a request. It stops itself where it was stopped in the recording.
-            self.stage.order.pass(self.recorded.seq);
-            self.stage.reach(self.live, *end).await;
+            self.state.order.pass(self.recorded.seq);
+            self.state.reach(self.live, *end).await;
         }
         let outcome = tool.call(context.clone(), call).await;
-        self.stage.order.pass(self.recorded.seq);
+        self.state.order.pass(self.recorded.seq);
         if !outcome.success && self.succeeded() {
             let said = outcome.output.as_str().unwrap_or_default();
             let message = format!("the call succeeded in the recording and fails now: {said}");
             let _ = self
-                .stage
-                .diverge(self.place.track, self.stage.divergence(self.place, format!("call {name}"), message));
-        } else if stops_other(self.recorded) || was_stopped(self.stage.turn(self.place), self.recorded) {
+                .state
+                .diverge(self.place.track, self.state.divergence(self.place, format!("call {name}"), message));
+        } else if stops_other(self.recorded) || was_stopped(self.state.turn(self.place), self.recorded) {
             return self.answer(&context, &shown).await;
         }
         outcome
@@ -158,7 +158,7 @@ impl Calling<'_> {
     async fn wait(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let shown = call.clone();
         let Some((end, ..)) =
-            self.recorded.end.as_ref().filter(|_| !was_stopped(self.stage.turn(self.place), self.recorded))
+            self.recorded.end.as_ref().filter(|_| !was_stopped(self.state.turn(self.place), self.recorded))
         else {
             return self.answer(&context, &call).await;
         };
@@ -168,14 +168,14 @@ impl Calling<'_> {
             outcome = waiting => {
                 // A message ends the wait early, but the call ends at its recorded moment.
                 tokio::select! {
-                    () = self.stage.reach(self.live, *end) => {}
+                    () = self.state.reach(self.live, *end) => {}
                     () = context.cancelled.cancelled() => {}
                 }
-                self.stage.order.pass(*end);
+                self.state.order.pass(*end);
                 outcome
             }
-            () = self.stage.reach(self.live, *end) => {
-                self.stage.order.pass(*end);
+            () = self.state.reach(self.live, *end) => {
+                self.state.order.pass(*end);
                 self.answer(&context, &shown).await
             }
         }
@@ -183,15 +183,15 @@ impl Calling<'_> {
 
     /// Runs a tool, and interrupts its turn where the recorded turn was interrupted.
     async fn run(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
-        self.stage.order.pass(self.recorded.seq);
+        self.state.order.pass(self.recorded.seq);
         let Some(stopped) = self.stopped_at() else { return tool.call(context, call).await };
         // Calls that were interrupted together with this one may be queued behind it, so they do not start before it ends.
-        let turn = self.stage.turn(self.place);
+        let turn = self.state.turn(self.place);
         let behind = turn.calls.iter().filter(|call| was_stopped(turn, call) && !waits(call) && !acts_on_others(call));
-        behind.for_each(|call| self.stage.order.pass(call.seq));
+        behind.for_each(|call| self.state.order.pass(call.seq));
         let stop = async {
-            self.stage.reach_unseen(stopped).await;
-            self.stage.interrupt(self.place, self.live).await;
+            self.state.reach_unseen(stopped).await;
+            self.state.interrupt(self.place, self.live).await;
             futures_util::future::pending().await
         };
         tokio::select! {
@@ -202,7 +202,7 @@ impl Calling<'_> {
 
     /// Returns where the turn was interrupted while this call ran.
     fn stopped_at(&self) -> Option<u64> {
-        let turn = self.stage.turn(self.place);
+        let turn = self.state.turn(self.place);
         let (turn_end, _) = turn.ended.filter(|_| is_stopped(turn))?;
         if was_stopped(turn, self.recorded) {
             return self.recorded.end.as_ref().map(|end| end.0).or(Some(turn_end));
@@ -216,33 +216,34 @@ impl Calling<'_> {
 
     /// Answers with the recorded output.
     async fn answer(&self, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
-        let Self { stage, place, recorded, .. } = *self;
-        let turn = stage.turn(place);
-        stage.order.pass(recorded.seq);
+        let Self { state, place, recorded, .. } = *self;
+        let turn = state.turn(place);
+        state.order.pass(recorded.seq);
         if was_stopped(turn, recorded) {
-            return stopped(stage, place, context, self.stopped_at().unwrap_or_default()).await;
+            return stopped(state, place, context, self.stopped_at().unwrap_or_default()).await;
         }
         if self.is_cut() {
-            return failed(json!(stage.recording_ends(place).message));
+            return failed(json!(state.recording_ends(place).message));
         }
         self.compare(call);
         let success = self.succeeded();
-        let result = recorded.end.as_ref().and_then(|(seq, _, result)| stage.tape.read(*seq, result.as_deref()?).ok());
+        let result =
+            recorded.end.as_ref().and_then(|(seq, _, result)| state.session.read(*seq, result.as_deref()?).ok());
         let output = match result.as_ref().and_then(output_of) {
             // The Codex CLI records the whole output of a code cell, and shortens what the model sees. Claude Code adds
             // reminders to what the model sees.
-            Some(output) if stage.tape.is_imported || stage.tape.is_foreign && output.is_array() => {
-                shown(stage, place, call).or(Some(output))
+            Some(output) if state.session.is_imported || state.session.is_foreign && output.is_array() => {
+                shown(state, place, call).or(Some(output))
             }
-            output => output.or_else(|| shown(stage, place, call)),
+            output => output.or_else(|| shown(state, place, call)),
         };
         match output {
-            Some(output) => ToolOutcome { output, success, then: Then::Continue },
+            Some(output) => ToolOutcome { output, success, then: AfterCall::Continue },
             None => {
                 let message = "the recording has no output of this call".to_owned();
-                let divergence = stage.divergence(place, format!("call {}", call.name), message);
+                let divergence = state.divergence(place, format!("call {}", call.name), message);
                 let text = error_of(&divergence).message;
-                let _ = stage.diverge(place.track, divergence);
+                let _ = state.diverge(place.track, divergence);
                 failed(json!(text))
             }
         }
@@ -250,68 +251,73 @@ impl Calling<'_> {
 
     /// Compares the input with the recorded one.
     fn compare(&self, call: &ToolCall) {
-        let Self { stage, place, recorded, .. } = *self;
+        let Self { state, place, recorded, .. } = *self;
         let Some(invocation) = &recorded.invocation else { return };
-        let Ok(invocation) = stage.tape.read(recorded.seq, invocation) else { return };
+        let Ok(invocation) = state.session.read(recorded.seq, invocation) else { return };
         let payload = invocation.get("payload");
         let input = payload.and_then(|payload| payload.get("arguments").or_else(|| payload.get("input")));
         let Some(input) = input.and_then(Value::as_str) else { return };
-        let rules = stage.rules().clone();
+        let rules = state.rules().clone();
         if let Some(diff) = rules.input_difference(input, &call.input) {
             let message = "the call is not the recorded one".to_owned();
-            let mut divergence = stage.divergence(place, format!("call {}", call.name), message);
+            let mut divergence = state.divergence(place, format!("call {}", call.name), message);
             divergence.diff = Some(diff);
-            let _ = stage.diverge(place.track, divergence);
+            let _ = state.diverge(place.track, divergence);
         }
     }
 }
 
 /// Answers a call that was interrupted together with its turn, once the turn is.
-async fn stopped(stage: &Arc<Stage>, place: Place, context: &ToolContext, moment: u64) -> ToolOutcome {
+async fn stopped(state: &Arc<ReplayState>, place: RequestPlace, context: &ToolContext, moment: u64) -> ToolOutcome {
     let live = context.turn.as_str();
     tokio::select! {
-        () = stage.reach(live, moment) => {}
+        () = state.reach(live, moment) => {}
         () = context.cancelled.cancelled() => {}
     }
-    let _stop = stage.order.wait(live, Wait::Stop);
-    stage.interrupt(place, live).await;
+    let _stop = state.order.wait(live, Wait::Stop);
+    state.interrupt(place, live).await;
     context.cancelled.cancelled().await;
     failed(json!(ABORTED))
 }
 
 /// Answers a call that the recording does not have. Calls come from recorded answers, but some recorders omit calls of
 /// unknown tools and code cells. Their output is in the next request.
-async fn unknown(stage: &Arc<Stage>, place: Option<Place>, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
+async fn unknown(
+    state: &Arc<ReplayState>,
+    place: Option<RequestPlace>,
+    context: &ToolContext,
+    call: &ToolCall,
+) -> ToolOutcome {
     let Some(place) = place else {
         return failed(json!("the recording has no such turn, and so no output for this call"));
     };
-    let turn = stage.turn(place);
+    let turn = state.turn(place);
     let is_last = place.exchange + 1 >= turn.exchanges.len();
     let is_answered = |output: &Value| !(is_last && is_stopped(turn) && output.as_str().is_some_and(is_aborted));
-    if let Some(output) = shown(stage, place, call).filter(is_answered) {
+    if let Some(output) = shown(state, place, call).filter(is_answered) {
         return failed(output);
     }
     if turn.ended.is_none() && is_last {
-        return failed(json!(stage.recording_ends(place).message));
+        return failed(json!(state.recording_ends(place).message));
     }
-    let next = Place { exchange: place.exchange + 1, ..place };
+    let next = RequestPlace { exchange: place.exchange + 1, ..place };
     match turn.ended {
         // The turn was interrupted before the call started, or while it ran.
         Some((end, _)) if is_last && is_stopped(turn) => {
-            return stopped(stage, place, context, end).await;
+            return stopped(state, place, context, end).await;
         }
-        Some(_) if is_last && stage.tape.is_foreign => {
+        Some(_) if is_last && state.session.is_foreign => {
             return failed(json!("the recorded turn failed before the model saw the output of this call"));
         }
-        _ if stage.is_replaced(next).unwrap_or_default() => {
+        _ if state.is_replaced(next).unwrap_or_default() => {
             return failed(json!("the recorded history was compacted before the model saw the output of this call"));
         }
         _ => {}
     }
     let message = "the recording has no such call".to_owned();
-    let divergence = stage.divergence(place, format!("call {}", call.name), message);
+    let divergence = state.divergence(place, format!("call {}", call.name), message);
     let text = error_of(&divergence).message;
-    let _ = stage.diverge(place.track, divergence);
+    let _ = state.diverge(place.track, divergence);
     failed(json!(text))
 }
 
@@ -323,9 +329,9 @@ fn output_of(result: &Value) -> Option<Value> {
 }
 
 /// Returns the output of the call in the next request of the agent.
-fn shown(stage: &Stage, place: Place, call: &ToolCall) -> Option<Value> {
-    let next = stage.next_exchange(place)?;
-    let request = stage.tape.request(next).ok()?;
+fn shown(state: &ReplayState, place: RequestPlace, call: &ToolCall) -> Option<Value> {
+    let next = state.next_exchange(place)?;
+    let request = state.session.request(next).ok()?;
     let items = request.get("input")?.as_array()?;
     let is_output = |item: &&Value| {
         item.get("call_id").and_then(Value::as_str) == Some(call.id.as_str())
@@ -336,5 +342,5 @@ fn shown(stage: &Stage, place: Place, call: &ToolCall) -> Option<Value> {
 }
 
 fn failed(output: Value) -> ToolOutcome {
-    ToolOutcome { output, success: false, then: Then::Continue }
+    ToolOutcome { output, success: false, then: AfterCall::Continue }
 }

@@ -25,7 +25,7 @@ use super::group;
 use super::linux::confine_self;
 use super::place::Mount;
 use super::privileges;
-use super::repositories::Closing;
+use super::repositories::ReadOnlyEnforcement;
 use crate::settings::Network;
 
 /// Whether this process ever started a command with network access.
@@ -96,9 +96,9 @@ enum Stage {
 impl SandboxLauncher {
     /// Returns how read-only places inside writable folders are enforced.
     #[must_use]
-    pub fn closing(&self) -> Closing {
+    pub fn closing(&self) -> ReadOnlyEnforcement {
         let is_wrapped = self.bubblewrap.is_some() && self.program.to_str().is_some();
-        if is_wrapped { Closing::Mounts } else { Closing::Nothing }
+        if is_wrapped { ReadOnlyEnforcement::Mounts } else { ReadOnlyEnforcement::Nothing }
     }
 
     /// Returns the arguments of the launcher that run a command confined.

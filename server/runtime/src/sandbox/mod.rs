@@ -15,13 +15,13 @@
 //!
 //! What the server itself writes for a model is limited in the same way (`within`), because a path that leads into a
 //! writable folder when it is checked may lead out of it a moment later. For the same reason writable folders are named by
-//! paths without symlinks. The symlinks are resolved when a user names the folder ([`OpenFolders`]); whatever a symlink
+//! paths without symlinks. The symlinks are resolved when a user names the folder ([`WritableFolderRegistry`]); whatever a symlink
 //! leads to later is not writable.
 
 mod bubblewrap;
 mod confinement;
 mod error;
-mod folders;
+mod folder_registry;
 mod git_file;
 mod group;
 mod hidden;
@@ -43,12 +43,12 @@ mod resource_limit;
 use linux as privileges;
 mod repositories;
 mod surroundings;
-mod writable;
+mod writable_folders;
 
 pub use bubblewrap::Bubblewrap;
 pub use confinement::{Confinement, MAX_PROCESSES};
 pub use error::SandboxError;
-pub use folders::{MAX_OPEN_FOLDERS, OpenFolders, resolved_tmpdir};
+pub use folder_registry::{MAX_WRITABLE_FOLDERS, WritableFolderRegistry, resolved_tmpdir};
 pub use group::{ControlGroup, ControlGroups};
 pub use hidden::HiddenPlace;
 pub use launcher::{SandboxLauncher, become_confined, has_opened_network, is_for_loaders};
@@ -58,10 +58,10 @@ pub use linux::{MAX_BESIDE, availability};
 pub use mark::marked;
 pub use paths::is_inside;
 pub(crate) use paths::real_path;
-pub(crate) use place::{Folder, Made};
+pub(crate) use place::{CreatedFolder, Folder};
 pub use repositories::{
-    Closing, MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, Report, Repositories,
-    Unsearched, UserGit, Watch,
+    MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, ReadOnlyEnforcement, Report,
+    Repositories, Unsearched, UserGit, Watch,
 };
 pub use surroundings::Surroundings;
-pub use writable::WritableFolders;
+pub use writable_folders::WritableFolders;

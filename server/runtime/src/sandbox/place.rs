@@ -147,7 +147,7 @@ pub(crate) struct Folder {
 
 /// A folder that [`Folder::open`] created.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct CreatedFolder {
     parent: Folder,
     name: OsString,
 }
@@ -159,14 +159,14 @@ impl Folder {
     /// # Errors
     ///
     /// Returns an error if the folder cannot be created or the path contains a symlink.
-    pub(crate) fn open(path: &Path, made: &mut Vec<Made>) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, made: &mut Vec<CreatedFolder>) -> io::Result<Self> {
         match open(path) {
             Ok(file) => Ok(Self::held(file, path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(error) };
                 let parent = Self::open(parent, made)?;
                 match std::fs::create_dir(parent.at(Path::new(name))) {
-                    Ok(()) => made.push(Made { parent: parent.clone(), name: name.to_owned() }),
+                    Ok(()) => made.push(CreatedFolder { parent: parent.clone(), name: name.to_owned() }),
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(error),
                 }
@@ -235,7 +235,7 @@ impl Folder {
     }
 }
 
-impl Made {
+impl CreatedFolder {
     /// Removes the folder unless it is no longer empty.
     pub(crate) fn undo(self) {
         let _ = std::fs::remove_dir(self.parent.at(Path::new(&self.name)));
@@ -301,7 +301,7 @@ mod tests {
         fs::write(held.at(Path::new("file")), "x").expect("writes");
         assert!(at("was/b/c/file").exists() && !at("other/b/c/file").exists());
         fs::remove_file(at("was/b/c/file")).expect("removes");
-        made.into_iter().rev().for_each(Made::undo);
+        made.into_iter().rev().for_each(CreatedFolder::undo);
         assert!(at("other/b/c").exists() && !at("was/b").exists());
     }
 

@@ -14,7 +14,7 @@ use crate::host_link::HostLink;
 use crate::id::{ThreadId, TurnId};
 use crate::item::Item;
 use crate::open_item::OpenItem;
-use crate::sandbox::{OpenFolders, Surroundings};
+use crate::sandbox::{Surroundings, WritableFolderRegistry};
 use crate::terminal::Terminals;
 
 /// What a tool may use of the agent that calls it. It starts no turns and does not keep the agent alive.
@@ -24,7 +24,7 @@ pub struct ToolAgent {
     pub(crate) link: Arc<HostLink>,
     pub(crate) extensions: Arc<Extensions>,
     pub(crate) terminals: Arc<Terminals>,
-    pub(crate) folders: Arc<OpenFolders>,
+    pub(crate) folders: Arc<WritableFolderRegistry>,
     pub(crate) surroundings: Arc<Surroundings>,
     /// Held only: a command in the background must not drop the last handle of the bundle, which waits for the disk. The record
     /// does that on a thread of its own.
@@ -85,7 +85,7 @@ impl ToolAgent {
     }
 
     /// Returns the folders that commands may write to.
-    pub fn folders(&self) -> &OpenFolders {
+    pub fn folders(&self) -> &WritableFolderRegistry {
         &self.folders
     }
 

@@ -45,12 +45,12 @@ pub struct ToolOutcome {
     /// Whether it worked.
     pub success: bool,
     /// Whether the turn goes on.
-    pub then: Then,
+    pub then: AfterCall,
 }
 
 /// Whether the turn goes on after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterCall {
     /// It does.
     Continue,
     /// A person stopped it.

@@ -11,7 +11,7 @@ use crate::host::{Answer, Question};
 use crate::item::{Item, ItemKind, WorkStatus};
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, failed};
-use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use crate::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
 /// Most tools that a client may have.
 pub const MAX_DYNAMIC_TOOLS: usize = 256;
@@ -228,7 +228,7 @@ async fn ask_client(context: &ToolContext, call: ToolCall, arguments: Value) -> 
             let parts: Vec<Value> = content.iter().map(model_part).collect();
             let status = if success { WorkStatus::Completed } else { WorkStatus::Failed };
             open.complete(shown(Some(Value::Array(content)), Some(success), status, duration_ms));
-            ToolOutcome { output: Value::Array(parts), success, then: Then::Continue }
+            ToolOutcome { output: Value::Array(parts), success, then: AfterCall::Continue }
         }
         Some(answer) => {
             open.complete(shown(None, Some(false), WorkStatus::Failed, duration_ms));

@@ -17,7 +17,7 @@ pub const MAX_COMMANDS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// How the command is connected to the one before it.
-    pub joint: Joint,
+    pub joint: Connector,
     /// The words without quotes; at least one.
     pub words: Vec<String>,
     /// The command as written in the line.
@@ -28,7 +28,7 @@ pub struct SimpleCommand {
 
 /// How a command is connected to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joint {
+pub enum Connector {
     /// It is the first command.
     First,
     /// It runs after the previous command, possibly depending on the exit code of that.
@@ -55,7 +55,7 @@ pub fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
         line,
         at: 0,
         commands: Vec::new(),
-        joint: Joint::First,
+        joint: Connector::First,
         start: 0,
         end: 0,
         words: Vec::new(),
@@ -69,7 +69,7 @@ struct Scanner<'a> {
     line: &'a str,
     at: usize,
     commands: Vec<SimpleCommand>,
-    joint: Joint,
+    joint: Connector,
     start: usize,
     end: usize,
     words: Vec<String>,
@@ -93,13 +93,13 @@ impl Scanner<'_> {
             let Some(next) = self.rest().chars().next() else { break };
             match next {
                 ';' if self.rest().starts_with(";;") => return None,
-                ';' => self.join(1, Joint::Sequence)?,
+                ';' => self.join(1, Connector::Sequence)?,
                 '\n' if self.words.is_empty() => self.at += 1,
-                '\n' => self.join(1, Joint::Sequence)?,
-                '&' if self.rest().starts_with("&&") => self.join(2, Joint::Sequence)?,
-                '|' if self.rest().starts_with("||") => self.join(2, Joint::Sequence)?,
+                '\n' => self.join(1, Connector::Sequence)?,
+                '&' if self.rest().starts_with("&&") => self.join(2, Connector::Sequence)?,
+                '|' if self.rest().starts_with("||") => self.join(2, Connector::Sequence)?,
                 '|' if self.rest().starts_with("|&") => return None,
-                '|' => self.join(1, Joint::Pipe)?,
+                '|' => self.join(1, Connector::Pipe)?,
                 '&' if !self.rest().starts_with("&>") => return None,
                 '#' | '(' | ')' | '<' => return None,
                 _ => {
@@ -113,13 +113,15 @@ impl Scanner<'_> {
             (false, _) => self.close(),
             // `a;` and an empty line are complete, `a
             // ` and `a &&` are not.
-            (true, Joint::Sequence) if !matches!(self.line.trim_end().as_bytes().last(), Some(b'&' | b'|')) => Some(()),
-            (true, Joint::First) => Some(()),
+            (true, Connector::Sequence) if !matches!(self.line.trim_end().as_bytes().last(), Some(b'&' | b'|')) => {
+                Some(())
+            }
+            (true, Connector::First) => Some(()),
             (true, _) => None,
         }
     }
 
-    fn join(&mut self, length: usize, joint: Joint) -> Option<()> {
+    fn join(&mut self, length: usize, joint: Connector) -> Option<()> {
         if self.words.is_empty() {
             return None;
         }
@@ -294,10 +296,10 @@ mod tests {
         assert_eq!(
             seen,
             [
-                (Joint::First, "cd src"),
-                (Joint::Sequence, "grep -n \"x y\" 'a b'"),
-                (Joint::Pipe, "head -3"),
-                (Joint::Sequence, "pwd"),
+                (Connector::First, "cd src"),
+                (Connector::Sequence, "grep -n \"x y\" 'a b'"),
+                (Connector::Pipe, "head -3"),
+                (Connector::Sequence, "pwd"),
             ]
         );
         assert_eq!(commands[1].words, ["grep", "-n", "x y", "a b"]);

@@ -18,7 +18,7 @@ pub mod user_input;
 pub mod view_image;
 
 pub use agent::ToolAgent;
-pub use call::{CallDescription, Then, ToolCall, ToolInput, ToolOutcome};
+pub use call::{AfterCall, CallDescription, ToolCall, ToolInput, ToolOutcome};
 pub use call_order::{CallOrder, Resource};
 pub use interface::{Tool, ToolContext, ToolFamily};
 pub use options::ToolOptions;

@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use crate::tool::{CallDescription, Then, ToolCall, ToolInput, ToolOutcome};
+use crate::tool::{AfterCall, CallDescription, ToolCall, ToolInput, ToolOutcome};
 
 /// Most characters of an input that a description of a call shows.
 pub const MAX_PREVIEW_CHARS: usize = 240;
 
 /// Returns the outcome of a call that worked.
 pub(crate) fn done(output: impl Into<Value>) -> ToolOutcome {
-    ToolOutcome { output: output.into(), success: true, then: Then::Continue }
+    ToolOutcome { output: output.into(), success: true, then: AfterCall::Continue }
 }
 
 /// Returns the outcome of a call that did not work.
 pub(crate) fn failed(output: impl Into<Value>) -> ToolOutcome {
-    ToolOutcome { output: output.into(), success: false, then: Then::Continue }
+    ToolOutcome { output: output.into(), success: false, then: AfterCall::Continue }
 }
 
 /// Describes a call by its name and both ends of its input: what is run must not hide behind what it begins with.

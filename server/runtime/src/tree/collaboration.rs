@@ -16,7 +16,7 @@ use super::wait;
 use crate::runtime::Caller;
 use crate::settings::Settings;
 use crate::tool::{
-    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    AfterCall, CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Most characters of a call's input in its short description.
@@ -118,7 +118,7 @@ impl Tool for Collaboration {
                 Ok(output) => (output, true),
                 Err(refused) => (refused.to_string(), false),
             };
-            ToolOutcome { output: json!(output), success, then: Then::Continue }
+            ToolOutcome { output: json!(output), success, then: AfterCall::Continue }
         }
         .boxed()
     }

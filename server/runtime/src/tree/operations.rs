@@ -12,7 +12,7 @@ use super::path::{self, ROOT};
 use super::refused::Refused;
 use super::registry::{AgentEntry, Tree};
 use super::role::{self, Role};
-use crate::agent::{Agent, Lineage, NewAgent, Recorded};
+use crate::agent::{Agent, Lineage, NewAgent, RecordingTarget};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::runtime::Caller;
@@ -45,7 +45,7 @@ pub(super) fn spawn(
         history: asked.fork_turns.cut(parent.history(), &context.settings, &settings),
         dynamic_tools: parent.toolbox().definitions().to_vec(),
         tools: parent.toolbox().own().iter().filter(|tool| tool.family() != ToolFamily::Own).cloned().collect(),
-        recorded: Recorded::With(parent.clone()),
+        recorded: RecordingTarget::BundleOf(parent.clone()),
         lineage: Some(Lineage {
             parent: parent.id().clone(),
             root: parent.root().clone(),

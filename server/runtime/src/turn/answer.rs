@@ -16,7 +16,7 @@ use crate::history::{self, CallKind};
 use crate::id::ItemId;
 use crate::item::{Item, ItemKind};
 use crate::open_item::OpenItem;
-use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request};
+use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision};
 use crate::recording::Answered;
 use crate::tool::{ToolCall, ToolInput};
 
@@ -283,7 +283,7 @@ impl<'a> Listener<'a> {
             message: format!("the stream broke off: {how}"),
             details: None,
             kind: ErrorKind::StreamDisconnected { status: None },
-            again: Again::Stream { after: None },
+            retry: RetryDecision::Stream { after: None },
             request_id: self.answered.request_id.clone(),
         }
     }

@@ -10,7 +10,7 @@ use super::task::{Stop, Task};
 use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
-use crate::provider::{Again, Provider, ProviderError, RetryPolicy};
+use crate::provider::{RetryDecision, Provider, ProviderError, RetryPolicy};
 
 /// The answer of a model.
 pub(crate) struct Reply {
@@ -45,10 +45,10 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
         if error.kind == ErrorKind::ContextWindowExceeded {
             task.agent.state().history.context_tokens = CONTEXT_IS_FULL;
         }
-        let Some(again) = tries.again(&retry_policy, &error) else {
+        let Some(retry) = tries.count(&retry_policy, &error) else {
             return Err(Stop::Failed(final_error(error, &tries)));
         };
-        let message = format!("Reconnecting... {}/{}", again.number, again.of);
+        let message = format!("Reconnecting... {}/{}", retry.number, retry.of);
         let details =
             Some(error.details.map_or(error.message.clone(), |details| format!("{}: {details}", error.message)));
         task.agent.link.event(EventKind::Error {
@@ -57,7 +57,7 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
             retry: Retry::Follows,
         });
         calls::run(task, calls).await?;
-        let delay = task.jitter.delay(again.number, again.after);
+        let delay = task.jitter.delay(retry.number, retry.after);
         task.unless_stopped(tokio::time::sleep(delay)).await?;
         if task.agent.options().pace.is_some() {
             // Other programs read messages before a retry, too, and their sessions are replayed.
@@ -75,11 +75,11 @@ struct Next {
 
 impl Tries {
     /// Counts a retry and returns its delay. `None` if there is no further retry.
-    fn again(&mut self, retry_policy: &RetryPolicy, error: &ProviderError) -> Option<Next> {
-        let (count, of, after) = match error.again {
-            Again::Useless => return None,
-            Again::Request { after } => (&mut self.requests, retry_policy.request_retries, after),
-            Again::Stream { after } => (&mut self.streams, retry_policy.stream_retries, after),
+    fn count(&mut self, retry_policy: &RetryPolicy, error: &ProviderError) -> Option<Next> {
+        let (count, of, after) = match error.retry {
+            RetryDecision::Never => return None,
+            RetryDecision::Request { after } => (&mut self.requests, retry_policy.request_retries, after),
+            RetryDecision::Stream { after } => (&mut self.streams, retry_policy.stream_retries, after),
         };
         if *count >= of {
             return None;

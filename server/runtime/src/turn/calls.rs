@@ -14,7 +14,7 @@ use super::queue::Queue;
 use super::task::{Stop, Task};
 use crate::history::{self, ABORTED, CallKind};
 use crate::recording;
-use crate::tool::{Then, Tool, ToolContext, ToolOutcome};
+use crate::tool::{AfterCall, Tool, ToolContext, ToolOutcome};
 
 pub(crate) use super::answer::Call;
 
@@ -89,7 +89,7 @@ impl Calls {
             Err(message) => {
                 recording::fail_tool_call(&trace, &message);
                 self.outcomes[index] =
-                    Some(ToolOutcome { output: json!(message), success: false, then: Then::Continue });
+                    Some(ToolOutcome { output: json!(message), success: false, then: AfterCall::Continue });
                 return;
             }
         };
@@ -114,7 +114,7 @@ impl Calls {
                 }
             }
             let outcome = tool.call(context, call).await;
-            if outcome.then == Then::Interrupt {
+            if outcome.then == AfterCall::Interrupt {
                 // This must come before the calls that wait for this one can start.
                 cancelled.cancel();
             }
@@ -133,7 +133,7 @@ impl Calls {
                     let Some(index) = self.tasks.get(&error.id()).copied() else { continue };
                     tracing::error!(thread = %task.agent.identity.id, %error, "a tool broke down");
                     let output = json!("the tool broke down");
-                    (index, ToolOutcome { output, success: false, then: Then::Continue })
+                    (index, ToolOutcome { output, success: false, then: AfterCall::Continue })
                 }
             };
             let (id, kind, trace) = &self.traces[index];

@@ -18,7 +18,7 @@ use crate::id::ItemId;
 use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem};
 use crate::open_item::OpenItem;
-use crate::provider::{Again, Provider, Request};
+use crate::provider::{Provider, Request, RetryDecision};
 use crate::recording;
 
 /// Most bytes of messages of the user that are kept.
@@ -128,8 +128,8 @@ async fn by_provider(
             }
         };
         trace.fail(&recording::words(&error));
-        let after = match error.again {
-            Again::Request { after } | Again::Stream { after } if number < of => after,
+        let after = match error.retry {
+            RetryDecision::Request { after } | RetryDecision::Stream { after } if number < of => after,
             _ => return Err(Stop::Failed(TurnError::from(error))),
         };
         number += 1;

@@ -16,7 +16,7 @@ use super::request::{Audience, Offered, Question};
 use super::review;
 use super::shell;
 use super::task::{Conversation, Stop, Task};
-use crate::core::{AgentCore, Begun, Plan, State, TurnReport, Work};
+use crate::core::{AgentCore, InstalledTurn, Plan, State, TurnReport, Work};
 use crate::event::{ErrorKind, EventKind, Retry, TurnError, TurnKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Item;
@@ -28,7 +28,7 @@ const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn befor
                             begun may be half done: look before you rely on them.\n</turn_aborted>";
 
 /// Makes a turn the running turn of the agent.
-pub(super) fn install(agent: &AgentCore, state: &mut State, plan: Plan) -> Begun {
+pub(super) fn install(agent: &AgentCore, state: &mut State, plan: Plan) -> InstalledTurn {
     if let Some(pace) = &agent.options().pace {
         pace.turn_started(&plan.id);
     }
@@ -36,7 +36,7 @@ pub(super) fn install(agent: &AgentCore, state: &mut State, plan: Plan) -> Begun
 }
 
 /// Runs a turn, and then all turns that were queued meanwhile.
-pub(super) async fn work(agent: Arc<AgentCore>, first: Begun) {
+pub(super) async fn work(agent: Arc<AgentCore>, first: InstalledTurn) {
     let mut next = Some(first);
     while let Some(mut turn) = next {
         if let Some(reported) = turn.may_begin.take() {
@@ -49,7 +49,7 @@ pub(super) async fn work(agent: Arc<AgentCore>, first: Begun) {
 
 /// Returns the turn, unless the agent was shut down before it started and it would only read mail. If the parent was shut
 /// down too, it did not receive the previous result; it gets the newest one when both are loaded again.
-fn unless_shut_down(agent: &AgentCore, next: Begun) -> Option<Begun> {
+fn unless_shut_down(agent: &AgentCore, next: InstalledTurn) -> Option<InstalledTurn> {
     let mut state = agent.state();
     let is_empty = state.history.notes.is_empty() && state.turns.active.as_ref().is_some_and(|turn| turn.commands == 0);
     if !state.turns.is_closed
@@ -101,8 +101,8 @@ impl Drop for RunningCommand {
 }
 
 /// Runs a turn to its end and returns the next one.
-async fn run(agent: &Arc<AgentCore>, begun: Begun) -> Option<Begun> {
-    let Begun { plan, settings, may_begin: _, cancelled, ended } = begun;
+async fn run(agent: &Arc<AgentCore>, begun: InstalledTurn) -> Option<InstalledTurn> {
+    let InstalledTurn { plan, settings, may_begin: _, cancelled, ended } = begun;
     // The guard also releases the next turn if this one panics.
     let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
@@ -251,7 +251,7 @@ async fn close(
     kind: TurnKind,
     mut outcome: TurnOutcome,
     record: &TurnRecord,
-) -> Option<(TurnOutcome, Option<Begun>)> {
+) -> Option<(TurnOutcome, Option<InstalledTurn>)> {
     let mut is_noted = false;
     let mut attention = task.agent.signals.attention();
     loop {
@@ -290,7 +290,7 @@ fn may_reopen(kind: TurnKind, outcome: &TurnOutcome) -> bool {
 /// Result of an attempt to end a turn.
 enum Try {
     /// The turn has ended.
-    Ended(Option<Begun>),
+    Ended(Option<InstalledTurn>),
     /// The turn continues with new input.
     Reopened,
     /// The turn was interrupted in the meantime.

@@ -15,7 +15,7 @@ use crate::item::{CommandItem, CommandSource, Item, ItemKind, ModelItem, WorkSta
 use crate::open_item::OpenItem;
 use crate::settings::Settings;
 use crate::tool::exec::actions::actions;
-use crate::tool::exec::output::{Decoder, ItemOutput, Kept};
+use crate::tool::exec::output::{Decoder, HeadAndTail, ItemOutput};
 use crate::tool::exec::process::{Launch, Process, Streams, exit_code};
 
 /// Default timeout of a command.
@@ -53,7 +53,7 @@ pub(crate) async fn run(
     let mut open =
         OpenItem::start(&agent.link, turn, Item { id: ItemId::new(), kind: ItemKind::Command(item.clone()) });
     let mut output = ItemOutput::default();
-    let mut kept = Kept::new(MODEL_OUTPUT_BYTES / 2, MODEL_OUTPUT_BYTES / 2);
+    let mut kept = HeadAndTail::new(MODEL_OUTPUT_BYTES / 2, MODEL_OUTPUT_BYTES / 2);
     let mut say = |text: &str| {
         kept.push(text);
         if let Some(now) = output.push(text) {

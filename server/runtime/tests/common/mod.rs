@@ -26,10 +26,10 @@ use trace_runtime::event::{Delta, ErrorKind, Event, EventKind, TokenCounts, Turn
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::id::{ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, CommandSource, Input, Item, ItemKind, ModelItem, WorkStatus};
-use trace_runtime::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
+use trace_runtime::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
 use trace_runtime::runtime::{AgentHost, Runtime, RuntimeOptions};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
-use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
 /// A step of a streamed answer.
 #[derive(Debug, Clone)]
@@ -195,12 +195,12 @@ pub fn event(event: ModelEvent) -> Vec<Step> {
     vec![Step::Event(event)]
 }
 
-pub fn fails(message: &str, kind: ErrorKind, again: Again) -> Vec<Step> {
+pub fn fails(message: &str, kind: ErrorKind, retry: RetryDecision) -> Vec<Step> {
     vec![Step::Error(ProviderError {
         message: message.to_owned(),
         details: None,
         kind,
-        again,
+        retry,
         request_id: Some("req_failed".to_owned()),
     })]
 }
@@ -527,7 +527,7 @@ pub fn request(said: &str) -> TurnRequest {
 }
 
 fn outcome(output: &str) -> ToolOutcome {
-    ToolOutcome { output: json!(output), success: true, then: Then::Continue }
+    ToolOutcome { output: json!(output), success: true, then: AfterCall::Continue }
 }
 
 fn describe(kind: &str, call: &ToolCall) -> CallDescription {
@@ -638,7 +638,7 @@ impl Tool for Stopper {
     }
 
     fn call(&self, _: ToolContext, _: ToolCall) -> BoxFuture<'static, ToolOutcome> {
-        Box::pin(async move { ToolOutcome { then: Then::Interrupt, ..outcome("the user said no") } })
+        Box::pin(async move { ToolOutcome { then: AfterCall::Interrupt, ..outcome("the user said no") } })
     }
 }
 

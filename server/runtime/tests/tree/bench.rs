@@ -19,7 +19,7 @@ use trace_runtime::host::QuestionId;
 use trace_runtime::item::{Activity, Input, Item, ItemKind, ModelItem};
 use trace_runtime::provider::Scripted;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
-use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 use trace_runtime::tree::{self, NAMESPACE, TreeLimits};
 use trace_runtime::{
     Agent, AgentHost, Answer, Event, EventKind, Host, NewAgent, Question, Runtime, RuntimeOptions, Settings, ThreadId,
@@ -116,7 +116,7 @@ impl Tool for Pause {
                 () = context.cancelled.cancelled() => {}
                 () = tokio::time::sleep(Duration::from_secs_f64(seconds)) => {}
             }
-            ToolOutcome { output: json!("paused"), success: true, then: Then::Continue }
+            ToolOutcome { output: json!("paused"), success: true, then: AfterCall::Continue }
         }
         .boxed()
     }

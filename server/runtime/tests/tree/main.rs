@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trace_runtime::agent::{Lineage, Recorded};
+use trace_runtime::agent::{Lineage, RecordingTarget};
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::{Activity, Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
@@ -618,7 +618,7 @@ async fn a_task_that_came_before_an_agent_was_loaded_begins_nothing() {
         root_turn: None,
     };
     let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
-    let recorded = Recorded::With(bench.root.clone());
+    let recorded = RecordingTarget::BundleOf(bench.root.clone());
     let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), mail: vec![task], ..new });
     tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
     old.review(script(&[say("fine")]), "changes".to_owned()).expect("it is idle");
@@ -643,7 +643,7 @@ async fn agents_that_were_loaded_keep_their_names() {
     };
     for nickname in ["Elbe", "Tagus"] {
         let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
-        let recorded = Recorded::With(bench.root.clone());
+        let recorded = RecordingTarget::BundleOf(bench.root.clone());
         let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage(nickname)), ..new });
         tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
     }
@@ -848,7 +848,7 @@ async fn an_agent_that_was_loaded_again_joins_its_tree() {
         role: None,
     };
     let load = |root: &Agent, lineage: Lineage| {
-        let recorded = Recorded::With(root.clone());
+        let recorded = RecordingTarget::BundleOf(root.clone());
         let new = NewAgent::new(ThreadId::new(), Settings::clone(&root.settings()));
         bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), ..new })
     };
@@ -888,7 +888,7 @@ async fn an_interruption_of_an_agent_that_did_nothing_since_it_was_loaded_is_a_h
         role: None,
     };
     let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
-    let recorded = Recorded::With(bench.root.clone());
+    let recorded = RecordingTarget::BundleOf(bench.root.clone());
     let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), ..new });
     tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
     bench.run(&[json!([call("interrupt_agent", &json!({ "target": "old" }))]), say("end")]).await;

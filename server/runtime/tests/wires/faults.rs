@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use trace_runtime::event::ErrorKind;
 use trace_runtime::provider::{
-    Again, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request, Wire,
+    HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request, RetryDecision, Wire,
 };
 
 use super::script::{self, Reasoning, Said};
@@ -100,9 +100,9 @@ async fn the_answer_is_the_same_however_its_bytes_arrive() {
 async fn refusals_are_those_of_all_wires() {
     let http = |status| ErrorKind::HttpConnectionFailed { status: Some(status) };
     let error = |kind: &str| json!({ "type": "error", "error": { "type": kind, "message": "words" } }).to_string();
-    let after = |seconds: Option<u64>| Again::Request { after: seconds.map(Duration::from_secs) };
-    for (status, headers, body, kind, again) in [
-        ("401 Unauthorized", "", error("authentication_error"), ErrorKind::Unauthorized, Again::Useless),
+    let after = |seconds: Option<u64>| RetryDecision::Request { after: seconds.map(Duration::from_secs) };
+    for (status, headers, body, kind, retry) in [
+        ("401 Unauthorized", "", error("authentication_error"), ErrorKind::Unauthorized, RetryDecision::Never),
         ("429 Too Many Requests", "retry-after: 3\r\n", error("rate_limit_error"), http(429), after(Some(3))),
         ("500 Internal Server Error", "", error("api_error"), ErrorKind::InternalServerError, after(None)),
         (
@@ -112,7 +112,7 @@ async fn refusals_are_those_of_all_wires() {
             ErrorKind::ServerOverloaded,
             after(Some(1)),
         ),
-        ("400 Bad Request", "", error("invalid_request_error"), ErrorKind::Other, Again::Useless),
+        ("400 Bad Request", "", error("invalid_request_error"), ErrorKind::Other, RetryDecision::Never),
     ] {
         for wire in WIRES {
             let headers = format!("{headers}request-id: q\r\n");
@@ -120,8 +120,8 @@ async fn refusals_are_those_of_all_wires() {
             let found = found.expect("an error");
             assert!(events.is_empty(), "{events:?}");
             assert_eq!(
-                (found.message.as_str(), &found.kind, found.again),
-                ("words", &kind, again),
+                (found.message.as_str(), &found.kind, found.retry),
+                ("words", &kind, retry),
                 "{status} {wire:?}"
             );
             assert_eq!(found.request_id.as_deref(), Some("q"));
@@ -139,7 +139,7 @@ async fn answers_that_break_off_or_make_no_sense_are_worth_another_try() {
             let (events, error, _) = ask(wire, vec![stream_head(), Act::Send(bytes)], "").await;
             let error = error.expect("an error");
             assert_eq!(error.kind, ErrorKind::StreamDisconnected { status: None }, "{events:?} {error:?}");
-            assert_eq!(error.again, Again::Stream { after: None });
+            assert_eq!(error.retry, RetryDecision::Stream { after: None });
             assert!(
                 !events.iter().any(|event| matches!(event, ModelEvent::ItemDone(_))),
                 "half an item is none: {events:?}"

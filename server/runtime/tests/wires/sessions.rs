@@ -11,7 +11,7 @@ use trace_runtime::id::ThreadId;
 use trace_runtime::provider::Wire;
 use trace_runtime::runtime::{AgentHost, Runtime, RuntimeOptions};
 use trace_runtime::settings::Settings;
-use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
 use super::script::{self, Reasoning, Said};
 use crate::common::{FixedClock, Witness, check_laws, graph, request, settings};
@@ -45,7 +45,7 @@ impl Tool for Parrot {
                 { "type": "input_image", "image_url": "data:image/gif;base64,R0lGODlh" },
             ]),
         };
-        Box::pin(async move { ToolOutcome { output, success: true, then: Then::Continue } })
+        Box::pin(async move { ToolOutcome { output, success: true, then: AfterCall::Continue } })
     }
 }
 

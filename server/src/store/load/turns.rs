@@ -8,7 +8,7 @@ use trace_protocol::turn::{Turn, TurnItemsView, TurnStatus};
 
 use crate::store::rollout::item;
 use crate::store::rollout::outcome;
-use crate::store::rollout::short::{self, Short};
+use crate::store::rollout::short_event::{self, ShortEvent};
 use crate::store::rollout::spelling::text;
 
 /// The turns while the lines of a thread are applied.
@@ -42,11 +42,11 @@ impl Turns {
             "task_started" | "turn_started" => self.begin(payload, at_ms),
             "item_completed" => self.whole_item(payload),
             kind => {
-                if let Some(status) = short::end_status(kind) {
+                if let Some(status) = short_event::end_status(kind) {
                     self.end(status, payload, at_ms);
                 } else {
                     let given = format!("item-{}", self.unnamed_items + 1);
-                    if let Some(short) = short::read(kind, payload, &given) {
+                    if let Some(short) = short_event::read(kind, payload, &given) {
                         self.short_item(short, payload);
                     }
                 }
@@ -104,27 +104,27 @@ impl Turns {
         self.put(turn, item);
     }
 
-    fn short_item(&mut self, short: Short, payload: &Value) {
+    fn short_item(&mut self, short: ShortEvent, payload: &Value) {
         let named = text(payload, "turn_id").and_then(|id| self.by_id.get(&id).copied());
         match short {
-            Short::Error(error) => {
+            ShortEvent::Error(error) => {
                 if let (Some(turn), Some(error)) = (self.current, outcome::read_error(&error)) {
                     self.turns[turn].error = Some(error);
                 }
             }
-            Short::Item(item) => {
+            ShortEvent::Item(item) => {
                 let begins = self.current.is_none() && matches!(*item, ThreadItem::UserMessage(_));
                 let turn = match named {
                     Some(turn) => turn,
                     None if begins => self.implied_turn(),
                     None => self.current_turn(),
                 };
-                self.unnamed_items += u64::from(!short::names_item(payload));
+                self.unnamed_items += u64::from(!short_event::names_item(payload));
                 if !self.items.contains_key(&(turn, item.id().to_owned())) {
                     self.put(turn, *item);
                 }
             }
-            Short::Reasoning { id, summary, content } => {
+            ShortEvent::Reasoning { id, summary, content } => {
                 let turn = self.current_turn();
                 match id {
                     // The whole item was already read.

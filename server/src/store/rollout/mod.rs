@@ -13,5 +13,5 @@ pub(super) mod reader;
 pub(super) mod record;
 pub(super) mod scan;
 pub(super) mod settings;
-pub(super) mod short;
+pub(super) mod short_event;
 pub(super) mod spelling;

@@ -77,7 +77,7 @@ pub(crate) fn folder_of(home: &Path, name: &str) -> Option<PathBuf> {
 
 /// A rollout that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Present {
+pub(crate) struct FoundRollout {
     pub(crate) path: PathBuf,
     /// Its parsed file name.
     pub(crate) name: RolloutName,
@@ -95,7 +95,7 @@ pub(crate) struct Present {
 ///
 /// Returns an error if one of the two folders of threads cannot be read. A missing folder counts as empty, and a folder
 /// inside them that cannot be read is skipped.
-pub(crate) fn find(home: &Path) -> io::Result<Vec<Present>> {
+pub(crate) fn find(home: &Path) -> io::Result<Vec<FoundRollout>> {
     find_some(home, |_| true)
 }
 
@@ -104,17 +104,17 @@ pub(crate) fn find(home: &Path) -> io::Result<Vec<Present>> {
 /// # Errors
 ///
 /// Returns the same errors as [`find`].
-pub(crate) fn find_of(home: &Path, thread: &ThreadId) -> io::Result<Vec<Present>> {
+pub(crate) fn find_of(home: &Path, thread: &ThreadId) -> io::Result<Vec<FoundRollout>> {
     find_some(home, |name| name.thread == *thread)
 }
 
-fn find_some(home: &Path, is_wanted: impl Fn(&RolloutName) -> bool) -> io::Result<Vec<Present>> {
+fn find_some(home: &Path, is_wanted: impl Fn(&RolloutName) -> bool) -> io::Result<Vec<FoundRollout>> {
     let mut found = Vec::new();
     each_file(home, &mut |path, archived| {
         if let Some(name) = RolloutName::of(&path).filter(&is_wanted)
             && let Ok((size, modified_ns)) = state(&path)
         {
-            found.push(Present { path, name, archived, size, modified_ns });
+            found.push(FoundRollout { path, name, archived, size, modified_ns });
         }
     })?;
     Ok(found)

@@ -16,7 +16,7 @@ use trace_runtime::{Event, Item, ItemId, Settings, ThreadId, TurnId};
 use super::item as whole;
 use super::line::{LineKind, NewLine};
 use super::spelling::{put, text};
-use super::{outcome, settings, short};
+use super::{outcome, settings, short_event};
 use crate::mapping;
 
 /// The event that stores a message of another agent until the model reads it.
@@ -159,7 +159,7 @@ impl Recorder {
         });
         let mut events = vec![completed];
         if self.mode == ThreadHistoryMode::Legacy {
-            events.extend(short::short(turn.as_str(), &item));
+            events.extend(short_event::short(turn.as_str(), &item));
         }
         events.into_iter().map(|payload| NewLine { at_ms, kind: LineKind::Event, payload }).collect()
     }

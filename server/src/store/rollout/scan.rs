@@ -16,7 +16,7 @@ use super::line::{Line, LineKind};
 use super::meta::{self, Meta};
 use super::reader::{Ending, Text, each_line};
 use super::spelling::text;
-use super::{item, record, short};
+use super::{item, record, short_event};
 use crate::store::summary::MAX_PREVIEW_CHARS;
 
 /// The events that change a scan.
@@ -158,7 +158,7 @@ impl Scan {
     fn add_event(&mut self, kind: &str, payload: &Value, line: &Line<'_>) {
         match kind {
             "task_started" | "turn_started" => self.turn_at_ms = self.turn_at_ms.max(line.at_ms),
-            "user_message" => self.add_message(&short::read_message(payload), line.ordinal),
+            "user_message" => self.add_message(&short_event::read_message(payload), line.ordinal),
             "item_completed" => {
                 let user = payload.get("item").filter(|item| text(item, "type").as_deref() == Some("UserMessage"));
                 if let Some(ThreadItem::UserMessage(message)) = user.and_then(item::read) {

@@ -405,7 +405,7 @@ mod tests {
 
     use super::*;
     use crate::event::ErrorKind;
-    use crate::provider::{Again, Origin, RequestBody};
+    use crate::provider::{Origin, RequestBody, RetryDecision};
 
     fn request(text: &str) -> Arc<Request> {
         let body =
@@ -487,19 +487,19 @@ mod tests {
         let [Err(error)] = events.as_slice() else { panic!("not one error: {events:?}") };
         assert_eq!(error.message, "slow");
         assert_eq!(error.kind, ErrorKind::HttpConnectionFailed { status: Some(429) });
-        assert_eq!(error.again, Again::Request { after: Some(Duration::from_secs(7)) });
+        assert_eq!(error.retry, RetryDecision::Request { after: Some(Duration::from_secs(7)) });
         assert_eq!(text_of(&play(&provider, script).await), "text");
         assert!(play(&Scripted::new(), script).await[0].is_err(), "keys belong to a provider");
-        for (fault, again) in [
-            (r#"{"drop":true}"#, Again::Stream { after: None }),
-            (r#"{"failed":"f","code":"insufficient_quota"}"#, Again::Useless),
+        for (fault, retry) in [
+            (r#"{"drop":true}"#, RetryDecision::Stream { after: None }),
+            (r#"{"failed":"f","code":"insufficient_quota"}"#, RetryDecision::Never),
         ] {
             let script = format!(r#"[[{{"once":"l"}},{{"say":"text"}},{fault},{{"sleep":599}}]]"#);
             let provider = Scripted::new();
             let events = play(&provider, &script).await;
             assert_eq!(text_of(&events), "text");
             let Some(Err(error)) = events.last() else { panic!("no error: {events:?}") };
-            assert_eq!((error.again, error.request_id.as_deref()), (again, Some("req_resp_1")));
+            assert_eq!((error.retry, error.request_id.as_deref()), (retry, Some("req_resp_1")));
         }
     }
 

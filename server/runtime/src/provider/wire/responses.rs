@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::event::ErrorKind;
-    use crate::provider::Again;
+    use crate::provider::RetryDecision;
 
     fn read(event: Value) -> Result<Option<ModelEvent>, ProviderError> {
         AnswerReader::new(Some("req".to_owned())).read_event(None, event)
@@ -260,7 +260,7 @@ mod tests {
         ] {
             let error = read(event.clone()).expect_err("malformed");
             assert_eq!(error.kind, ErrorKind::StreamDisconnected { status: None }, "{event}");
-            assert_eq!(error.again, Again::Stream { after: None }, "{event}");
+            assert_eq!(error.retry, RetryDecision::Stream { after: None }, "{event}");
             assert_eq!(error.request_id.as_deref(), Some("req"), "{event}");
         }
         assert!(AnswerReader::new(None).read_text(None, "{\"type\":").is_err());

@@ -26,7 +26,7 @@ fn of_user(place: &Place) -> Arc<Repositories> {
 
 /// Runs a command that does something, and returns the report.
 fn command(place: &Place, repositories: &Arc<Repositories>, does: impl FnOnce()) -> String {
-    let (mut watch, _) = place.watch(repositories, Closing::Mounts);
+    let (mut watch, _) = place.watch(repositories, ReadOnlyEnforcement::Mounts);
     does();
     let words = watch.check().in_words();
     assert_eq!(watch.check(), Report::default(), "it is told once");
@@ -243,9 +243,9 @@ fn a_command_that_starts_meanwhile_knows_nothing_of_what_another_one_left() {
         place.write("work/old/.git", "gitdir: missing\n");
     };
     let repositories = unbounded();
-    let (mut first, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut first, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     plant();
-    let (mut second, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut second, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     assert!(!first.check().is_empty());
     first.end();
     plant();
@@ -260,7 +260,7 @@ fn a_command_that_starts_meanwhile_knows_nothing_of_what_another_one_left() {
     // A command in another folder is not affected.
     let mut confinement = place.confinement(&["elsewhere"]);
     fs::create_dir(place.at("elsewhere")).expect("a folder");
-    let other = repositories.watch(&mut confinement, Closing::Nothing).expect("something is open");
+    let other = repositories.watch(&mut confinement, ReadOnlyEnforcement::Nothing).expect("something is open");
     place.write("work/lib/.git/hooks/users", HOOK);
     assert_eq!(command(&place, &repositories, || ()), "");
     drop(other);
@@ -270,7 +270,7 @@ fn a_command_that_starts_meanwhile_knows_nothing_of_what_another_one_left() {
 fn what_a_panic_kept_from_being_looked_at_is_made_up_for() {
     let place = Place::new();
     let repositories = unbounded();
-    let (watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.repository("work/new/.git", EVIL);
     drop(watch);
     let words = command(&place, &repositories, || ());
@@ -304,7 +304,7 @@ fn the_users_own_configuration_and_its_templates_are_closed_and_compared() {
     link(&place, "home/.gitconfig", "../work/dotfiles/gitconfig");
     link(&place, "home/template", "../work/template");
     let repositories = of_user(&place);
-    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     for name in ["work/dotfiles/gitconfig", "work/template/hooks"] {
         assert!(confinement.closed.contains(&place.at(name)), "{name}: {confinement:?}");
     }
@@ -337,7 +337,7 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     let set = |mode| fs::set_permissions(&configuration, PermissionsExt::from_mode(mode)).expect("a mode");
     set(0);
     // The configuration may name any path.
-    for closing in [Closing::Mounts, Closing::Nothing] {
+    for closing in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
         let (watch, confinement) = place.watch(&repositories, closing);
         assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
         assert_eq!(watch.unsearched().get(&place.at("work")), Some(&Unsearched::Unreadable));
@@ -346,7 +346,7 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     set(0o644);
     // The configuration of a repository names files in its own work tree.
     fs::set_permissions(place.at("work/lib/.git/config"), PermissionsExt::from_mode(0o000)).expect("a mode");
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(!confinement.allows_writing_at(&place.at("work/lib/x")), "{confinement:?}");
     assert!(confinement.allows_writing_at(&place.at("work/x")), "{confinement:?}");
     assert_eq!(watch.unsearched().get(&place.at("work/lib")), Some(&Unsearched::Unreadable));
@@ -364,7 +364,7 @@ fn a_repository_that_its_user_goes_on_with_is_the_users() {
     let repositories = unbounded();
     command(&place, &repositories, || place.repository("work/.git", "[core]\n\tbare = false\n"));
     let made = || {
-        let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+        let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
         watch.end();
         confinement.made
     };
@@ -385,7 +385,7 @@ fn a_repository_of_a_command_stays_its_own_at_another_place() {
     command(&place, &repositories, || {
         fs::rename(place.at("work/new"), place.at("work/moved")).expect("renames");
     });
-    let (_watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (_watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(!confinement.closed.contains(&place.at("work/moved/.git")), "{confinement:?}");
 }
 
@@ -430,7 +430,7 @@ fn large_configurations_are_not_kept() {
     let large = format!("[core]\n\tbare = false\n#{}\n", "\u{1}".repeat(1_000_000));
     (0..8).for_each(|number| place.repository(&format!("work/{number}/.git"), &large));
     let repositories = of_user(&place);
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     let records = fs::read_dir(place.at("watched")).expect("a folder").flatten();
     let bytes: u64 = records.map(|record| record.metadata().expect("is there").len()).sum();
     assert!(bytes < 16 * 1024, "{bytes}");

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::files;
 use super::git::UserGit;
 use super::identity::Identity;
-use super::names::{self, Names, Place, Search, When};
+use super::names::{self, Names, Place, Search, SearchPhase};
 use super::pairs;
 use super::report::Report;
 use super::risk::Risk;
@@ -92,7 +92,7 @@ impl Survey {
     /// Collects the state of the repositories in `found`.
     pub(super) fn at(found: &Found, roots: &[PathBuf], user: &UserGit) -> Self {
         let is_inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        let mut search = Search::new(user, roots, When::Before);
+        let mut search = Search::new(user, roots, SearchPhase::Before);
         found.repositories.keys().for_each(|repository| search.repository(repository, None));
         found.pointers.keys().for_each(|pointer| search.pointer(pointer, |common| Some(common.to_owned())));
         around(&mut search, roots);
@@ -224,7 +224,7 @@ impl Before {
         }
         self.names.put_aside_changes(&mut compared.report);
         // A new repository, work tree or `.git` file changes what relative names mean.
-        let mut search = Search::new(user, &roots, When::After);
+        let mut search = Search::new(user, &roots, SearchPhase::After);
         for path in found.repositories.keys().filter(|path| !self.was_closed(path)) {
             search.repository(path, was.get(path).map(PathBuf::as_path));
         }

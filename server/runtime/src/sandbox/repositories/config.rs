@@ -381,7 +381,7 @@ fn shown(word: &str) -> String {
 
 /// A path in a configuration that Git reads or runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum ConfiguredPath {
     /// Another configuration, relative to the folder of this one.
     Configuration(String),
     /// A folder of hooks, relative to the work tree.
@@ -399,18 +399,20 @@ pub(super) enum Named {
 }
 
 /// Returns the paths that a configuration names, as written. Returns none if the file has a syntax error.
-pub(super) fn named(text: &[u8]) -> Vec<Named> {
+pub(super) fn named(text: &[u8]) -> Vec<ConfiguredPath> {
     let mut named = Vec::new();
     let risky = entries(text).unwrap_or_default().into_iter().filter(|entry| !is_harmless(entry, |_| false));
     for Entry { section, subsection, key, value, .. } in risky {
         let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
         match (section.as_str(), subsection.is_some(), key.as_str()) {
-            ("include", false, "path") | ("includeif", true, "path") => named.push(Named::Configuration(value)),
-            ("core", false, "hookspath") => named.push(Named::Hooks(value)),
-            ("core", false, "worktree") => named.push(Named::WorkTree(value)),
-            ("init", false, "templatedir") => named.push(Named::Template(value)),
+            ("include", false, "path") | ("includeif", true, "path") => {
+                named.push(ConfiguredPath::Configuration(value))
+            }
+            ("core", false, "hookspath") => named.push(ConfiguredPath::Hooks(value)),
+            ("core", false, "worktree") => named.push(ConfiguredPath::WorkTree(value)),
+            ("init", false, "templatedir") => named.push(ConfiguredPath::Template(value)),
             ("core", false, "fsmonitor") if !matches!(value.as_str(), "true" | "false") => {
-                named.push(Named::Program(value));
+                named.push(ConfiguredPath::Program(value));
             }
             _ => {
                 let is_command = match (section.as_str(), key.as_str()) {
@@ -420,9 +422,9 @@ pub(super) fn named(text: &[u8]) -> Vec<Named> {
                 };
                 let words = words::of_command(value.trim_start_matches('!')).into_iter();
                 if is_command {
-                    named.extend(words.map(Named::Word));
+                    named.extend(words.map(ConfiguredPath::Word));
                 } else {
-                    named.extend(words.filter(|word| word.contains('/')).map(Named::Argument));
+                    named.extend(words.filter(|word| word.contains('/')).map(ConfiguredPath::Argument));
                 }
             }
         }
@@ -539,15 +541,15 @@ mod tests {
         let text = "[include]\n path = ../a\n[includeIf \"x\"]\n path = ~/b\n[core]\n hooksPath = \"c d\" # x\n fsmonitor = d\n\
                     [diff \"x\"]\n textconv = sh ./tools/text --x='x/y'\n[alias]\n s = log a/b c\n[remote \"o\"]\n url = https://example.org/x\n";
         let expected = [
-            Named::Configuration("../a".to_owned()),
-            Named::Configuration("~/b".to_owned()),
-            Named::Hooks("c d".to_owned()),
-            Named::Program("d".to_owned()),
-            Named::Word("sh".to_owned()),
-            Named::Word("./tools/text".to_owned()),
-            Named::Word("--x".to_owned()),
-            Named::Word("x/y".to_owned()),
-            Named::Argument("a/b".to_owned()),
+            ConfiguredPath::Configuration("../a".to_owned()),
+            ConfiguredPath::Configuration("~/b".to_owned()),
+            ConfiguredPath::Hooks("c d".to_owned()),
+            ConfiguredPath::Program("d".to_owned()),
+            ConfiguredPath::Word("sh".to_owned()),
+            ConfiguredPath::Word("./tools/text".to_owned()),
+            ConfiguredPath::Word("--x".to_owned()),
+            ConfiguredPath::Word("x/y".to_owned()),
+            ConfiguredPath::Argument("a/b".to_owned()),
         ];
         assert_eq!(named(text.as_bytes()), expected);
         assert_eq!(named_at_home(Path::new("/w"), "~/b", Some(Path::new("/home/u"))), Path::new("/home/u/b"));

@@ -45,7 +45,7 @@ use super::confinement::Confinement;
 use before::{Before, Compared, Survey};
 pub use git::UserGit;
 use identity::Identity;
-use record::{Kept, Record, Records};
+use record::{Record, RecordContent, Records};
 pub use report::Report;
 use risk::Risk;
 use walk::{AFTER, BEFORE, Bounds, Found, Unlistable, Walker};
@@ -65,7 +65,7 @@ const MAX_PENDING: usize = 256;
 
 /// How read-only places inside writable folders are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closing {
+pub enum ReadOnlyEnforcement {
     /// Bubblewrap mounts them read-only.
     Mounts,
     /// They are not enforced: a writable folder is writable as a whole. If a part of it was not searched, all of it becomes
@@ -168,13 +168,13 @@ impl Repositories {
         let mut report = Report::default();
         for (record, kept) in self.records.iter().flat_map(Records::left_behind) {
             let mut before = match kept {
-                Kept::Whole(before) => *before,
-                Kept::Folders(folders) => {
+                RecordContent::Whole(before) => *before,
+                RecordContent::Folders(folders) => {
                     folders.iter().for_each(|folder| report.unknown(&folder.display().to_string()));
                     record.remove();
                     continue;
                 }
-                Kept::Nothing => {
+                RecordContent::Nothing => {
                     report.unknown("any folder in which its commands worked");
                     record.remove();
                     continue;
@@ -195,7 +195,7 @@ impl Repositories {
 
     /// Finds the repositories in the writable folders of a command that is about to start, and makes them read-only for it.
     /// Returns `None` if the command has no writable folder. This searches many folders.
-    pub fn watch(self: &Arc<Self>, confinement: &mut Confinement, closing: Closing) -> Option<Watch> {
+    pub fn watch(self: &Arc<Self>, confinement: &mut Confinement, closing: ReadOnlyEnforcement) -> Option<Watch> {
         let mut roots = confinement.open();
         roots.retain(|root| !confinement.temporary.contains(root));
         if roots.is_empty() {
@@ -372,7 +372,7 @@ impl Drop for Starting<'_> {
 fn unsearched(
     found: &Found,
     roots: &[PathBuf],
-    closing: Closing,
+    closing: ReadOnlyEnforcement,
 ) -> (BTreeMap<PathBuf, Unsearched>, BTreeSet<PathBuf>) {
     let mut unsearched = BTreeMap::new();
     let mut shut = BTreeSet::new();
@@ -381,14 +381,14 @@ fn unsearched(
             found.unsearched.iter().filter(|(path, _)| owner(path, roots) == Some(root)).collect();
         let is_whole = inside.iter().any(|(path, _)| *path == root);
         let Some((_, why)) = inside.first() else { continue };
-        if is_whole || inside.len() > MAX_CLOSED || closing == Closing::Nothing {
+        if is_whole || inside.len() > MAX_CLOSED || closing == ReadOnlyEnforcement::Nothing {
             unsearched.insert(root.clone(), **why);
             shut.insert(root.clone());
         } else {
             unsearched.extend(inside.into_iter().map(|(path, why)| (path.clone(), *why)));
         }
     }
-    if closing == Closing::Nothing {
+    if closing == ReadOnlyEnforcement::Nothing {
         // A writable folder around a read-only one would make it writable.
         let around: Vec<PathBuf> =
             roots.iter().filter(|root| shut.iter().any(|inner| inner.starts_with(root))).cloned().collect();

@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{self, Named};
+use super::config::{self, ConfiguredPath};
 use super::files::{self, CONFIGURATIONS, FileState};
 use super::git::UserGit;
 use super::pairs;
@@ -84,7 +84,7 @@ enum State {
 
 /// Whether names are collected before or after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum SearchPhase {
     Before,
     /// After the command. Existing files may be the command's, so only words that look like paths count.
     After,
@@ -116,7 +116,7 @@ impl Place {
 pub(super) struct Search<'a> {
     user: &'a UserGit,
     roots: &'a [PathBuf],
-    when: When,
+    when: SearchPhase,
     found: BTreeMap<(PathBuf, Kind), Option<PathBuf>>,
     twin: Option<Twin>,
     /// The hooks folder of the repository that is being examined.
@@ -128,11 +128,11 @@ pub(super) struct Search<'a> {
     /// Hooks folders that were examined.
     seen_hooks: BTreeSet<PathBuf>,
     /// Paths that configurations name. `None` for a configuration that cannot be read.
-    read: BTreeMap<PathBuf, Option<Rc<[Named]>>>,
+    read: BTreeMap<PathBuf, Option<Rc<[ConfiguredPath]>>>,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(user: &'a UserGit, roots: &'a [PathBuf], when: When) -> Self {
+    pub(super) fn new(user: &'a UserGit, roots: &'a [PathBuf], when: SearchPhase) -> Self {
         Self {
             user,
             roots,
@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
         let mut included = 0;
         for named in named.iter() {
             match named {
-                Named::Configuration(name) => {
+                ConfiguredPath::Configuration(name) => {
                     let other = at(path.parent().unwrap_or(path), name);
                     self.note(&other, Kind::File);
                     included += 1;
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
                         self.configuration(&folder.join(name), work_tree, depth + 1);
                     }
                 }
-                Named::Hooks(name) => {
+                ConfiguredPath::Hooks(name) => {
                     let hooks = at(work_tree, name);
                     // The hooks of the repository itself are compared separately.
                     if self.own_hooks.as_ref() != Some(&hooks) {
@@ -230,29 +230,29 @@ impl<'a> Search<'a> {
                     }
                     self.hooks(&hooks);
                 }
-                Named::Program(name) => self.note(&at(work_tree, name), Kind::File),
-                Named::Word(name) => {
+                ConfiguredPath::Program(name) => self.note(&at(work_tree, name), Kind::File),
+                ConfiguredPath::Word(name) => {
                     let path = at(work_tree, name);
                     // A word that names no existing file counts if it looks like a path.
                     let is_path = name.contains('/') || has_extension(name);
-                    let is_there = self.when == When::Before && path.is_file();
-                    if is_there || is_path && (self.when == When::After || path.symlink_metadata().is_err()) {
+                    let is_there = self.when == SearchPhase::Before && path.is_file();
+                    if is_there || is_path && (self.when == SearchPhase::After || path.symlink_metadata().is_err()) {
                         self.note(&path, Kind::Word);
                     }
                 }
-                Named::Argument(name) => {
+                ConfiguredPath::Argument(name) => {
                     let path = at(work_tree, name);
-                    if self.when == When::Before && is_program(&path) {
+                    if self.when == SearchPhase::Before && is_program(&path) {
                         self.note(&path, Kind::File);
                     }
                 }
-                Named::Template(name) => {
+                ConfiguredPath::Template(name) => {
                     let template = at(work_tree, name);
                     self.note(&template.join("hooks"), Kind::Hooks);
                     self.hooks(&template.join("hooks"));
                     self.note(&template.join("config"), Kind::File);
                 }
-                Named::WorkTree(name) => {
+                ConfiguredPath::WorkTree(name) => {
                     let Some(repository) = path.parent().filter(|_| depth == 0) else { continue };
                     let tree = self.follow(&repository.join(name), Kind::Way, Noting::Nothing);
                     if tree != work_tree {
@@ -336,7 +336,7 @@ fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
 
 /// Returns the paths that a configuration names. `None` if it cannot be read. A missing configuration names nothing, and
 /// neither does a folder, which Git does not read.
-fn named_in(path: &Path) -> Option<Rc<[Named]>> {
+fn named_in(path: &Path) -> Option<Rc<[ConfiguredPath]>> {
     match files::read_behind_links(path) {
         Ok(text) => Some(config::named(&text).into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some([].into()),

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Repositories;
 use super::files;
-use super::names::{Names, Search, When};
+use super::names::{Names, Search, SearchPhase};
 use super::risks::Risks;
 use super::walk::{MARKS, Marks};
 use crate::sandbox::confinement::Confinement;
@@ -33,7 +33,7 @@ impl Repositories {
         let itself = [file.to_owned()];
         // A named place counts if it is the file or a folder around it.
         let folders: Vec<PathBuf> = around.iter().map(|folder| (*folder).to_owned()).collect();
-        let mut search = Search::new(&self.user, &folders, When::Before);
+        let mut search = Search::new(&self.user, &folders, SearchPhase::Before);
         search.of_user();
         around.iter().for_each(|folder| search.work_tree_at(folder));
         if !search.unreadable().is_empty() {

@@ -30,7 +30,7 @@ const FORGOTTEN: Duration = Duration::from_secs(3600);
 
 /// Content of a record.
 #[derive(Debug)]
-pub(super) enum Kept {
+pub(super) enum RecordContent {
     Whole(Box<Before>),
     /// Only the writable folders: the rest was too large, or was written by another version of this program.
     Folders(Vec<PathBuf>),
@@ -94,7 +94,7 @@ impl Records {
     }
 
     /// Returns the records of servers that have ended. Deletes unfinished records: their commands never started.
-    pub(super) fn left_behind(&self) -> Vec<(Record, Kept)> {
+    pub(super) fn left_behind(&self) -> Vec<(Record, RecordContent)> {
         let mut left = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -115,11 +115,15 @@ impl Records {
                 record.remove();
                 continue;
             }
-            let kept = read.map_err(serde_json::Error::io).and_then(|_| serde_json::from_slice(&text).map(Kept::Whole));
+            let kept = read
+                .map_err(serde_json::Error::io)
+                .and_then(|_| serde_json::from_slice(&text).map(RecordContent::Whole));
             let kept = kept.unwrap_or_else(|error| {
                 tracing::warn!(%error, record = %record.path.display(), "cannot read a record of repositories");
                 let folders = serde_json::from_slice(&text).map(|Folders { roots }| roots);
-                folders.map_or(Kept::Nothing, |roots| Kept::Folders(roots.into_iter().map(PathBuf::from).collect()))
+                folders.map_or(RecordContent::Nothing, |roots| {
+                    RecordContent::Folders(roots.into_iter().map(PathBuf::from).collect())
+                })
             });
             left.push((record, kept));
         }
@@ -158,7 +162,7 @@ mod tests {
         drop(record);
         let mut left = records.left_behind();
         let (record, found) = left.pop().expect("a record");
-        assert!(matches!(found, Kept::Whole(found) if found.roots == before.roots));
+        assert!(matches!(found, RecordContent::Whole(found) if found.roots == before.roots));
         // A record that one server checks is not returned to another.
         assert!(left.is_empty() && records.left_behind().is_empty());
         record.remove();

@@ -44,7 +44,7 @@ impl Place {
     }
 
     /// Starts a watch for the folder `work`, and returns it with the read-only places.
-    pub(super) fn watch(&self, repositories: &Arc<Repositories>, closing: Closing) -> (Watch, Confinement) {
+    pub(super) fn watch(&self, repositories: &Arc<Repositories>, closing: ReadOnlyEnforcement) -> (Watch, Confinement) {
         let mut confinement = self.confinement(&["work"]);
         let watch = repositories.watch(&mut confinement, closing).expect("something is open");
         (watch, confinement)
@@ -71,7 +71,7 @@ fn what_was_not_searched_is_closed() {
     }
     // The folder itself, two in it, and one level more.
     let repositories = bounded(8, 64);
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(confinement.closed.contains(&place.at("work/large")), "{confinement:?}");
     assert_eq!(confinement.writable, [place.at("work")]);
     assert!(!confinement.allows_writing_at(&place.at("work/large/x")));
@@ -80,10 +80,10 @@ fn what_was_not_searched_is_closed() {
     assert_eq!(watch.check(), Report::default());
     watch.end();
     // Where parts cannot be made read-only, the whole folder is, and so is the writable folder around it.
-    let (watch, confinement) = place.watch(&repositories, Closing::Nothing);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
     let mut confinement = place.confinement(&["", "work", "other"]);
-    let _watch = repositories.watch(&mut confinement, Closing::Nothing).expect("something is open");
+    let _watch = repositories.watch(&mut confinement, ReadOnlyEnforcement::Nothing).expect("something is open");
     assert_eq!(confinement.writable, [place.at("other")]);
 }
 
@@ -97,14 +97,14 @@ fn very_many_folders_close_the_whole() {
     fs::create_dir(place.at("other")).expect("a folder");
     let repositories = bounded(100, MAX_FOLDERS_AFTER);
     let mut confinement = place.confinement(&["work", "other"]);
-    let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
+    let watch = repositories.watch(&mut confinement, ReadOnlyEnforcement::Mounts).expect("something is open");
     // Each writable folder is searched separately.
     assert_eq!(confinement.writable, [place.at("other")]);
     assert_eq!(watch.unsearched(), &BTreeMap::from([(place.at("work"), Unsearched::TooMany)]));
     // A folder with many unsearched folders counts once.
     let mut confinement = place.confinement(&["work/many", "other"]);
     let repositories = bounded(MAX_CLOSED + 2, MAX_FOLDERS_AFTER);
-    let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
+    let watch = repositories.watch(&mut confinement, ReadOnlyEnforcement::Mounts).expect("something is open");
     assert_eq!(watch.unsearched().keys().collect::<Vec<_>>(), [&place.at("work/many")]);
 }
 
@@ -112,7 +112,7 @@ fn very_many_folders_close_the_whole() {
 fn a_search_that_did_not_get_through_is_made_up_for() {
     let place = Place::new();
     let repositories = bounded(16, 16);
-    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     for number in 0..32 {
         fs::create_dir_all(place.at(&format!("work/{number}"))).expect("a folder");
     }
@@ -124,13 +124,13 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
     assert_eq!(watch.check(), Report::default());
     watch.end();
     // The next command cannot write there.
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(!confinement.allows_writing_at(&place.at("work/31/x")) || confinement.writable.is_empty());
     assert_eq!(watch.check(), Report::default());
     watch.end();
     // The user deletes folders, and the search is complete.
     (0..31).for_each(|number| fs::remove_dir(place.at(&format!("work/{number}"))).expect("removes"));
-    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert_eq!(place.read("work/31/z/.git/config"), "[core]\n\tbare = false\n");
     let words = watch.check().in_words();
     assert!(words.contains("31/z/.git: its configuration sets `core.fsmonitor`; `config` is now"), "{words}");
@@ -158,7 +158,7 @@ fn a_server_that_was_killed_is_made_up_for() {
     let server = || Arc::new(Repositories::new(UserGit::default(), &place.at("home/watched")));
     let count = || fs::read_dir(place.at("home/watched")).expect("a folder").count();
     let killed = server();
-    let (watch, _) = place.watch(&killed, Closing::Nothing);
+    let (watch, _) = place.watch(&killed, ReadOnlyEnforcement::Nothing);
     place.repository("work/new/.git", EVIL);
     place.write("work/hooked/.hooks/pre-commit", "#!/bin/sh\nx\n");
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n\tpager = y\n[alias]\n\tst = !x\n");
@@ -175,11 +175,11 @@ fn a_server_that_was_killed_is_made_up_for() {
     assert_eq!(count(), 0);
     let killed = server();
     // A command that ended normally leaves no record, and neither does one that never started.
-    let (mut watch, _) = place.watch(&killed, Closing::Nothing);
+    let (mut watch, _) = place.watch(&killed, ReadOnlyEnforcement::Nothing);
     assert_eq!(count(), 1);
     watch.check();
     watch.end();
-    place.watch(&killed, Closing::Nothing).0.end();
+    place.watch(&killed, ReadOnlyEnforcement::Nothing).0.end();
     assert_eq!(count(), 0);
 }
 
@@ -201,7 +201,7 @@ fn a_configuration_keeps_what_is_harmless_in_it() {
         ("[core] pager = \"less\"\n".to_owned(), "[core] pager = \"less\"\n".to_owned()),
     ] {
         place.write("work/lib/.git/config", was);
-        let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+        let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
         place.write("work/lib/.git/config", &now);
         let report = watch.check();
         assert_eq!(place.read("work/lib/.git/config"), then, "{now}");
@@ -214,7 +214,7 @@ fn a_configuration_keeps_what_is_harmless_in_it() {
 fn folders_of_sources_are_no_risk() {
     let place = Place::new();
     let repositories = unbounded();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     for name in ["objects/x", "refs/x", "config/x", "hooks/useThings.ts", "hooks/shared/x", "commondir/x"] {
         place.write(&format!("work/src/{name}"), "x");
     }
@@ -225,7 +225,7 @@ fn folders_of_sources_are_no_risk() {
 fn what_cannot_be_put_aside_is_told_until_it_can() {
     let place = Place::new();
     let repositories = unbounded();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.repository("work/new/.git", EVIL);
     let new = place.at("work/new/.git");
     // Not even the owner can rename entries of the folder.
@@ -246,7 +246,7 @@ fn what_cannot_be_put_aside_is_told_until_it_can() {
         assert!(!words.contains("was put aside"), "{words}");
     }
     watch.end();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     assert!(!watch.check().is_empty());
     assert!(chattr("-i"));
     let words = watch.check().in_words();
@@ -261,7 +261,7 @@ fn a_git_file_leads_to_no_repository_that_nobody_looks_at() {
     place.write("work/mine/.git", "gitdir: ../../elsewhere/.git\n");
     place.write("work/inner/.git", "gitdir: ../lib/.git\n");
     let repositories = unbounded();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.write("work/new/.git", "gitdir: ../../elsewhere/.git\n");
     place.write("work/inner/.git", "gitdir: ../../elsewhere/.git\n");
     fs::create_dir(place.at("work/link")).expect("a folder");
@@ -295,7 +295,7 @@ fn a_git_file_that_leads_nowhere_is_put_aside() {
         for name in ["l", "l\u{ff}"] {
             link(&place, &format!("work/sub/{name}"), "../../elsewhere/.git");
         }
-        let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+        let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
         fs::write(place.at("work/sub/.git"), text).expect("writes");
         let words = watch.check().in_words();
         assert!(words.contains("sub/.git: it leads to "), "{text:?}: {words}");
@@ -303,7 +303,7 @@ fn a_git_file_that_leads_nowhere_is_put_aside() {
         watch.end();
     }
     // Spaces are part of the name.
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.write("work/sub/.git", "gitdir:  l/.git\n");
     assert_eq!(watch.check(), Report::default());
     // A file behind a symlink is resolved relative to the folder of the symlink.
@@ -320,10 +320,10 @@ fn a_repository_around_an_open_folder_names_files_in_it() {
     place.write("home/.gitconfig", "[core]\n\thooksPath = .githooks\n");
     place.write("work/hooks/pre-commit", "#!/bin/sh\n");
     let repositories = Arc::new(Repositories::new(UserGit::usual(Some(place.at("home"))), &place.at("home/watched")));
-    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(confinement.closed.contains(&place.at("work/hooks")), "{confinement:?}");
     watch.end();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.write("work/hooks/pre-commit", "#!/bin/sh\nevil\n");
     place.write("work/hooks/README.md", "x");
     // The user's own configuration names a folder in each work tree.
@@ -342,7 +342,7 @@ fn a_repository_around_an_open_folder_names_files_in_it() {
 fn so_many_repositories_are_closed() {
     let place = Place::new();
     (0..MAX_CLOSED).for_each(|number| place.repository(&format!("work/deep/{number}/.git"), ""));
-    let (mut watch, confinement) = place.watch(&unbounded(), Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&unbounded(), ReadOnlyEnforcement::Mounts);
     assert_eq!(confinement.closed.len(), MAX_CLOSED);
     assert!(confinement.closed.contains(&place.at("work/lib/.git")));
     // Includes at the depth limit are compared.
@@ -357,13 +357,13 @@ fn so_many_repositories_are_closed() {
 fn so_many_repositories_of_commands_are_known_for_as_long_as_they_are_there() {
     let place = Place::new();
     let repositories = unbounded();
-    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     place.repository("work/made/.git", "");
     place.write("work/tree/.git", "gitdir: ../made/.git\n");
     watch.check();
     watch.end();
     assert_eq!(repositories.memory().made.len(), 2);
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert_eq!(confinement.closed, [place.at("work/lib/.git")]);
     fs::remove_dir_all(place.at("work/made")).expect("removes");
     watch.check();
@@ -371,12 +371,12 @@ fn so_many_repositories_of_commands_are_known_for_as_long_as_they_are_there() {
     watch.end();
     let made = (0..MAX_MADE as u64).map(|number| (Identity::from(number), PathBuf::from("/elsewhere")));
     repositories.memory().made = made.collect();
-    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     place.repository("work/more/.git", "");
     watch.check();
     watch.end();
     assert_eq!(repositories.memory().made.len(), MAX_MADE);
-    let (_, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (_, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(confinement.closed.contains(&place.at("work/more/.git")));
 }
 
@@ -387,7 +387,7 @@ fn what_cannot_be_listed_is_no_crowd() {
     walk::without_roots_rights();
     fs::set_permissions(place.at("work/new"), PermissionsExt::from_mode(0o311)).expect("a mode");
     let repositories = unbounded();
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert_eq!(watch.unsearched(), &BTreeMap::from([(place.at("work/new"), Unsearched::Unlistable)]));
     assert!(confinement.closed.contains(&place.at("work/new")));
     place.repository("work/lib/.git/modules/evil", EVIL);
@@ -420,7 +420,7 @@ fn only_paths_without_links_are_closed() {
     link(&place, "work/lib/tools", "real");
     link(&place, "work/lib/scripts", "real");
     link(&place, "work/lib/.git/hooks/pre-commit", "../../scripts/pc");
-    let (watch, confinement) = place.watch(&unbounded(), Closing::Mounts);
+    let (watch, confinement) = place.watch(&unbounded(), ReadOnlyEnforcement::Mounts);
     for path in ["work/lib/real/hooks", "work/lib/real/pc", "work/lib/.git"] {
         assert!(confinement.closed.contains(&place.at(path)), "{path}: {confinement:?}");
     }
@@ -442,7 +442,7 @@ fn links_on_the_way_to_what_git_runs_are_compared() {
         ("second", "[core]\n\thooksPath = first/hooks\n", "evil"),
         ("tools", "[core]\n\tfsmonitor = tools/file\n", "evil"),
     ] {
-        for closing in [Closing::Mounts, Closing::Nothing] {
+        for closing in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
             let place = Place::new();
             place.write("work/lib/.git/config", config);
             for folder in ["v1", "evil"] {
@@ -483,7 +483,7 @@ fn a_folder_on_the_way_to_what_git_runs_becomes_no_link() {
     place.write("work/lib/.git/config", "[core]\n\thooksPath = tools/new/hooks\n");
     place.write("work/lib/tools/x", "");
     let repositories = unbounded();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     // A new folder is harmless.
     place.write("work/lib/tools/new/x", "");
     assert_eq!(watch.check(), Report::default());
@@ -503,12 +503,12 @@ fn what_links_in_a_repository_lead_to_is_closed_and_compared() {
     link(&place, "work/lib/.git/hooks", "../hooks");
     link(&place, "work/lib/.git/config", "../settings");
     let repositories = unbounded();
-    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     for path in ["work/lib/hooks", "work/lib/settings"] {
         assert!(confinement.closed.contains(&place.at(path)), "{path}: {confinement:?}");
     }
     watch.end();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     place.write("work/lib/hooks/pre-commit", "evil");
     place.write("work/lib/hooks/pre-push", "evil");
     place.write("work/lib/settings", EVIL);
@@ -529,7 +529,7 @@ fn words_of_configured_commands_are_files_whatever_their_mode() {
         place.write(&format!("work/lib/{name}"), "x\n");
     }
     let repositories = unbounded();
-    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     for (name, is_closed) in
         [("tools/clean.py", true), ("tools/rules", true), ("text", true), ("docs/message", false), ("docs/log", false)]
     {
@@ -537,7 +537,7 @@ fn words_of_configured_commands_are_files_whatever_their_mode() {
         assert_eq!(confinement.closed.contains(&path), is_closed, "{name}: {confinement:?}");
     }
     watch.end();
-    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    let (mut watch, _) = place.watch(&repositories, ReadOnlyEnforcement::Nothing);
     // A folder is not a program, and neither is a word without a slash that was not a file.
     for name in ["build/x", "python3", "docs/message", "docs/log"] {
         place.write(&format!("work/lib/{name}"), "y\n");
@@ -557,12 +557,12 @@ fn words_of_configured_commands_are_files_whatever_their_mode() {
 fn a_repository_that_a_command_made_at_the_top_stays_open_to_the_next_one() {
     let place = Place::new();
     let repositories = unbounded();
-    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (mut watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert!(confinement.made.is_empty());
     place.repository("work/.git", "[core]\n\tbare = false\n");
     watch.check();
     watch.end();
-    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert_eq!(confinement.made, [place.at("work/.git")]);
     assert!(confinement.protected().is_empty(), "{confinement:?}");
     watch.end();
@@ -570,7 +570,7 @@ fn a_repository_that_a_command_made_at_the_top_stays_open_to_the_next_one() {
     fs::remove_dir_all(place.at("work/.git")).expect("removes");
     fs::create_dir(place.at("work/another")).expect("a folder");
     place.repository("work/.git", "[core]\n\tbare = false\n");
-    let (_watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    let (_watch, confinement) = place.watch(&repositories, ReadOnlyEnforcement::Mounts);
     assert_eq!(confinement.protected(), [place.at("work/.git")]);
 }
 
@@ -583,7 +583,7 @@ fn hooks_that_are_written_anew_with_the_same_content_stay() {
         place.write("work/lib/.git/hooks/post-commit", text);
     };
     hook("echo mine");
-    let (mut watch, _) = place.watch(&unbounded(), Closing::Nothing);
+    let (mut watch, _) = place.watch(&unbounded(), ReadOnlyEnforcement::Nothing);
     for folder in ["work/lib/.husky", "work/lib/.git/hooks"] {
         fs::remove_dir_all(place.at(folder)).expect("removes");
     }
@@ -599,7 +599,7 @@ fn hooks_that_are_written_anew_with_the_same_content_stay() {
 fn a_hook_that_becomes_executable_was_changed() {
     let place = Place::new();
     place.write("work/lib/.git/hooks/post-commit", "echo");
-    let (mut watch, _) = place.watch(&unbounded(), Closing::Nothing);
+    let (mut watch, _) = place.watch(&unbounded(), ReadOnlyEnforcement::Nothing);
     let hook = place.at("work/lib/.git/hooks/post-commit");
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("sets");
     assert!(watch.check().in_words().contains("post-commit"));

@@ -132,7 +132,7 @@ enum Visit {
     /// The folder was deleted or is not a folder.
     Gone,
     /// The folder has not changed since the last visit.
-    Kept,
+    RecordContent,
     Read(Known),
     /// The folder cannot be listed. Only the names that Git looks for were checked.
     Unlisted(Known),
@@ -186,7 +186,7 @@ impl Walker {
                     let (path, folder) = match visit {
                         Visit::Gone => continue,
                         // Each path is visited once.
-                        Visit::Kept => match known.remove_entry(&next.path) {
+                        Visit::RecordContent => match known.remove_entry(&next.path) {
                             Some(kept) => kept,
                             None => continue,
                         },
@@ -264,7 +264,7 @@ fn visit(known: &HashMap<PathBuf, Known>, path: &Path, unlistable: Unlistable) -
     };
     let stamp = (data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
     if known.get(path).is_some_and(|known| known.stamp == stamp) {
-        return Visit::Kept;
+        return Visit::RecordContent;
     }
     // A stamp that never occurs, so that the content is not reused.
     let never = (stamp.0, stamp.1, 0, -1);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::item::CommandAction;
-use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
+use crate::tool::line::{self, Connector, Expansion, SimpleCommand};
 
 /// Most actions that are shown for one command.
 pub const MAX_ACTIONS: usize = 16;
@@ -26,7 +26,7 @@ fn known(line: &str, cwd: &Path) -> Option<Vec<CommandAction>> {
     let mut cwd = cwd.to_owned();
     let mut found = Vec::new();
     for command in &line::parse(line)? {
-        if command.joint == Joint::Pipe && is_filter(command) {
+        if command.joint == Connector::Pipe && is_filter(command) {
             continue;
         }
         if let [name, folder] = &command.words[..]

@@ -1,6 +1,6 @@
 //! The output of a command: bytes are decoded as they arrive, and a limited amount of text is kept.
 //!
-//! [`Decoder`] decodes bytes in pieces of any size. [`Kept`] keeps the beginning and the end of a long text and counts what
+//! [`Decoder`] decodes bytes in pieces of any size. [`HeadAndTail`] keeps the beginning and the end of a long text and counts what
 //! is left out. [`ItemOutput`] is the output of an item: its pieces, joined, are the output that the item has at the end.
 
 /// Bytes of the output of a command that its item keeps from the beginning.
@@ -59,7 +59,7 @@ impl Decoder {
 
 /// The beginning and the end of a text.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct HeadAndTail {
     head: String,
     tail: String,
     head_limit: usize,
@@ -70,7 +70,7 @@ pub struct Kept {
     lines: u64,
 }
 
-impl Kept {
+impl HeadAndTail {
     /// Returns an empty text that keeps this many bytes from its beginning and its end.
     pub fn new(head_limit: usize, tail_limit: usize) -> Self {
         Self { head: String::new(), tail: String::new(), head_limit, tail_limit, total: 0, lines: 0 }
@@ -161,13 +161,13 @@ pub struct Excerpt<'a> {
 /// The output of an item.
 #[derive(Debug)]
 pub struct ItemOutput {
-    kept: Kept,
+    kept: HeadAndTail,
     shown: String,
 }
 
 impl Default for ItemOutput {
     fn default() -> Self {
-        Self { kept: Kept::new(ITEM_HEAD_BYTES, ITEM_TAIL_BYTES), shown: String::new() }
+        Self { kept: HeadAndTail::new(ITEM_HEAD_BYTES, ITEM_TAIL_BYTES), shown: String::new() }
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn lines_and_tokens_are_counted() {
-        let mut kept = Kept::new(4, 4);
+        let mut kept = HeadAndTail::new(4, 4);
         kept.push("out\nerr\n");
         assert_eq!((kept.total_tokens(), kept.total_lines()), (2, 2));
         kept.push("x");
@@ -262,7 +262,7 @@ mod tests {
 
         #[test]
         fn kept_text_and_what_is_left_out_add_up(pieces in proptest::collection::vec("[aé🚀\n]{0,20}", 0..20), head in 0usize..30, tail in 0usize..30, limit in 0usize..80) {
-            let mut kept = Kept::new(head, tail);
+            let mut kept = HeadAndTail::new(head, tail);
             let whole: String = pieces.concat();
             for piece in &pieces {
                 kept.push(piece);

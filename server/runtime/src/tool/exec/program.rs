@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
+use crate::tool::line::{self, Connector, Expansion, SimpleCommand};
 
 /// Most programs of one command that are looked up.
 pub const MAX_PROGRAMS: usize = 16;
@@ -53,12 +53,12 @@ pub struct Program {
     /// The name as written in the command.
     pub name: String,
     /// What the name refers to.
-    pub is: Meaning,
+    pub is: ResolvedName,
 }
 
 /// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ResolvedName {
     /// A builtin of the shell.
     Builtin,
     /// A function that the shell imports from its environment.
@@ -98,22 +98,22 @@ pub fn programs(argv: &[String], line: Option<&str>, cwd: &Path, search: &Search
     let mut state = Folders::new(cwd);
     for (at, command) in commands.iter().enumerate() {
         let name = &command.words[0];
-        let is_read = commands.get(at + 1).is_some_and(|next| next.joint == Joint::Pipe);
-        let part = match (command.joint == Joint::Pipe, is_read) {
+        let is_read = commands.get(at + 1).is_some_and(|next| next.joint == Connector::Pipe);
+        let part = match (command.joint == Connector::Pipe, is_read) {
             (false, false) => Part::Whole,
             (true, false) => Part::Last,
             (_, true) => Part::Piped,
         };
         let folders = state.before(operators[at]);
         let meanings = match name {
-            name if search.functions.contains(name) => vec![Meaning::Function],
-            name if BUILTINS.contains(&name.as_str()) => vec![Meaning::Builtin],
+            name if search.functions.contains(name) => vec![ResolvedName::Function],
+            name if BUILTINS.contains(&name.as_str()) => vec![ResolvedName::Builtin],
             name if !name.contains('/') || Path::new(name).is_absolute() => vec![file_of(name, cwd, search)],
             name => match &folders {
                 None => Vec::new(),
                 Some(folders) => {
                     let all = || folders.iter().map(|folder| file_of(name, folder, search));
-                    let there: Vec<Meaning> = all().filter(Meaning::is_there).collect();
+                    let there: Vec<ResolvedName> = all().filter(ResolvedName::is_there).collect();
                     if there.is_empty() { all().take(1).collect() } else { there }
                 }
             },
@@ -320,7 +320,7 @@ pub fn planted_words(
     for name in names {
         let is = match found_by(&name, cwd, search, is_program) {
             Some(path) => file(path),
-            None => Meaning::Nothing,
+            None => ResolvedName::Nothing,
         };
         let read = found_by(&name, cwd, search, Path::is_file).filter(|_| is_read).map(file);
         let meanings = std::iter::once(is).chain(read);
@@ -328,7 +328,7 @@ pub fn planted_words(
             .extend(meanings.filter(|is| is.is_planted(&is_open)).take(1).map(|is| Program { name: name.clone(), is }));
     }
     if has_more {
-        planted.push(Program { name: format!("more than {MAX_WORDS} words"), is: Meaning::Nothing });
+        planted.push(Program { name: format!("more than {MAX_WORDS} words"), is: ResolvedName::Nothing });
     }
     planted
 }
@@ -343,7 +343,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    fn add(&mut self, name: &str, is: Meaning) {
+    fn add(&mut self, name: &str, is: ResolvedName) {
         if self.programs.len() == MAX_PROGRAMS {
             self.is_all = false;
         } else {
@@ -358,7 +358,7 @@ impl Programs {
     }
 }
 
-impl Meaning {
+impl ResolvedName {
     fn is_planted(&self, is_open: impl Fn(&Path) -> bool) -> bool {
         match self {
             Self::Function => true,
@@ -372,11 +372,11 @@ impl Meaning {
     }
 }
 
-fn file_of(name: &str, cwd: &Path, search: &SearchPath) -> Meaning {
+fn file_of(name: &str, cwd: &Path, search: &SearchPath) -> ResolvedName {
     if name.contains('/') {
         return file(cwd.join(name).components().filter(|part| *part != Component::CurDir).collect());
     }
-    found_by(name, cwd, search, is_program).map_or(Meaning::Nothing, file)
+    found_by(name, cwd, search, is_program).map_or(ResolvedName::Nothing, file)
 }
 
 /// Returns the first file with a name on the search path that `is_meant` accepts. Empty and relative entries are relative to
@@ -385,9 +385,9 @@ fn found_by(name: &str, cwd: &Path, search: &SearchPath, is_meant: impl Fn(&Path
     search.folders.iter().map(|folder| cwd.join(folder).join(name)).find(|path| is_meant(path))
 }
 
-fn file(path: PathBuf) -> Meaning {
+fn file(path: PathBuf) -> ResolvedName {
     let real = path.canonicalize().ok().filter(|real| *real != path);
-    Meaning::File { path, real }
+    ResolvedName::File { path, real }
 }
 
 #[cfg(unix)]
@@ -406,10 +406,10 @@ fn is_program(path: &Path) -> bool {
 pub fn describe(program: &Program) -> String {
     let name = trace_text::line(&program.name, trace_text::Usage::Command);
     match &program.is {
-        Meaning::Builtin => format!("{name}: part of the shell"),
-        Meaning::Function => format!("{name}: a FUNCTION of the shell, from its environment"),
-        Meaning::Nothing => format!("{name}: not found"),
-        Meaning::File { path, real } => {
+        ResolvedName::Builtin => format!("{name}: part of the shell"),
+        ResolvedName::Function => format!("{name}: a FUNCTION of the shell, from its environment"),
+        ResolvedName::Nothing => format!("{name}: not found"),
+        ResolvedName::File { path, real } => {
             let at = trace_text::path(path);
             let real = real.as_deref().map(|real| format!(", a link to {}", trace_text::path(real)));
             let is_same = path.as_os_str() == OsStr::new(&program.name);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::output::{BYTES_PER_TOKEN, Kept};
+use super::output::{BYTES_PER_TOKEN, HeadAndTail};
 
 /// Default number of tokens of output for a model.
 pub const DEFAULT_OUTPUT_TOKENS: usize = 10_000;
@@ -14,8 +14,8 @@ pub const DEFAULT_OUTPUT_TOKENS: usize = 10_000;
 pub const MAX_OUTPUT_TOKENS: usize = 25_000;
 
 /// How much output is kept between two reports: as much as a model may request, from either end.
-pub(super) fn unread() -> Kept {
-    Kept::new(MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN, MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN)
+pub(super) fn unread() -> HeadAndTail {
+    HeadAndTail::new(MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN, MAX_OUTPUT_TOKENS * BYTES_PER_TOKEN)
 }
 
 /// Progress of a command.
@@ -28,7 +28,7 @@ pub(super) enum Progress<'a> {
 }
 
 /// Returns the report for tools that can continue a command.
-pub(super) fn chunk(output: &Kept, tokens: Option<usize>, wall: Duration, progress: Progress<'_>) -> String {
+pub(super) fn chunk(output: &HeadAndTail, tokens: Option<usize>, wall: Duration, progress: Progress<'_>) -> String {
     let id = Uuid::now_v7().simple().to_string();
     let mut text = format!("Chunk ID: {}\nWall time: {:.4} seconds\n", &id[id.len() - 6..], wall.as_secs_f64());
     let _ = match progress {
@@ -42,7 +42,7 @@ pub(super) fn chunk(output: &Kept, tokens: Option<usize>, wall: Duration, progre
 
 /// Returns the report for tools that wait for the end of a command.
 pub(super) fn whole(
-    output: &Kept,
+    output: &HeadAndTail,
     tokens: Option<usize>,
     wall: Duration,
     code: i32,
@@ -57,7 +57,7 @@ pub(super) fn whole(
     text
 }
 
-fn bounded(output: &Kept, tokens: Option<usize>) -> String {
+fn bounded(output: &HeadAndTail, tokens: Option<usize>) -> String {
     let limit = tokens.unwrap_or(DEFAULT_OUTPUT_TOKENS).min(MAX_OUTPUT_TOKENS).saturating_mul(BYTES_PER_TOKEN);
     let excerpt = output.within(limit);
     match excerpt.left_out {
@@ -77,7 +77,7 @@ fn bounded(output: &Kept, tokens: Option<usize>) -> String {
 mod tests {
     use super::*;
 
-    fn kept(text: &str) -> Kept {
+    fn kept(text: &str) -> HeadAndTail {
         let mut kept = unread();
         kept.push(text);
         kept

@@ -18,7 +18,7 @@ use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::{Json, ToolTrace};
 use uuid::Uuid;
 
-use super::output::{Decoder, ItemOutput, Kept};
+use super::output::{Decoder, HeadAndTail, ItemOutput};
 use super::process::{self, Input, Process};
 use super::report;
 use crate::event::{Delta, EventKind};
@@ -147,7 +147,7 @@ pub(super) struct Session {
     command: String,
     cwd: PathBuf,
     begun: Instant,
-    unread: Mutex<Kept>,
+    unread: Mutex<HeadAndTail>,
     ended: watch::Sender<Option<Ended>>,
     /// Cancelled when the output has ended and nothing reads it any more: the process group is gone or belongs to another
     /// process.
@@ -270,7 +270,7 @@ impl Session {
     }
 
     /// Takes the output since the last call.
-    pub(super) fn take_unread(&self) -> Kept {
+    pub(super) fn take_unread(&self) -> HeadAndTail {
         std::mem::replace(&mut *self.unread(), report::unread())
     }
 
@@ -279,7 +279,7 @@ impl Session {
         self.writes.as_ref()
     }
 
-    fn unread(&self) -> MutexGuard<'_, Kept> {
+    fn unread(&self) -> MutexGuard<'_, HeadAndTail> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,21 +15,23 @@ use super::program;
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedWait};
 use super::session::{Basis, Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
-use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
+use crate::approval::{self, Accepted, CommandRequest, GrantedRights, RequestedRights, Verdict};
 use crate::event::Delta;
 use crate::host::{CommandQuestion, Question};
 use crate::id::ItemId;
 use crate::item::{CommandItem, CommandSource, Item, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
-use crate::sandbox::{self, Closing, Confinement, MAX_FOLDERS, MAX_SEARCH, SandboxLauncher, Unsearched, Watch};
+use crate::sandbox::{
+    self, Confinement, MAX_FOLDERS, MAX_SEARCH, ReadOnlyEnforcement, SandboxLauncher, Unsearched, Watch,
+};
 use crate::settings::{SandboxPolicy, Settings};
-use crate::tool::ask::{Agreed, NotAgreed, ask};
+use crate::tool::ask::{Approved, NotApproved, ask};
 use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::patch::invocation::{self, Invocation};
 use crate::tool::patch::tool::apply;
 use crate::tool::{
-    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    AfterCall, CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Most background commands of one agent. At the limit, no further command starts.
@@ -150,7 +152,8 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     let confinement = options.surroundings.confinement(&context.settings.sandbox, &context.settings.cwd);
     let sandbox_error = sandbox_error(options);
     let justification = request.justification.as_deref();
-    let rights = if request.is_escalated { Rights::Escalated { justification } } else { Rights::Usual };
+    let rights =
+        if request.is_escalated { RequestedRights::Escalated { justification } } else { RequestedRights::Usual };
     let settings = &context.settings;
     let accepted = context.agent.extension::<Accepted>();
     let judge = |asked: CommandRequest<'_>| {
@@ -180,7 +183,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
         }
     };
     let attempt = Attempt {
-        confinement: confinement.clone().filter(|_| run == Run::Confined),
+        confinement: confinement.clone().filter(|_| run == GrantedRights::Confined),
         open,
         trace: context.trace.clone(),
     };
@@ -198,7 +201,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
 /// A command with its settings, for judging it when its programs are looked up.
 struct Judged<'a> {
     command: &'a Command,
-    rights: Rights<'a>,
+    rights: RequestedRights<'a>,
     /// Where commands may write.
     open: Option<&'a Confinement>,
     judge: &'a (dyn Fn(CommandRequest<'_>) -> Verdict + Send + Sync),
@@ -277,10 +280,10 @@ async fn ask_for(
     open: OpenItem,
     item: &CommandItem,
     mut reason: Option<String>,
-    then: Run,
+    then: GrantedRights,
     prefix: Option<&[String]>,
     mut told: Vec<String>,
-) -> Result<OpenItem, NotAgreed> {
+) -> Result<OpenItem, NotApproved> {
     for _ in 0..MAX_QUESTIONS {
         let agreed = {
             let asked = judged.request(&told);
@@ -297,12 +300,12 @@ async fn ask_for(
             ask(context, question).await
         };
         match agreed {
-            Ok(Agreed::Once) => {}
-            Ok(Agreed::ForSession) => {
+            Ok(Approved::Once) => {}
+            Ok(Approved::ForSession) => {
                 let command = judged.command;
                 context.agent.extension::<Accepted>().accept_command(&command.argv, &command.cwd, then);
             }
-            Ok(Agreed::Prefix(words)) => {
+            Ok(Approved::Prefix(words)) => {
                 if !options.rules.add(words, then) {
                     tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
                 }
@@ -312,7 +315,7 @@ async fn ask_for(
                 return Err(refusal);
             }
         }
-        if then == Run::Confined {
+        if then == GrantedRights::Confined {
             return Ok(open);
         }
         // Other commands run while the user decides.
@@ -327,10 +330,10 @@ async fn ask_for(
         }
     }
     open.complete(ItemKind::Command(CommandItem { status: WorkStatus::Declined, ..item.clone() }));
-    Err(NotAgreed {
+    Err(NotApproved {
         why: "not run: its programs were replaced while people were asked about them".to_owned(),
         status: WorkStatus::Declined,
-        then: Then::Continue,
+        then: AfterCall::Continue,
     })
 }
 
@@ -591,13 +594,13 @@ async fn watched(options: &ToolOptions, confinement: Option<Confinement>) -> (Op
     work.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-fn closing(options: &ToolOptions) -> Closing {
-    options.launcher.as_ref().map_or(Closing::Nothing, SandboxLauncher::closing)
+fn closing(options: &ToolOptions) -> ReadOnlyEnforcement {
+    options.launcher.as_ref().map_or(ReadOnlyEnforcement::Nothing, SandboxLauncher::closing)
 }
 
 /// Reports the folders that a command should be able to write to and cannot.
 fn said_of_closed(confinement: &Confinement, watch: Option<&Watch>, options: &ToolOptions) -> Option<String> {
-    let is_wrapped = closing(options) == Closing::Mounts;
+    let is_wrapped = closing(options) == ReadOnlyEnforcement::Mounts;
     let mut said = Vec::new();
     if let Some(closed) = listed(&confinement.behind_links()) {
         tracing::warn!(closed, "folders that a link leads to are closed for writing");

@@ -14,18 +14,18 @@ use super::grammar;
 use super::plan::{Plan, Target};
 use super::tracker::ChangeTracker;
 use super::write;
-use crate::approval::{self, Accepted, Run, Verdict};
+use crate::approval::{self, Accepted, GrantedRights, Verdict};
 use crate::event::EventKind;
 use crate::host::Question;
 use crate::id::ItemId;
 use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
-use crate::sandbox::{self, Confinement, Folder, Made, Repositories};
+use crate::sandbox::{self, Confinement, CreatedFolder, Folder, Repositories};
 use crate::settings::Settings;
-use crate::tool::ask::{Agreed, ask};
+use crate::tool::ask::{Approved, ask};
 use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::{
-    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    AfterCall, CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Changes files by patches.
@@ -141,8 +141,8 @@ pub(crate) async fn apply(
         let question =
             Question::FileChange { turn: context.turn.clone(), item: call.clone(), reason, grant_root: None };
         match ask(context, question).await {
-            Ok(Agreed::Once | Agreed::Prefix(_)) => {}
-            Ok(Agreed::ForSession) => accepted.accept_files(&files),
+            Ok(Approved::Once | Approved::Prefix(_)) => {}
+            Ok(Approved::ForSession) => accepted.accept_files(&files),
             Err(refusal) => {
                 open.complete(shown(refusal.status));
                 return ToolOutcome {
@@ -161,7 +161,7 @@ pub(crate) async fn apply(
     });
     context.trace.start_runtime(ToolKind::ApplyPatch, Json(&begun));
     let targets = plan.files.clone();
-    let confinement = confinement.filter(|_| run == Run::Confined);
+    let confinement = confinement.filter(|_| run == GrantedRights::Confined);
     // The changes are not interrupted: they take only moments, and either all of them are made or none.
     let written = tokio::task::spawn_blocking(move || write(&targets, &files, confinement.as_ref())).await;
     let error = match written {
@@ -183,7 +183,7 @@ pub(crate) async fn apply(
     }
     let diff = context.agent.extension::<ChangeTracker>().add(&context.turn, &plan.steps, &settings.cwd);
     context.agent.event(EventKind::DiffChanged { turn: context.turn.clone(), diff: diff.into() });
-    ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
+    ToolOutcome { then: AfterCall::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
 }
 
 /// Returns what a patch would do, the real paths of the files that it changes, and the confinement. In the confinement,
@@ -231,12 +231,12 @@ fn write(
         }
     });
     if written.is_err() {
-        made.into_iter().rev().for_each(Made::undo);
+        made.into_iter().rev().for_each(CreatedFolder::undo);
     }
     written
 }
 
-fn make_roots(judged: &[PathBuf], confinement: &Confinement, made: &mut Vec<Made>) -> Result<(), String> {
+fn make_roots(judged: &[PathBuf], confinement: &Confinement, made: &mut Vec<CreatedFolder>) -> Result<(), String> {
     for root in confinement.writable.iter().filter(|root| !root.exists()) {
         if judged.iter().any(|path| path.starts_with(root)) {
             Folder::open(root, made).map_err(|error| format!("cannot make {}: {error}", root.display()))?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use super::plan::{self, Target};
-use crate::sandbox::{Confinement, Folder, Made, real_path};
+use crate::sandbox::{Confinement, CreatedFolder, Folder, real_path};
 use crate::tool::regular;
 
 /// Mode of a new file before the umask is applied.
@@ -200,7 +200,7 @@ fn commit(prepared: Vec<Prepared>, done: &mut Done) -> Result<(), Failure> {
 /// Completed steps, so that they can be undone.
 #[derive(Default)]
 struct Done {
-    folders: Vec<Made>,
+    folders: Vec<CreatedFolder>,
     files: Vec<(Place, Option<(String, Permissions)>)>,
 }
 
@@ -219,7 +219,7 @@ impl Done {
                 left.push(place.real);
             }
         }
-        self.folders.into_iter().rev().for_each(Made::undo);
+        self.folders.into_iter().rev().for_each(CreatedFolder::undo);
         left
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use trace_recorder::write::{TraceRoot, WriterOptions};
-use trace_runtime::agent::Recorded;
+use trace_runtime::agent::RecordingTarget;
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::Input;
 use trace_runtime::provider::Scripted;
@@ -273,7 +273,7 @@ impl Process {
                 history: kept.history.clone(),
                 mail: kept.open.clone(),
                 lineage: kept.lineage.clone(),
-                recorded: parent.map_or(Recorded::Apart, |parent| Recorded::With(parent.clone())),
+                recorded: parent.map_or(RecordingTarget::OwnBundle, |parent| RecordingTarget::BundleOf(parent.clone())),
                 ..NewAgent::new(id.clone(), settings())
             };
             (new, kept.known.clone())

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::event::ErrorKind;
     use crate::provider::config::Wire;
-    use crate::provider::{Again, wire};
+    use crate::provider::{RetryDecision, wire};
 
     fn read(events: &[Value]) -> (Vec<ModelEvent>, Option<ProviderError>) {
         let line = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("none"));
@@ -382,7 +382,7 @@ mod tests {
         ] {
             let (_, error) = read(&[vec![start()], events].concat());
             let error = error.expect("it broke off");
-            assert_eq!((error.details.as_deref(), error.again), (Some(details), Again::Stream { after: None }));
+            assert_eq!((error.details.as_deref(), error.retry), (Some(details), RetryDecision::Stream { after: None }));
         }
     }
 
@@ -401,7 +401,7 @@ mod tests {
         ] {
             let (events, error) = read(&all(vec![text.clone(), open_call.clone()], reason));
             let error = error.expect("it was cut short");
-            assert_eq!((error.message.as_str(), error.kind, error.again), (message, kind, Again::Useless));
+            assert_eq!((error.message.as_str(), error.kind, error.retry), (message, kind, RetryDecision::Never));
             let done = events.iter().filter(|event| matches!(event, ModelEvent::ItemDone(_))).count();
             assert_eq!(done, 1, "{events:?}");
         }
@@ -409,16 +409,16 @@ mod tests {
 
     #[test]
     fn errors_in_the_stream_are_errors() {
-        for (kind, expected, again) in [
-            ("overloaded_error", ErrorKind::ServerOverloaded, Again::Stream { after: None }),
-            ("rate_limit_error", ErrorKind::RateLimitExceeded, Again::Stream { after: None }),
-            ("api_error", ErrorKind::Other, Again::Stream { after: None }),
-            ("authentication_error", ErrorKind::Unauthorized, Again::Useless),
-            ("invalid_request_error", ErrorKind::BadRequest, Again::Useless),
+        for (kind, expected, retry) in [
+            ("overloaded_error", ErrorKind::ServerOverloaded, RetryDecision::Stream { after: None }),
+            ("rate_limit_error", ErrorKind::RateLimitExceeded, RetryDecision::Stream { after: None }),
+            ("api_error", ErrorKind::Other, RetryDecision::Stream { after: None }),
+            ("authentication_error", ErrorKind::Unauthorized, RetryDecision::Never),
+            ("invalid_request_error", ErrorKind::BadRequest, RetryDecision::Never),
         ] {
             let event = json!({ "type": "error", "error": { "type": kind, "message": "m" } });
             let error = read(&[start(), event]).1.expect("an error");
-            assert_eq!((error.message.as_str(), error.kind, error.again), ("m", expected, again), "{kind}");
+            assert_eq!((error.message.as_str(), error.kind, error.retry), ("m", expected, retry), "{kind}");
         }
     }
 

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
     use crate::event::ErrorKind;
     use crate::provider::config::Wire;
-    use crate::provider::{Again, wire};
+    use crate::provider::{RetryDecision, wire};
 
     fn read(chunks: &[Value]) -> (Vec<ModelEvent>, Option<ProviderError>) {
         let mut text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
@@ -426,8 +426,8 @@ mod tests {
         let (events, error) = read(&[chunk(&json!({ "content": "so" })), whole, half, end("length")]);
         let error = error.expect("it was cut short");
         assert_eq!(
-            (error.message.as_str(), error.again),
-            ("the provider cut the answer short: max_output_tokens", Again::Useless)
+            (error.message.as_str(), error.retry),
+            ("the provider cut the answer short: max_output_tokens", RetryDecision::Never)
         );
         let done: Vec<&Value> = events
             .iter()

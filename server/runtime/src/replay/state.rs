@@ -12,14 +12,14 @@ use super::compare::Rules;
 use super::own_tools::OwnTools;
 use super::report::{Divergence, ThreadReport};
 use super::schedule::{Owner, Schedule, Stalled, Wait};
-use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn, Track};
+use super::session::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, RecordedSession, RecordedCall, RecordedTurn, AgentTrack};
 use super::user_messages;
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Input;
 use crate::mail::Mail;
 use crate::pace::PacedAgent;
-use crate::provider::{Again, Origin, ProviderError};
+use crate::provider::{RetryDecision, Origin, ProviderError};
 use crate::tool::ToolCall;
 
 /// Most divergences that are kept of agents without a counterpart in the recording.
@@ -27,8 +27,8 @@ const MAX_UNKNOWN_AGENTS: usize = 100;
 
 /// The recording that is replayed, and the state of the replay.
 #[derive(Debug)]
-pub(super) struct Stage {
-    pub(super) tape: Tape,
+pub(super) struct ReplayState {
+    pub(super) session: RecordedSession,
     pub(super) rules: Mutex<Rules>,
     pub(super) on_divergence: OnDivergence,
     pub(super) order: Arc<Schedule>,
@@ -56,7 +56,7 @@ struct Positions {
 
 impl Positions {
     /// Returns the recorded turn for the next new turn of a track.
-    fn next_turn(&self, number: usize, track: &Track) -> Option<usize> {
+    fn next_turn(&self, number: usize, track: &AgentTrack) -> Option<usize> {
         let Position { next_turn, expected, .. } = &self.tracks[number];
         let comes = |at: &usize| has_part(&track.turns[*at]) && (track.path != ROOT || !self.left_out.contains(at));
         let expected = expected.filter(|expected| expected >= next_turn);
@@ -106,13 +106,13 @@ pub(super) struct NextRequest {
 
 /// Indexes of a recorded request: track, turn and request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RequestPlace {
     pub(super) track: usize,
     pub(super) turn: usize,
     pub(super) exchange: usize,
 }
 
-impl Place {
+impl RequestPlace {
     pub(super) fn owner(self) -> Owner {
         Owner { track: self.track, turn: self.turn }
     }
@@ -120,31 +120,31 @@ impl Place {
 
 /// How a request is answered.
 #[derive(Debug)]
-pub(super) enum Opened {
+pub(super) enum RequestMatch {
     /// With a recorded answer.
-    Recorded(Place),
+    Recorded(RequestPlace),
     /// Not at all: the turn was interrupted before it made the request.
-    Interrupted(Place),
+    Interrupted(RequestPlace),
 }
 
-impl Stage {
-    pub(super) fn new(tape: Tape, rules: Rules, on_divergence: OnDivergence, first_turn: usize) -> Self {
-        let from = tape.track(ROOT).map_or(0, |(_, root)| root.turns.get(first_turn).map_or(0, |turn| turn.started));
+impl ReplayState {
+    pub(super) fn new(session: RecordedSession, rules: Rules, on_divergence: OnDivergence, first_turn: usize) -> Self {
+        let from = session.track(ROOT).map_or(0, |(_, root)| root.turns.get(first_turn).map_or(0, |turn| turn.started));
         let mut moments = Vec::new();
         let mut tracks = Vec::new();
-        for (number, track) in tape.tracks.iter().enumerate() {
+        for (number, track) in session.tracks.iter().enumerate() {
             let next_turn = track.turns.iter().take_while(|turn| turn.started < from).count();
             tracks.push(Position { next_turn, ..Position::default() });
             // Agents that are older than the replay do nothing.
             if !track.is_review && (track.path == ROOT || track.started >= from) {
                 let turns = track.turns.iter().enumerate().skip(next_turn);
-                moments.extend(turns.flat_map(|(turn, taped)| {
-                    moments_of(taped).into_iter().map(move |seq| (seq, Owner { track: number, turn }))
+                moments.extend(turns.flat_map(|(turn, recorded_turn)| {
+                    moments_of(recorded_turn).into_iter().map(move |seq| (seq, Owner { track: number, turn }))
                 }));
             }
         }
         Self {
-            tape,
+            session,
             rules: Mutex::new(rules),
             on_divergence,
             order: Schedule::new(moments),
@@ -157,20 +157,20 @@ impl Stage {
 
     /// Returns whether an agent is older than the replay and does nothing.
     pub(super) fn is_older(&self, path: &str) -> bool {
-        self.tape.track(path).is_some_and(|(_, track)| track.path != ROOT && track.started < self.from)
+        self.session.track(path).is_some_and(|(_, track)| track.path != ROOT && track.started < self.from)
     }
 
-    pub(super) fn turn(&self, place: Place) -> &TapeTurn {
-        &self.tape.tracks[place.track].turns[place.turn]
+    pub(super) fn turn(&self, place: RequestPlace) -> &RecordedTurn {
+        &self.session.tracks[place.track].turns[place.turn]
     }
 
-    pub(super) fn exchange(&self, place: Place) -> &Exchange {
+    pub(super) fn exchange(&self, place: RequestPlace) -> &Exchange {
         &self.turn(place).exchanges[place.exchange]
     }
 
     /// Returns the request that the agent makes after this one, in the same turn or a later one.
-    pub(super) fn next_exchange(&self, place: Place) -> Option<&Exchange> {
-        let turns = &self.tape.tracks[place.track].turns;
+    pub(super) fn next_exchange(&self, place: RequestPlace) -> Option<&Exchange> {
+        let turns = &self.session.tracks[place.track].turns;
         let rest = self.turn(place).exchanges.get(place.exchange + 1);
         rest.or_else(|| turns[place.turn + 1..].iter().find_map(|turn| turn.exchanges.first()))
     }
@@ -194,38 +194,38 @@ impl Stage {
 
     /// Sets the recorded turn for the next live turn of the root agent.
     pub(super) fn expect(&self, turn: usize) {
-        if let Some((root, _)) = self.tape.track(ROOT) {
+        if let Some((root, _)) = self.session.track(ROOT) {
             self.positions().tracks[root].expected = Some(turn);
         }
     }
 
     /// Returns the recorded turn for a live one. `None` if the live turn is not known yet.
-    pub(super) fn live_place(&self, path: &str, turn: &str) -> Option<Place> {
-        let (track, _) = self.tape.track(path)?;
+    pub(super) fn live_place(&self, path: &str, turn: &str) -> Option<RequestPlace> {
+        let (track, _) = self.session.track(path)?;
         let positions = self.positions();
         let position = &positions.tracks[track];
         let turn = position.turns.get(turn)?.turn;
         let exchange = position.asked.get(&turn).copied().unwrap_or_default();
-        Some(Place { track, turn, exchange })
+        Some(RequestPlace { track, turn, exchange })
     }
 
     /// Returns the place of the first request of a turn of the root agent.
-    pub(super) fn root_place(&self, turn: usize) -> Place {
-        let track = self.tape.track(ROOT).map_or(0, |(root, _)| root);
-        Place { track, turn, exchange: 0 }
+    pub(super) fn root_place(&self, turn: usize) -> RequestPlace {
+        let track = self.session.track(ROOT).map_or(0, |(root, _)| root);
+        RequestPlace { track, turn, exchange: 0 }
     }
 
     /// Returns the live turn for a recorded turn of the root agent.
     pub(super) fn live_turn(&self, turn: usize) -> Option<String> {
-        let (root, _) = self.tape.track(ROOT)?;
+        let (root, _) = self.session.track(ROOT)?;
         let positions = self.positions();
         let mut turns = positions.tracks[root].turns.iter();
         turns.find_map(|(live, it)| (it.turn == turn).then(|| live.clone()))
     }
 
     /// Returns the recorded turn for a live one. For a new live turn it is the next turn of the agent.
-    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<Weak<dyn PacedAgent>>) -> Option<Place> {
-        let (number, track) = self.tape.track(path)?;
+    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<Weak<dyn PacedAgent>>) -> Option<RequestPlace> {
+        let (number, track) = self.session.track(path)?;
         let mut positions = self.positions();
         if !positions.tracks[number].turns.contains_key(turn) {
             let next = positions.next_turn(number, track)?;
@@ -246,8 +246,8 @@ impl Stage {
 
     /// Returns the recorded turn for a live one that was interrupted before its first request: the next one, if it was
     /// interrupted too.
-    pub(super) fn match_stopped_turn(&self, path: &str, turn: &str) -> Option<Place> {
-        let (number, track) = self.tape.track(path)?;
+    pub(super) fn match_stopped_turn(&self, path: &str, turn: &str) -> Option<RequestPlace> {
+        let (number, track) = self.session.track(path)?;
         let next = self.positions().next_turn(number, track)?;
         let is_same = track.turns[next].exchanges.is_empty() && is_stopped(&track.turns[next]);
         is_same.then(|| self.match_turn(path, turn, None))?
@@ -255,50 +255,50 @@ impl Stage {
 
     /// Sets the turns of the root agent that are not replayed.
     pub(super) fn skip_turns(&self, turns: HashSet<usize>) {
-        if let Some((root, _)) = self.tape.track(ROOT) {
+        if let Some((root, _)) = self.session.track(ROOT) {
             self.order.pass_turns(root, |turn| turns.contains(&turn));
             self.positions().left_out = turns;
         }
     }
 
     /// Sets what happens before the next request of a live turn.
-    pub(super) fn set_next(&self, place: Place, live: &str, next: NextRequest) {
+    pub(super) fn set_next(&self, place: RequestPlace, live: &str, next: NextRequest) {
         if let Some(turn) = self.positions().tracks[place.track].turns.get_mut(live) {
             turn.next = next;
         }
     }
 
     /// Returns who sent the first message that the next request of a live turn is the first to have.
-    pub(super) fn author_of_next_mail(&self, place: Place, live: &str) -> Option<String> {
+    pub(super) fn author_of_next_mail(&self, place: RequestPlace, live: &str) -> Option<String> {
         let positions = self.positions();
         let mail = positions.tracks[place.track].turns.get(live)?.next.mail.as_ref()?;
         mail.first()?.get("author")?.as_str().map(str::to_owned)
     }
 
     /// Returns the messages of agents that the next request of a live turn is the first to have.
-    pub(super) fn next_mail(&self, place: Place, live: &str) -> Option<Vec<Value>> {
+    pub(super) fn next_mail(&self, place: RequestPlace, live: &str) -> Option<Vec<Value>> {
         self.positions().tracks[place.track].turns.get_mut(live)?.next.mail.take()
     }
 
     /// Returns whether the history has to be replaced before this request. Returns false the second time.
-    pub(super) fn replace(&self, place: Place) -> bool {
+    pub(super) fn replace(&self, place: RequestPlace) -> bool {
         self.positions().tracks[place.track].replaced.insert((place.turn, place.exchange))
     }
 
-    pub(super) fn was_replaced(&self, place: Place) -> bool {
+    pub(super) fn was_replaced(&self, place: RequestPlace) -> bool {
         self.positions().tracks[place.track].replaced.contains(&(place.turn, place.exchange))
     }
 
     /// Keeps messages for the next turn of an agent.
-    pub(super) fn keep_mail(&self, place: Place, mail: impl IntoIterator<Item = Arc<Mail>>) {
+    pub(super) fn keep_mail(&self, place: RequestPlace, mail: impl IntoIterator<Item = Arc<Mail>>) {
         self.positions().tracks[place.track].late_mail.extend(mail);
     }
 
     /// Gives an agent the messages that start its next turn, if the recording has one.
-    pub(super) fn deliver_late_mail(&self, place: Place, live: &str) {
+    pub(super) fn deliver_late_mail(&self, place: RequestPlace, live: &str) {
         let (mail, comes) = {
             let mut positions = self.positions();
-            let comes = positions.next_turn(place.track, &self.tape.tracks[place.track]).is_some();
+            let comes = positions.next_turn(place.track, &self.session.tracks[place.track]).is_some();
             (std::mem::take(&mut positions.tracks[place.track].late_mail), comes)
         };
         let Some(agent) = self.agent(place, live).filter(|_| comes) else { return };
@@ -312,16 +312,16 @@ impl Stage {
 
     /// Returns whether the next request of a live turn compacts the history.
     pub(super) fn shortens(&self, path: &str, live: &str) -> bool {
-        let Some((track, _)) = self.tape.track(path) else { return false };
+        let Some((track, _)) = self.session.track(path) else { return false };
         self.positions().tracks[track].turns.get(live).is_some_and(|turn| turn.next.shortens)
     }
 
     /// Returns the messages that the user sent while a turn ran, before this request or before the interrupt. Returns
     /// nothing the second time.
-    pub(super) fn user_messages(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
+    pub(super) fn user_messages(&self, place: RequestPlace) -> Result<Vec<Vec<Value>>, ReplayError> {
         {
             let mut positions = self.positions();
-            let is_users = self.plays_user() && self.tape.tracks[place.track].path == ROOT;
+            let is_users = self.plays_user() && self.session.tracks[place.track].path == ROOT;
             if !is_users || !positions.tracks[place.track].said.insert((place.turn, place.exchange)) {
                 return Ok(Vec::new());
             }
@@ -335,11 +335,11 @@ impl Stage {
         };
         let earlier = &turn.exchanges[number];
         // A history that another program compacted contains texts of that program in the role of the user.
-        if earlier.kind == RequestKind::Compaction && self.tape.is_foreign {
+        if earlier.kind == RequestKind::Compaction && self.session.is_foreign {
             return Ok(Vec::new());
         }
-        let request = self.tape.request(next)?;
-        let said = user_messages::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
+        let request = self.session.request(next)?;
+        let said = user_messages::new_messages(&self.session.seen(turn, place.exchange)?, &request);
         // The first new one is the summary if the history was replaced by one.
         let summaries = usize::from(self.is_replaced(place)?);
         Ok(messages(&request, said.get(summaries..).unwrap_or_default()))
@@ -352,14 +352,14 @@ impl Stage {
         }
     }
 
-    fn agent(&self, place: Place, live: &str) -> Option<Arc<dyn PacedAgent>> {
+    fn agent(&self, place: RequestPlace, live: &str) -> Option<Arc<dyn PacedAgent>> {
         self.positions().tracks[place.track].turns.get(live)?.agent.as_ref()?.upgrade()
     }
 
     /// Sends the messages that the user sent while a turn ran, before a request.
-    pub(super) async fn say(self: &Arc<Self>, place: Place, live: &str) {
-        let stage = Arc::clone(self);
-        let words = tokio::task::spawn_blocking(move || stage.user_messages(place)).await;
+    pub(super) async fn say(self: &Arc<Self>, place: RequestPlace, live: &str) {
+        let state = Arc::clone(self);
+        let words = tokio::task::spawn_blocking(move || state.user_messages(place)).await;
         // A payload that cannot be read is reported where it is needed.
         let (Ok(Ok(words)), Some(agent)) = (words, self.agent(place, live)) else { return };
         for parts in &words {
@@ -372,17 +372,17 @@ impl Stage {
 
     /// Interrupts a live turn whose recorded turn was interrupted, and waits for its end. The user interrupts turns of the
     /// root agent.
-    pub(super) async fn stop<T>(self: &Arc<Self>, place: Place, live: &str) -> T {
+    pub(super) async fn stop<T>(self: &Arc<Self>, place: RequestPlace, live: &str) -> T {
         let _wait = self.order.wait(live, Wait::Stop);
         self.interrupt(place, live).await;
         futures_util::future::pending().await
     }
 
     /// Interrupts a live turn where the recorded turn was interrupted.
-    pub(super) async fn interrupt(self: &Arc<Self>, place: Place, live: &str) {
-        let end = Place { exchange: self.turn(place).exchanges.len(), ..place };
+    pub(super) async fn interrupt(self: &Arc<Self>, place: RequestPlace, live: &str) {
+        let end = RequestPlace { exchange: self.turn(place).exchanges.len(), ..place };
         self.say(end, live).await;
-        let is_ours = self.plays_user() || self.tape.tracks[place.track].path != ROOT;
+        let is_ours = self.plays_user() || self.session.tracks[place.track].path != ROOT;
         if let Some(agent) = self.agent(place, live).filter(|_| is_ours) {
             // Another agent may have interrupted it already.
             drop(agent.interrupt(&TurnId::from(live)));
@@ -414,7 +414,7 @@ impl Stage {
 
     /// Returns whether the missing moment is an action that the user may still do.
     fn is_user_action(&self, still: Stalled) -> bool {
-        let track = &self.tape.tracks[still.owner.track];
+        let track = &self.session.tracks[still.owner.track];
         let positions = self.positions();
         let mut live = positions.tracks[still.owner.track].turns.iter();
         let is_live = live.any(|(live, turn)| turn.turn == still.owner.turn && self.order.is_live(live));
@@ -424,17 +424,17 @@ impl Stage {
     /// Reports a stall as a divergence, and releases all waiting tasks.
     fn report_stall(&self, still: Stalled) {
         let Owner { track, turn } = still.owner;
-        let taped = &self.tape.tracks[track].turns[turn];
-        let asks = taped.exchanges.iter().position(|exchange| exchange.seq == still.seq);
-        let answers = taped.exchanges.iter().position(|exchange| exchange.over == Some(still.seq));
+        let recorded_turn = &self.session.tracks[track].turns[turn];
+        let asks = recorded_turn.exchanges.iter().position(|exchange| exchange.seq == still.seq);
+        let answers = recorded_turn.exchanges.iter().position(|exchange| exchange.over == Some(still.seq));
         let what = match (asks, answers) {
             (Some(number), _) => format!("request {}", number + 1),
             (None, Some(number)) => format!("the end of answer {}", number + 1),
-            (None, None) if taped.ended.is_some_and(|(seq, _)| seq == still.seq) => "the end of the turn".to_owned(),
-            (None, None) if taped.told == Some(still.seq) => "the message about its end".to_owned(),
+            (None, None) if recorded_turn.ended.is_some_and(|(seq, _)| seq == still.seq) => "the end of the turn".to_owned(),
+            (None, None) if recorded_turn.told == Some(still.seq) => "the message about its end".to_owned(),
             (None, None) => "a call that reaches other agents".to_owned(),
         };
-        let place = Place { track, turn, exchange: 0 };
+        let place = RequestPlace { track, turn, exchange: 0 };
         let message = format!("the replay is stuck: {what} comes next in the recording and did not happen");
         let mut divergence = self.divergence(place, "order".to_owned(), message);
         divergence.request = asks.map(|number| number + 1);
@@ -449,7 +449,7 @@ impl Stage {
     }
 
     /// Returns how a request is answered.
-    pub(super) fn find(&self, origin: &Origin, kind: RequestKind) -> Result<Opened, ProviderError> {
+    pub(super) fn find(&self, origin: &Origin, kind: RequestKind) -> Result<RequestMatch, ProviderError> {
         if self.on_divergence == OnDivergence::Stop
             && let Some(first) = &self.positions().first
         {
@@ -457,10 +457,10 @@ impl Stage {
             let diff = first.diff.clone().filter(|_| first.agent == origin.path);
             return Err(useless(first.to_string(), diff));
         }
-        let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.unknown_agent(origin)) };
+        let Some((number, track)) = self.session.track(&origin.path) else { return Err(self.unknown_agent(origin)) };
         let Some(place) = self.match_turn(&origin.path, &origin.turn, None) else {
-            let place = Place { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
-            if self.tape.is_cut() {
+            let place = RequestPlace { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
+            if self.session.is_cut() {
                 return Err(self.recording_ends(place));
             }
             let message = "the recording has no further turn of this agent".to_owned();
@@ -470,14 +470,14 @@ impl Stage {
         match turn.exchanges.get(place.exchange) {
             Some(exchange) if exchange.kind == kind => {
                 *self.positions().tracks[number].asked.entry(place.turn).or_default() += 1;
-                Ok(Opened::Recorded(place))
+                Ok(RequestMatch::Recorded(place))
             }
             Some(_) => {
                 let message = "requests for answers and compactions are not in the recorded order".to_owned();
                 Err(self.missing_in_recording(place, "request", message))
             }
             None if turn.ended.is_none() => Err(self.recording_ends(place)),
-            None if is_stopped(turn) => Ok(Opened::Interrupted(place)),
+            None if is_stopped(turn) => Ok(RequestMatch::Interrupted(place)),
             None if self.fails_unrecorded(turn) => {
                 Err(useless("the recorded turn failed here, for a reason that is not recorded".to_owned(), None))
             }
@@ -489,13 +489,13 @@ impl Stage {
     }
 
     /// Compares a request with the recorded one.
-    pub(super) fn compare(&self, place: Place, body: &Value) -> Result<(), ProviderError> {
+    pub(super) fn compare(&self, place: RequestPlace, body: &Value) -> Result<(), ProviderError> {
         if self.positions().tracks[place.track].divergence.is_some() {
             return Ok(());
         }
-        let recorded = self.tape.request(self.exchange(place)).map_err(|error| self.unreadable(place, &error))?;
+        let recorded = self.session.request(self.exchange(place)).map_err(|error| self.unreadable(place, &error))?;
         let rules = self.rules().clone();
-        let agent = &self.tape.tracks[place.track].path;
+        let agent = &self.session.tracks[place.track].path;
         let own = self.own_tools.get();
         let counts = |tool: &Value| own.is_none_or(|own| own.has(tool));
         let Some(difference) = rules.difference(agent, &recorded, body, counts) else {
@@ -510,13 +510,13 @@ impl Stage {
     }
 
     /// Records that the recording ends before this turn does.
-    pub(super) fn recording_ends(&self, place: Place) -> ProviderError {
+    pub(super) fn recording_ends(&self, place: RequestPlace) -> ProviderError {
         self.positions().tracks[place.track].ends = true;
         ends_here()
     }
 
     /// Reports a divergence after which there is no recorded answer.
-    pub(super) fn missing_in_recording(&self, place: Place, what: &str, message: String) -> ProviderError {
+    pub(super) fn missing_in_recording(&self, place: RequestPlace, what: &str, message: String) -> ProviderError {
         let mut divergence = self.divergence(place, what.to_owned(), message);
         divergence.request = Some(place.exchange + 1);
         let error = error_of(&divergence);
@@ -525,12 +525,12 @@ impl Stage {
     }
 
     /// Reports as a divergence that the recording cannot be read.
-    pub(super) fn unreadable(&self, place: Place, error: &ReplayError) -> ProviderError {
+    pub(super) fn unreadable(&self, place: RequestPlace, error: &ReplayError) -> ProviderError {
         self.missing_in_recording(place, "recording", error.to_string())
     }
 
     fn unknown_agent(&self, origin: &Origin) -> ProviderError {
-        if self.tape.is_cut() {
+        if self.session.is_cut() {
             return ends_here();
         }
         let divergence = Divergence {
@@ -556,8 +556,8 @@ impl Stage {
         error
     }
 
-    pub(super) fn divergence(&self, place: Place, what: String, message: String) -> Divergence {
-        let track = &self.tape.tracks[place.track];
+    pub(super) fn divergence(&self, place: RequestPlace, what: String, message: String) -> Divergence {
+        let track = &self.session.tracks[place.track];
         Divergence {
             agent: track.path.clone(),
             turn: Some(place.turn + 1),
@@ -591,9 +591,9 @@ impl Stage {
     }
 
     /// Finds the recorded call for a live one: by its id, otherwise by its name.
-    pub(super) fn call(&self, paths: &[&str], turn: &str, call: &ToolCall) -> Option<(Place, &TapeCall)> {
+    pub(super) fn call(&self, paths: &[&str], turn: &str, call: &ToolCall) -> Option<(RequestPlace, &RecordedCall)> {
         for path in paths {
-            let Some((number, track)) = self.tape.track(path) else { continue };
+            let Some((number, track)) = self.session.track(path) else { continue };
             let mut positions = self.positions();
             let position = &mut positions.tracks[number];
             let Some(turn) = position.turns.get(turn).map(|turn| turn.turn) else { continue };
@@ -611,15 +611,15 @@ impl Stage {
             let by_name = || (0..calls.len()).filter(free).find(name).filter(|_| !is_recorded());
             let Some(at) = by_id.or_else(by_name) else { continue };
             position.called.insert((turn, at));
-            return Some((Place { track: number, turn, exchange }, &calls[at]));
+            return Some((RequestPlace { track: number, turn, exchange }, &calls[at]));
         }
         None
     }
 
     /// Returns the newest request of a live turn.
-    pub(super) fn newest(&self, path: &str, turn: &str) -> Option<Place> {
+    pub(super) fn newest(&self, path: &str, turn: &str) -> Option<RequestPlace> {
         let place = self.live_place(path, turn)?;
-        Some(Place { exchange: place.exchange.saturating_sub(1), ..place })
+        Some(RequestPlace { exchange: place.exchange.saturating_sub(1), ..place })
     }
 
     /// Returns whether there was a divergence.
@@ -628,7 +628,7 @@ impl Stage {
     }
 
     /// Compares the end of a live turn with the recorded one.
-    pub(super) fn turn_ended(&self, place: Place, outcome: &TurnOutcome) {
+    pub(super) fn turn_ended(&self, place: RequestPlace, outcome: &TurnOutcome) {
         let Some((_, recorded)) = self.turn(place).ended else {
             self.positions().tracks[place.track].ends = true;
             return;
@@ -661,7 +661,7 @@ impl Stage {
         let positions = self.positions();
         let is_stopped = self.on_divergence == OnDivergence::Stop && positions.first.is_some();
         let mut reports = Vec::new();
-        for (number, (track, position)) in self.tape.tracks.iter().zip(&positions.tracks).enumerate() {
+        for (number, (track, position)) in self.session.tracks.iter().zip(&positions.tracks).enumerate() {
             let turns = track.turns.iter().enumerate().filter(|(_, turn)| turn.started >= self.from);
             let recorded_requests = turns.clone().map(|(_, turn)| turn.exchanges.len()).sum();
             let is_played = recorded_requests > 0 && (!self.is_older(&track.path) || !position.turns.is_empty());
@@ -670,7 +670,7 @@ impl Stage {
             }
             let missing = turns.clone().find_map(|(at, turn)| {
                 let asked = position.asked.get(&at).copied().unwrap_or_default();
-                (asked < turn.exchanges.len()).then_some(Place { track: number, turn: at, exchange: asked })
+                (asked < turn.exchanges.len()).then_some(RequestPlace { track: number, turn: at, exchange: asked })
             });
             let missing = missing.filter(|_| is_played && !is_stopped).map(|place| {
                 let message = match track.is_review {
@@ -701,9 +701,9 @@ impl Stage {
 
     /// Returns requests of the root agent before a turn that together contain all that it had seen.
     pub(super) fn before(&self, turn: usize) -> Result<Vec<Value>, ReplayError> {
-        let Some((_, root)) = self.tape.track(ROOT) else { return Ok(Vec::new()) };
+        let Some((_, root)) = self.session.track(ROOT) else { return Ok(Vec::new()) };
         let last = root.turns[..turn].iter().rev().find(|turn| !turn.exchanges.is_empty());
-        last.map_or(Ok(Vec::new()), |last| self.tape.seen(last, last.exchanges.len()))
+        last.map_or(Ok(Vec::new()), |last| self.session.seen(last, last.exchanges.len()))
     }
 }
 
@@ -717,23 +717,23 @@ pub(super) fn messages(request: &Value, places: &[usize]) -> Vec<Vec<Value>> {
 }
 
 /// Returns whether the turn was interrupted.
-pub(super) fn is_stopped(turn: &TapeTurn) -> bool {
+pub(super) fn is_stopped(turn: &RecordedTurn) -> bool {
     matches!(turn.ended, Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted)))
 }
 
 /// Returns whether a call was interrupted together with its turn.
-pub(super) fn was_stopped(turn: &TapeTurn, call: &TapeCall) -> bool {
+pub(super) fn was_stopped(turn: &RecordedTurn, call: &RecordedCall) -> bool {
     let is_cancelled = matches!(call.end, None | Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted, _)));
     is_cancelled && is_stopped(turn)
 }
 
 /// Returns whether a turn takes part in the replay: it made requests, or was interrupted before it could.
-fn has_part(turn: &TapeTurn) -> bool {
+fn has_part(turn: &RecordedTurn) -> bool {
     !turn.exchanges.is_empty() || (is_stopped(turn) && !turn.is_aside)
 }
 
 /// Returns the moments of a turn at which agents act on each other.
-fn moments_of(turn: &TapeTurn) -> Vec<u64> {
+fn moments_of(turn: &RecordedTurn) -> Vec<u64> {
     if !has_part(turn) {
         return Vec::new();
     }
@@ -749,23 +749,23 @@ fn moments_of(turn: &TapeTurn) -> Vec<u64> {
 }
 
 /// Returns the last component of the name of a call.
-fn name(call: &TapeCall) -> &str {
+fn name(call: &RecordedCall) -> &str {
     call.description.label.rsplit('.').next().unwrap_or_default()
 }
 
 /// Returns whether a call waits for other agents.
-pub(super) fn waits(call: &TapeCall) -> bool {
+pub(super) fn waits(call: &RecordedCall) -> bool {
     call.description.kind == "wait_agent" || name(call) == "wait_agent"
 }
 
 /// Returns whether a call interrupts another agent. Its output is the state of that agent, which differs from moment to
 /// moment.
-pub(super) fn stops_other(call: &TapeCall) -> bool {
+pub(super) fn stops_other(call: &RecordedCall) -> bool {
     call.description.kind == "close_agent" || name(call) == "interrupt_agent"
 }
 
 /// Returns whether a call acts on other agents.
-pub(super) fn acts_on_others(call: &TapeCall) -> bool {
+pub(super) fn acts_on_others(call: &RecordedCall) -> bool {
     let by_kind =
         matches!(call.description.kind.as_str(), "spawn_agent" | "assign_agent_task" | "send_message" | "close_agent");
     by_kind || matches!(name(call), "interrupt_agent" | "followup_task")
@@ -781,20 +781,20 @@ fn ends_here() -> ProviderError {
 }
 
 pub(super) fn useless(message: String, details: Option<String>) -> ProviderError {
-    ProviderError { message, details, kind: ErrorKind::Other, again: Again::Useless, request_id: None }
+    ProviderError { message, details, kind: ErrorKind::Other, retry: RetryDecision::Never, request_id: None }
 }
 
 /// Returns whether an exchange failed and was followed by a retry of the same kind: a request for a summary that is too
 /// long is shortened.
-pub(super) fn is_asked_again(stage: &Stage, place: Place) -> Result<bool, ReplayError> {
-    let turn = stage.turn(place);
-    let exchange = stage.exchange(place);
+pub(super) fn is_asked_again(state: &ReplayState, place: RequestPlace) -> Result<bool, ReplayError> {
+    let turn = state.turn(place);
+    let exchange = state.exchange(place);
     let Some(next) = turn.exchanges.get(place.exchange + 1) else { return Ok(false) };
     if !matches!(exchange.end, Some((_, ExchangeEnd::Failed { .. }))) || next.kind != exchange.kind {
         return Ok(false);
     }
     let items = |body: &Value| body.get("input").and_then(Value::as_array).map_or(0, Vec::len);
-    Ok(items(&stage.tape.request(next)?) >= items(&stage.tape.request(exchange)?))
+    Ok(items(&state.session.request(next)?) >= items(&state.session.request(exchange)?))
 }
 
 /// Converts the parts of a recorded message to input of the user.

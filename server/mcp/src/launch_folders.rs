@@ -25,7 +25,7 @@ const MAX_LEFT: usize = 256;
 
 /// Where servers are started, and what commands can write to.
 #[derive(Debug, Clone)]
-pub struct Ground {
+pub struct LaunchFolders {
     /// The server home, as an absolute path.
     pub home: PathBuf,
     /// The working folder of the agents. Relative paths of a configuration are resolved against it.

@@ -79,7 +79,7 @@ pub enum FirstTurn {
 
 /// Settings of the root agent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct TapeSettings {
+pub struct RecordedSettings {
     /// Name of the model.
     pub model: Option<String>,
     /// Instructions of the developer.
@@ -135,7 +135,7 @@ pub enum StepKind {
 
 /// A recorded session.
 #[derive(Debug)]
-pub(super) struct Tape {
+pub(super) struct RecordedSession {
     path: PathBuf,
     /// Whether another program recorded it, which gives its agents other instructions.
     pub(super) is_foreign: bool,
@@ -143,7 +143,7 @@ pub(super) struct Tape {
     pub(super) is_imported: bool,
     /// Whether it records when agents took messages from their mailboxes.
     pub(super) knows_mail: bool,
-    pub(super) tracks: Vec<Track>,
+    pub(super) tracks: Vec<AgentTrack>,
     /// Messages that users saw for failed turns.
     errors: Vec<String>,
     pub(super) metadata: Value,
@@ -152,26 +152,26 @@ pub(super) struct Tape {
 
 /// What the agents with one path did.
 #[derive(Debug)]
-pub(super) struct Track {
+pub(super) struct AgentTrack {
     pub(super) path: String,
     pub(super) started: u64,
     /// Whether it is a review, which belongs to a turn of another track.
     pub(super) is_review: bool,
-    pub(super) turns: Vec<TapeTurn>,
+    pub(super) turns: Vec<RecordedTurn>,
     /// When messages were taken from the mailbox, and the items that they became; `null` if an item cannot be read.
     pub(super) mail: Vec<(u64, Value)>,
 }
 
 /// A recorded turn.
 #[derive(Debug)]
-pub(super) struct TapeTurn {
+pub(super) struct RecordedTurn {
     pub(super) id: String,
     pub(super) started: u64,
     pub(super) ended: Option<(u64, ExecutionStatus)>,
     /// When the parent got the result of the turn.
     pub(super) told: Option<u64>,
     pub(super) exchanges: Vec<Exchange>,
-    pub(super) calls: Vec<TapeCall>,
+    pub(super) calls: Vec<RecordedCall>,
     pub(super) installs_compaction: bool,
     /// Number of items that the turn added to the conversation.
     accepted: usize,
@@ -212,7 +212,7 @@ pub(super) enum ExchangeEnd {
 
 /// A recorded call.
 #[derive(Debug)]
-pub(super) struct TapeCall {
+pub(super) struct RecordedCall {
     pub(super) id: String,
     pub(super) seq: u64,
     pub(super) description: CallDescription,
@@ -222,7 +222,7 @@ pub(super) struct TapeCall {
     pub(super) has_acted: bool,
 }
 
-impl Tape {
+impl RecordedSession {
     /// Reads the parts of a bundle that can be replayed.
     pub(super) fn read_from(bundle: Bundle) -> Result<Self, ReplayError> {
         let path = &bundle.path().to_owned();
@@ -248,7 +248,7 @@ impl Tape {
         }
         let Reader { is_foreign, metadata, tracks, mail, descriptions, errors, .. } = reader;
         let is_foreign = is_foreign || is_imported;
-        let mut tape = Self {
+        let mut session = Self {
             path: path.to_owned(),
             is_foreign,
             is_imported,
@@ -258,27 +258,28 @@ impl Tape {
             metadata: Value::Null,
             payloads: bundle.into_payloads(),
         };
-        tape.tracks.iter_mut().flat_map(|track| &mut track.turns).for_each(TapeTurn::end_answers);
+        session.tracks.iter_mut().flat_map(|track| &mut track.turns).for_each(RecordedTurn::end_answers);
         for (seq, payload) in errors {
-            let message = tape.read(seq, &payload).ok();
-            tape.errors.extend(message.and_then(|error| Some(error.get("message")?.as_str()?.to_owned())));
+            let message = session.read(seq, &payload).ok();
+            session.errors.extend(message.and_then(|error| Some(error.get("message")?.as_str()?.to_owned())));
         }
         for (track, seq, payload) in mail {
-            let item = tape.read(seq, &payload).unwrap_or_default();
-            tape.tracks[track].mail.push((seq, item));
+            let item = session.read(seq, &payload).unwrap_or_default();
+            session.tracks[track].mail.push((seq, item));
         }
         for (track, seq, payload) in descriptions {
-            let role = tape.read(seq, &payload).ok();
-            tape.tracks[track].is_review = role.is_some_and(|it| it.get("agent_role").is_some_and(|it| it == "review"));
+            let role = session.read(seq, &payload).ok();
+            session.tracks[track].is_review =
+                role.is_some_and(|it| it.get("agent_role").is_some_and(|it| it == "review"));
         }
-        tape.find_asides();
-        if tape.track(ROOT).is_none_or(|(_, track)| track.turns.iter().all(|turn| turn.exchanges.is_empty())) {
+        session.find_asides();
+        if session.track(ROOT).is_none_or(|(_, track)| track.turns.iter().all(|turn| turn.exchanges.is_empty())) {
             return Err(ReplayError::Empty { path: path.to_owned() });
         }
         if let Some((seq, payload)) = metadata {
-            tape.metadata = tape.read(seq, &payload).unwrap_or_default();
+            session.metadata = session.read(seq, &payload).unwrap_or_default();
         }
-        Ok(tape)
+        Ok(session)
     }
 
     /// Marks the turns of the root agent that were reviews or commands of the user.
@@ -303,7 +304,7 @@ impl Tape {
     }
 
     /// Returns the track for a path, with its index.
-    pub(super) fn track(&self, path: &str) -> Option<(usize, &Track)> {
+    pub(super) fn track(&self, path: &str) -> Option<(usize, &AgentTrack)> {
         self.tracks.iter().enumerate().find(|(_, track)| track.path == path)
     }
 
@@ -365,7 +366,7 @@ impl Tape {
     }
 }
 
-impl TapeTurn {
+impl RecordedTurn {
     /// Determines when the agent was done with each answer: before its first call.
     fn end_answers(&mut self) {
         for exchange in &mut self.exchanges {
@@ -377,10 +378,10 @@ impl TapeTurn {
     }
 }
 
-impl Tape {
+impl RecordedSession {
     /// Returns requests that together contain all that an agent had seen before a request of a turn. It is the last one, or
     /// all of the turn if the history was compacted, because the last one then lacks older items.
-    pub(super) fn seen(&self, turn: &TapeTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
+    pub(super) fn seen(&self, turn: &RecordedTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
         let Some((last, earlier)) = turn.exchanges[..request].split_last() else { return Ok(Vec::new()) };
         let body = self.request(last)?;
         let is_cut = turn.installs_compaction || user_messages::asks_for_summary(&body);
@@ -397,7 +398,7 @@ impl Tape {
 struct Reader {
     is_foreign: bool,
     metadata: Option<(u64, String)>,
-    tracks: Vec<Track>,
+    tracks: Vec<AgentTrack>,
     /// Index of the track of each thread.
     threads: HashMap<String, usize>,
     /// Messages that agents took from their mailboxes: track, sequence number and payload.
@@ -421,7 +422,7 @@ impl Reader {
                 let track = known.unwrap_or_else(|| {
                     let path = path.to_owned();
                     let (turns, mail) = (Vec::new(), Vec::new());
-                    self.tracks.push(Track { path, started: seq, is_review: false, turns, mail });
+                    self.tracks.push(AgentTrack { path, started: seq, is_review: false, turns, mail });
                     self.tracks.len() - 1
                 });
                 self.threads.insert(event.thread_id.as_str().to_owned(), track);
@@ -497,7 +498,7 @@ impl Reader {
                     kind => kind.tag().to_owned(),
                 };
                 let id = event.model_visible_call_id.as_ref().unwrap_or(&event.tool_call_id).as_str().to_owned();
-                calls.push(TapeCall {
+                calls.push(RecordedCall {
                     id,
                     seq,
                     description: CallDescription { kind, label, input_preview },
@@ -563,7 +564,7 @@ impl Reader {
         }
         let track = *self.threads.get(thread)?;
         let turns = &mut self.tracks[track].turns;
-        turns.push(TapeTurn {
+        turns.push(RecordedTurn {
             id: turn.to_owned(),
             started: seq,
             ended: None,

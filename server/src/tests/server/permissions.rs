@@ -61,20 +61,20 @@ fn check(home: &Path) -> Vec<&'static str> {
 }
 
 /// Fills a server home with every kind of file, and keeps it in use.
-async fn live(home: &Path) -> (Whole, String) {
-    let mut whole = Whole::start(home).await;
-    let put_away = whole.thread().await;
-    whole.run(&put_away, json!([[{"say": "one"}]])).await;
-    whole.call("thread/archive", json!({"threadId": put_away})).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!([[{"call": "exec_command", "args": {"cmd": "true"}}], [{"say": "two"}]])).await;
-    whole.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
-    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "reach it", "status": "paused"})).await;
-    whole.call("config/value/write", json!({"keyPath": "model", "value": "m", "mergeStrategy": "replace"})).await;
-    whole.start_turn(&thread, json!([[{"hold": "held"}]])).await;
+async fn live(home: &Path) -> (TestServer, String) {
+    let mut server = TestServer::start(home).await;
+    let put_away = server.thread().await;
+    server.run(&put_away, json!([[{"say": "one"}]])).await;
+    server.call("thread/archive", json!({"threadId": put_away})).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!([[{"call": "exec_command", "args": {"cmd": "true"}}], [{"say": "two"}]])).await;
+    server.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
+    server.call("thread/goal/set", json!({"threadId": thread, "objective": "reach it", "status": "paused"})).await;
+    server.call("config/value/write", json!({"keyPath": "model", "value": "m", "mergeStrategy": "replace"})).await;
+    server.start_turn(&thread, json!([[{"hold": "held"}]])).await;
     let wait = json!({"threadId": thread, "clientUserMessageId": "1", "input": input(&json!("later"))});
-    whole.call("thread/queue/add", wait).await;
-    (whole, thread)
+    server.call("thread/queue/add", wait).await;
+    (server, thread)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -83,13 +83,13 @@ async fn every_kind_of_file_is_private_under_any_umask() {
     rustix::process::umask(rustix::fs::Mode::empty());
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
-    let (whole, _) = live(&home).await;
+    let (server, _) = live(&home).await;
     let socket = crate::transport::Listen::parse("unix://", &home).unwrap();
     let _bound = crate::transport::bind(&socket, None).await.unwrap();
     assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(check(&home), [""; 0], "nothing of these kinds was made");
-    whole.model.release("held");
-    whole.server.shutdown().await;
+    server.model.release("held");
+    server.server.shutdown().await;
     check(&home);
 }
 
@@ -97,10 +97,10 @@ async fn every_kind_of_file_is_private_under_any_umask() {
 async fn readable_files_of_earlier_servers_become_private() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
-    let (whole, _) = live(&home).await;
-    whole.model.release("held");
-    whole.server.shutdown().await;
-    drop(whole);
+    let (server, _) = live(&home).await;
+    server.model.release("held");
+    server.server.shutdown().await;
+    drop(server);
     for (name, mode) in everything(&home) {
         let open = if mode == 0o700 { 0o755 } else { 0o644 };
         let set = std::fs::set_permissions(home.join(name), std::fs::Permissions::from_mode(open));
@@ -110,10 +110,10 @@ async fn readable_files_of_earlier_servers_become_private() {
         }
     }
     std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let whole = Whole::start(&home).await;
+    let server = TestServer::start(&home).await;
     check(&home);
     assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    let listed = whole.call("thread/list", json!({})).await;
+    let listed = server.call("thread/list", json!({})).await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 1, "it is still read");
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }

@@ -11,19 +11,19 @@ use std::sync::{Mutex, PoisonError};
 
 use super::confinement::Confinement;
 use super::paths::slash_tmp;
-use super::writable::WritableFolders;
+use super::writable_folders::WritableFolders;
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 
 /// Most symlinks on the way to one folder. It is the limit of the kernel.
 const MAX_LINKS: usize = 40;
 
 /// Most folders that a server remembers as writable. Once there are more, it follows no symlinks at all.
-pub const MAX_OPEN_FOLDERS: usize = 16 * 1024;
+pub const MAX_WRITABLE_FOLDERS: usize = 16 * 1024;
 
 /// The folders that commands of one server were ever allowed to write to, in all threads, including threads that have
 /// ended: symlinks in them may have been made by commands.
 #[derive(Debug)]
-pub struct OpenFolders {
+pub struct WritableFolderRegistry {
     /// Folders for temporary files. They count as writable all the time.
     temporary: Vec<PathBuf>,
     /// The folder for temporary files, if the system names one.
@@ -34,13 +34,13 @@ pub struct OpenFolders {
     ever_temporary: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl Default for OpenFolders {
+impl Default for WritableFolderRegistry {
     fn default() -> Self {
         Self::new(None)
     }
 }
 
-impl OpenFolders {
+impl WritableFolderRegistry {
     /// Returns the set of a starting server. `tmpdir` is the folder for temporary files, if the system names one.
     #[must_use]
     pub fn new(tmpdir: Option<PathBuf>) -> Self {
@@ -95,7 +95,7 @@ impl OpenFolders {
     pub fn writable(&self, cwd: &Path, policy: &SandboxPolicy) -> WritableFolders {
         let confinement = Confinement::for_policy(policy, cwd, self.tmpdir.as_deref());
         let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let everything = (ever.len() > MAX_OPEN_FOLDERS).then(|| PathBuf::from("/"));
+        let everything = (ever.len() > MAX_WRITABLE_FOLDERS).then(|| PathBuf::from("/"));
         let temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let opened = confinement.into_iter().flat_map(|confinement| confinement.writable);
         WritableFolders::new(opened.chain(ever).chain(temporary).chain(everything))
@@ -113,7 +113,7 @@ impl OpenFolders {
         }
         let mut ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner);
         for folder in with_real_ones(named) {
-            if ever.len() <= MAX_OPEN_FOLDERS {
+            if ever.len() <= MAX_WRITABLE_FOLDERS {
                 ever.insert(folder);
             }
         }
@@ -125,7 +125,7 @@ impl OpenFolders {
         open.extend(self.temporary.iter().cloned());
         let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner);
         open.extend(ever.iter().cloned());
-        if ever.len() > MAX_OPEN_FOLDERS {
+        if ever.len() > MAX_WRITABLE_FOLDERS {
             open.push(PathBuf::from("/"));
         }
         Resolver { open }
@@ -286,14 +286,14 @@ mod tests {
         resolver(&[]).resolve_policy(&mut changed, &[at("stored")]);
         assert_eq!(changed, policy(&["real", "stored", "new"]));
         // Temporary folders count as writable, whatever the policy of this thread.
-        let folders = OpenFolders::new(Some(at("")));
+        let folders = WritableFolderRegistry::new(Some(at("")));
         assert_eq!(folders.resolved_policy(&at("link"), &policy(&[])).0, at("link"));
         assert!(with_real_ones(vec![at("link")]).contains(&at("real")));
         assert!(temporary(None).contains(&PathBuf::from("/tmp")));
     }
     /// Returns a set without temporary folders, because the tests work in one.
-    fn without_temporary() -> OpenFolders {
-        OpenFolders { temporary: Vec::new(), ..OpenFolders::default() }
+    fn without_temporary() -> WritableFolderRegistry {
+        WritableFolderRegistry { temporary: Vec::new(), ..WritableFolderRegistry::default() }
     }
 
     fn workspace(writable_roots: Vec<PathBuf>) -> SandboxPolicy {
@@ -324,7 +324,7 @@ mod tests {
         // With too many folders no symlink is followed.
         symlink(at("b"), at("link")).expect("a link");
         assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("b"));
-        others.ever.lock().expect("whole").extend((0..MAX_OPEN_FOLDERS).map(|number| at(&format!("c/{number}"))));
+        others.ever.lock().expect("whole").extend((0..MAX_WRITABLE_FOLDERS).map(|number| at(&format!("c/{number}"))));
         assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("link"));
     }
 
@@ -341,10 +341,10 @@ mod tests {
             closed: crate::settings::ClosedTemporary { slash_tmp, tmpdir },
         };
         let reading = SandboxPolicy::ReadOnly { network: crate::settings::Network::Closed };
-        let is_writable = |folders: &OpenFolders, policy: &SandboxPolicy, name: &str| {
+        let is_writable = |folders: &WritableFolderRegistry, policy: &SandboxPolicy, name: &str| {
             folders.writable(&at("a"), policy).on_the_way(&at(name), &[]).is_some()
         };
-        let folders = OpenFolders::new(Some(at("tmp")));
+        let folders = WritableFolderRegistry::new(Some(at("tmp")));
         let closed = workspace(true, true);
         assert!(is_writable(&folders, &closed, "a/x") && !is_writable(&folders, &closed, "b/x"));
         assert!(!is_writable(&folders, &reading, "a/x") && !is_writable(&folders, &SandboxPolicy::FullAccess, "a/x"));

@@ -28,14 +28,14 @@ use crate::transport::in_process::{CallError, ClientHandle, Event, Events, conne
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server with a server home and a client.
-struct Whole {
+struct TestServer {
     server: Server,
     model: Arc<Scripted>,
     client: ClientHandle,
     events: Events,
 }
 
-impl Whole {
+impl TestServer {
     async fn start(home: &Path) -> Self {
         let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"danger-full-access\""];
         let overrides = overrides.map(|text| Override::parse(text).unwrap());
@@ -51,7 +51,7 @@ impl Whole {
         let services = ServiceOptions { cwd, configuration, launcher: None, variables: Variables::default() };
         let options = ServerOptions { home: home.to_owned(), runtime, traces: Some(traces), services };
         let server = Server::start(options).unwrap();
-        let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
+        let (client, events) = connect(server.opener(), OutboundPolicy::Wait);
         client.initialize("whole", "1", Experimental::Enabled).await.unwrap();
         Self { server, model, client, events }
     }
@@ -125,140 +125,140 @@ fn input(script: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queued_prompts_become_separate_turns_in_order() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    let first = whole.start_turn(&thread, json!([[{"hold": "first"}]])).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    let first = server.start_turn(&thread, json!([[{"hold": "first"}]])).await;
     for number in 0..12 {
         let params = json!({"threadId": thread, "clientUserMessageId": number.to_string(),
             "input": input(&json!(format!("prompt {number}")))});
-        whole.call("thread/queue/add", params).await;
+        server.call("thread/queue/add", params).await;
     }
-    whole.model.release("first");
-    whole.told_that("turn/completed", |params| params["turn"]["id"] == first.as_str()).await;
+    server.model.release("first");
+    server.told_that("turn/completed", |params| params["turn"]["id"] == first.as_str()).await;
     for _ in 0..12 {
-        whole.told("turn/completed").await;
+        server.told("turn/completed").await;
     }
-    let said = whole.said(&thread).await;
+    let said = server.said(&thread).await;
     let expected: Vec<Vec<String>> = (0..12).map(|number| vec![format!("prompt {number}")]).collect();
     assert_eq!(said[1..], expected);
     // An idle thread starts at once, one prompt after the other.
     let add = |number: usize| {
         let params =
             json!({"threadId": thread, "clientUserMessageId": "x", "input": input(&json!(number.to_string()))});
-        whole.call("thread/queue/add", params)
+        server.call("thread/queue/add", params)
     };
     futures_util::future::join_all((0..8).map(add)).await;
     for _ in 0..8 {
-        whole.told("turn/completed").await;
+        server.told("turn/completed").await;
     }
-    assert!(whole.said(&thread).await[13..].iter().all(|turn| turn.len() == 1));
-    whole.server.shutdown().await;
+    assert!(server.said(&thread).await[13..].iter().all(|turn| turn.len() == 1));
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queued_prompts_survive_a_restart() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!("hello")).await;
-    whole.start_turn(&thread, json!([[{"hold": "never"}]])).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!("hello")).await;
+    server.start_turn(&thread, json!([[{"hold": "never"}]])).await;
     let params = json!({"threadId": thread, "clientUserMessageId": "m", "input": input(&json!("later"))});
-    let queued = whole.call("thread/queue/add", params).await["queuedSubmission"].clone();
-    whole.server.shutdown().await;
+    let queued = server.call("thread/queue/add", params).await["queuedSubmission"].clone();
+    server.server.shutdown().await;
 
-    let mut whole = Whole::start(home.path()).await;
-    whole.call("thread/resume", json!({"threadId": thread})).await;
-    let waiting = whole.call("thread/queue/list", json!({"threadId": thread})).await;
+    let mut server = TestServer::start(home.path()).await;
+    server.call("thread/resume", json!({"threadId": thread})).await;
+    let waiting = server.call("thread/queue/list", json!({"threadId": thread})).await;
     assert_eq!(waiting["data"], json!([queued]));
-    whole.run(&thread, json!([[{"say": "on"}]])).await;
-    whole.told("turn/completed").await;
-    assert_eq!(whole.said(&thread).await.last().unwrap(), &["later"]);
-    let waiting = whole.call("thread/queue/list", json!({"threadId": thread})).await;
+    server.run(&thread, json!([[{"say": "on"}]])).await;
+    server.told("turn/completed").await;
+    assert_eq!(server.said(&thread).await.last().unwrap(), &["later"]);
+    let waiting = server.call("thread/queue/list", json!({"threadId": thread})).await;
     assert_eq!(waiting["data"], json!([]));
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_is_reverted_when_no_turn_runs() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!("one")).await;
-    let turn = whole.run(&thread, json!("two")).await["turn"]["id"].clone();
-    let hold = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!("one")).await;
+    let turn = server.run(&thread, json!("two")).await["turn"]["id"].clone();
+    let hold = server.start_turn(&thread, json!([[{"hold": "x"}]])).await;
     let params = json!({"threadId": thread, "beforeTurnId": turn});
-    let refused = whole.try_call("thread/revert", params.clone()).await.unwrap_err();
+    let refused = server.try_call("thread/revert", params.clone()).await.unwrap_err();
     assert!(refused.contains("a turn is running"), "{refused}");
-    whole.model.release("x");
-    whole.told_that("turn/completed", |params| params["turn"]["id"] == hold.as_str()).await;
-    whole.call("thread/revert", params).await;
-    assert_eq!(whole.said(&thread).await, [["one"]]);
-    whole.run(&thread, json!("three")).await;
-    assert_eq!(whole.said(&thread).await, [["one"], ["three"]]);
-    whole.server.shutdown().await;
-    let whole = Whole::start(home.path()).await;
-    assert_eq!(whole.said(&thread).await, [["one"], ["three"]]);
+    server.model.release("x");
+    server.told_that("turn/completed", |params| params["turn"]["id"] == hold.as_str()).await;
+    server.call("thread/revert", params).await;
+    assert_eq!(server.said(&thread).await, [["one"]]);
+    server.run(&thread, json!("three")).await;
+    assert_eq!(server.said(&thread).await, [["one"], ["three"]]);
+    server.server.shutdown().await;
+    let server = TestServer::start(home.path()).await;
+    assert_eq!(server.said(&thread).await, [["one"], ["three"]]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trace_can_be_followed_from_before_the_first_turn() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    let subscribed = whole.call("trace/subscribe", json!({"threadId": thread})).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    let subscribed = server.call("trace/subscribe", json!({"threadId": thread})).await;
     let id = subscribed["subscriptionId"].clone();
-    let traces = whole.call("trace/list", json!({})).await;
+    let traces = server.call("trace/list", json!({})).await;
     assert_eq!(traces["data"][0]["threadIds"], json!([thread]));
-    whole.run(&thread, json!("hello")).await;
-    let seen = whole.told("trace/changed").await;
+    server.run(&thread, json!("hello")).await;
+    let seen = server.told("trace/changed").await;
     assert_eq!(seen["subscriptionId"], id);
     let child = json!([[{"call": "spawn_agent", "ns": "collaboration", "args": {"task_name": "a", "message": "hi"}}]]);
-    whole.start_turn(&thread, child).await;
+    server.start_turn(&thread, child).await;
     // The turns of the root and of the child. The response to `trace/read` comes after everything so far is on disk.
-    whole.told("turn/completed").await;
-    whole.told("turn/completed").await;
-    whole.call("trace/read", json!({"threadId": thread})).await;
-    let traces = whole.call("trace/list", json!({})).await;
+    server.told("turn/completed").await;
+    server.told("turn/completed").await;
+    server.call("trace/read", json!({"threadId": thread})).await;
+    let traces = server.call("trace/list", json!({})).await;
     assert_eq!(traces["data"][0]["threadIds"].as_array().unwrap().len(), 2);
-    let again = whole.call("trace/list", json!({})).await;
+    let again = server.call("trace/list", json!({})).await;
     assert_eq!(again["data"], traces["data"]);
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_configures_a_thread_that_it_resumes() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let started = whole.call("thread/start", json!({"model": "first"})).await;
+    let mut server = TestServer::start(home.path()).await;
+    let started = server.call("thread/start", json!({"model": "first"})).await;
     let thread = started["thread"]["id"].as_str().unwrap().to_owned();
-    whole.run(&thread, json!("hello")).await;
-    whole.server.shutdown().await;
-    let whole = Whole::start(home.path()).await;
+    server.run(&thread, json!("hello")).await;
+    server.server.shutdown().await;
+    let server = TestServer::start(home.path()).await;
     let config = json!({"model_reasoning_effort": "high", "features": {"shell_tool": false}});
-    let resumed = whole.call("thread/resume", json!({"threadId": thread, "config": config})).await;
+    let resumed = server.call("thread/resume", json!({"threadId": thread, "config": config})).await;
     // Stored settings are kept, unless the client overrides them.
     assert_eq!((&resumed["model"], &resumed["reasoningEffort"]), (&json!("first"), &json!("high")));
-    let mut whole = whole;
+    let mut server = server;
     let call = json!([[{"call": "exec_command", "args": {"cmd": "true"}}]]);
-    whole.run(&thread, call).await;
-    let read = whole.call("thread/read", json!({"threadId": thread, "includeTurns": true})).await;
+    server.run(&thread, call).await;
+    let read = server.call("thread/read", json!({"threadId": thread, "includeTurns": true})).await;
     assert!(!read.to_string().contains("commandExecution"), "{read}");
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_of_a_turn_change_only_while_it_runs() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    let turn = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    let turn = server.start_turn(&thread, json!([[{"hold": "x"}]])).await;
     let update = |turn: &str| json!({"threadId": thread, "turnId": turn, "effort": "low"});
-    assert_eq!(whole.call("turn/settings/update", update(&turn)).await["status"], "applied");
-    assert_eq!(whole.call("turn/settings/update", update("other")).await["status"], "targetUnavailable");
-    whole.model.release("x");
-    whole.told("turn/completed").await;
-    assert_eq!(whole.call("turn/settings/update", update(&turn)).await["status"], "targetUnavailable");
-    whole.server.shutdown().await;
+    assert_eq!(server.call("turn/settings/update", update(&turn)).await["status"], "applied");
+    assert_eq!(server.call("turn/settings/update", update("other")).await["status"], "targetUnavailable");
+    server.model.release("x");
+    server.told("turn/completed").await;
+    assert_eq!(server.call("turn/settings/update", update(&turn)).await["status"], "targetUnavailable");
+    server.server.shutdown().await;
 }
 
 /// Returns a role.
@@ -286,8 +286,8 @@ fn spawn(name: &str, script: Value) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tree_comes_back_with_its_root() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
     let below = json!([[spawn("below", json!([[{"say": "deep"}]]))], [agents("wait_agent", json!({}))]]);
     let script = json!([
         [
@@ -298,21 +298,21 @@ async fn a_tree_comes_back_with_its_root() {
         [agents("wait_agent", json!({}))],
         [agents("send_message", json!({"target": "done", "message": "by the way"}))],
     ]);
-    whole.start_turn(&thread, script).await;
+    server.start_turn(&thread, script).await;
     // All turns except the interrupted one: that of the root, and three below it.
     for _ in 0..4 {
-        whole.told("turn/completed").await;
+        server.told("turn/completed").await;
     }
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 
     for round in 0..2 {
-        let mut whole = Whole::start(home.path()).await;
-        whole.call("thread/resume", json!({"threadId": thread})).await;
-        let loaded = whole.call("thread/loaded/list", json!({})).await;
+        let mut server = TestServer::start(home.path()).await;
+        server.call("thread/resume", json!({"threadId": thread})).await;
+        let loaded = server.call("thread/loaded/list", json!({})).await;
         assert_eq!(loaded["data"].as_array().unwrap().len(), 5, "{loaded}");
         let script = json!([[agents("list_agents", json!({}))], [{"say": "listed"}]]);
-        whole.run(&thread, script).await;
-        let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+        server.run(&thread, script).await;
+        let state = server.call("trace/read", json!({"threadId": thread})).await["state"].clone();
         let text = state.to_string();
         let listed = ["/root", "/root/above", "/root/above/below", "/root/cut", "/root/done"];
         for path in listed {
@@ -326,54 +326,54 @@ async fn a_tree_comes_back_with_its_root() {
                 [agents("followup_task", json!({"target": "done", "message": "RUN [[{\"say\": \"again\"}]]"}))],
                 [agents("wait_agent", json!({}))],
             ]);
-            whole.run(&thread, script).await;
-            let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+            server.run(&thread, script).await;
+            let state = server.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
             assert!(state.contains("by the way"), "the mail still exists");
             assert!(state.contains("again"), "{state}");
         }
-        whole.server.shutdown().await;
+        server.server.shutdown().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_keeps_the_settings_of_its_role_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
     let task = |role: &str| json!({"task_name": role, "role": role, "message": "RUN [[{\"say\": \"read\"}]]"});
     let script = json!([
         [agents("spawn_agent", task("reader")), agents("spawn_agent", task("writer"))],
         [agents("wait_agent", json!({}))],
     ]);
-    whole.start_turn(&thread, script).await;
-    whole.told("turn/completed").await;
-    whole.told("turn/completed").await;
-    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+    server.start_turn(&thread, script).await;
+    server.told("turn/completed").await;
+    server.told("turn/completed").await;
+    let state = server.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
     assert!(state.contains("there is no role `writer`"), "{state}");
     assert!(state.contains("Read every word."), "{state}");
     for _ in 0..2 {
-        let loaded = whole.call("thread/loaded/list", json!({})).await;
+        let loaded = server.call("thread/loaded/list", json!({})).await;
         let child = loaded["data"].as_array().unwrap().iter().find(|id| **id != thread.as_str()).unwrap().clone();
-        let resumed = whole.call("thread/resume", json!({"threadId": child})).await;
+        let resumed = server.call("thread/resume", json!({"threadId": child})).await;
         assert_eq!((&resumed["model"], &resumed["reasoningEffort"]), (&json!("small"), &json!("low")));
         assert_eq!(resumed["thread"]["agentRole"], "reader");
-        whole.server.shutdown().await;
-        whole = Whole::start(home.path()).await;
-        whole.call("thread/resume", json!({"threadId": thread})).await;
+        server.server.shutdown().await;
+        server = TestServer::start(home.path()).await;
+        server.call("thread/resume", json!({"threadId": thread})).await;
     }
     let again = json!([
         [agents("followup_task", json!({"target": "reader", "message": "RUN [[{\"say\": \"again\"}]]"}))],
         [agents("wait_agent", json!({}))],
     ]);
-    whole.start_turn(&thread, again).await;
-    whole.told("turn/completed").await;
-    whole.told("turn/completed").await;
-    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+    server.start_turn(&thread, again).await;
+    server.told("turn/completed").await;
+    server.told("turn/completed").await;
+    let state = server.call("trace/read", json!({"threadId": thread})).await["state"].clone();
     let calls = state["inference_calls"].as_object().unwrap().values();
     let models: HashSet<&str> = calls.map(|call| call["model"].as_str().unwrap()).collect();
     assert_eq!(models, HashSet::from(["m", "small"]));
     assert!(state.to_string().contains("Read every word."), "{state}");
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 /// Copies a folder in the state in which a killed process leaves it: with everything that was written, but without what
@@ -436,19 +436,19 @@ fn mail_lines(home: &Path, thread: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_that_a_killed_server_did_not_deliver_are_delivered_once() {
     let (home, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
     let script = json!([
         [spawn("first", json!([[{"say": "early"}]]))],
         [{"hold": "told"}, agents("list_agents", json!({}))],
         [spawn("late", json!([[{"say": "the late answer"}]])), spawn("cut", json!([[{"hold": "cut"}]]))],
         [{"hold": "root"}],
     ]);
-    whole.start_turn(&thread, script).await;
-    whole.told("turn/completed").await;
-    whole.model.release("told");
+    server.start_turn(&thread, script).await;
+    server.told("turn/completed").await;
+    server.model.release("told");
     // Two children have ended, and the root has stored their results. The third child has read its task.
-    whole.told("turn/completed").await;
+    server.told("turn/completed").await;
     tokio::time::timeout(TIMEOUT, async {
         while mail_lines(home.path(), &thread).len() < 2 || readers(home.path()) < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -457,9 +457,9 @@ async fn results_that_a_killed_server_did_not_deliver_are_delivered_once() {
     .await
     .unwrap();
     copy_as_if_killed(home.path(), killed.path());
-    whole.model.release("cut");
-    whole.model.release("root");
-    whole.server.shutdown().await;
+    server.model.release("cut");
+    server.model.release("root");
+    server.server.shutdown().await;
 
     // The server died before the late answer was stored in the root's rollout.
     let path = rollout(killed.path(), &thread);
@@ -470,10 +470,10 @@ async fn results_that_a_killed_server_did_not_deliver_are_delivered_once() {
     std::fs::write(&path, kept).unwrap();
     assert_eq!(mail_lines(killed.path(), &thread).len(), 1);
     for _ in 0..2 {
-        let mut whole = Whole::start(killed.path()).await;
-        whole.call("thread/resume", json!({"threadId": thread})).await;
-        whole.run(&thread, json!([[{"say": "seen"}]])).await;
-        whole.server.shutdown().await;
+        let mut server = TestServer::start(killed.path()).await;
+        server.call("thread/resume", json!({"threadId": thread})).await;
+        server.run(&thread, json!([[{"say": "seen"}]])).await;
+        server.server.shutdown().await;
         let told = mail_lines(killed.path(), &thread);
         assert_eq!(told.len(), 3, "{told:#?}");
         assert_eq!(told.iter().filter(|line| line.contains("the late answer")).count(), 1);
@@ -496,31 +496,31 @@ fn busy_tree(until: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_tree_is_archived_and_deleted_as_a_whole() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    let begin = async |whole: &mut Whole| {
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    let begin = async |server: &mut TestServer| {
         let wait = json!([agents("wait_agent", json!({"timeout_ms": 3_600_000}))]);
-        whole.start_turn(&thread, busy_tree(&wait)).await;
+        server.start_turn(&thread, busy_tree(&wait)).await;
         for _ in 0..4 {
-            whole.told("turn/started").await;
+            server.told("turn/started").await;
         }
     };
-    begin(&mut whole).await;
-    whole.call("thread/archive", json!({"threadId": thread})).await;
+    begin(&mut server).await;
+    server.call("thread/archive", json!({"threadId": thread})).await;
     let mut archived = HashSet::new();
     for _ in 0..4 {
-        archived.insert(whole.told("thread/archived").await["threadId"].as_str().unwrap().to_owned());
+        archived.insert(server.told("thread/archived").await["threadId"].as_str().unwrap().to_owned());
     }
     assert_eq!(archived.len(), 4);
-    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    let loaded = server.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"], json!([]));
 
-    whole.call("thread/unarchive", json!({"threadId": thread})).await;
-    whole.call("thread/resume", json!({"threadId": thread})).await;
-    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    server.call("thread/unarchive", json!({"threadId": thread})).await;
+    server.call("thread/resume", json!({"threadId": thread})).await;
+    let loaded = server.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"].as_array().unwrap().len(), 4, "{loaded}");
     // The interrupted agents are still known by their names, and the root can use them.
-    whole.run(&thread, json!([[agents("list_agents", json!({}))], [{"say": "listed"}]])).await;
+    server.run(&thread, json!([[agents("list_agents", json!({}))], [{"say": "listed"}]])).await;
     let told = mail_lines(home.path(), &thread);
     let cut = told.iter().filter(|line| line.contains("was interrupted before it was done")).count();
     assert_eq!((cut, told.len()), (2, 2), "one for each child of the root: {told:#?}");
@@ -530,72 +530,72 @@ async fn a_running_tree_is_archived_and_deleted_as_a_whole() {
         [agents("wait_agent", json!({"timeout_ms": 3_600_000}))],
         [spawn("instead", json!([[{"hold": "never"}]]))],
     ]);
-    whole.start_turn(&thread, again).await;
-    whole.told("turn/started").await;
-    whole.told("turn/started").await;
-    whole.call("thread/delete", json!({"threadId": thread})).await;
+    server.start_turn(&thread, again).await;
+    server.told("turn/started").await;
+    server.told("turn/started").await;
+    server.call("thread/delete", json!({"threadId": thread})).await;
     for _ in 0..4 {
-        archived.remove(whole.told("thread/deleted").await["threadId"].as_str().unwrap());
+        archived.remove(server.told("thread/deleted").await["threadId"].as_str().unwrap());
     }
     assert_eq!(archived, HashSet::new());
-    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"], json!([]));
+    assert_eq!(server.call("thread/loaded/list", json!({})).await["data"], json!([]));
     let mut left = Vec::new();
     files(home.path(), &mut left);
     left.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("rollout-"));
     assert_eq!(left, Vec::<PathBuf>::new());
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_child_is_archived_with_its_descendants() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.start_turn(&thread, busy_tree(&json!([{"hold": "until"}, agents("list_agents", json!({}))]))).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.start_turn(&thread, busy_tree(&json!([{"hold": "until"}, agents("list_agents", json!({}))]))).await;
     let mut above = None;
     for _ in 0..4 {
-        let started = whole.told("turn/started").await["threadId"].clone();
-        let read = whole.call("thread/read", json!({"threadId": started})).await;
+        let started = server.told("turn/started").await["threadId"].clone();
+        let read = server.call("thread/read", json!({"threadId": started})).await;
         let is_childs = read["thread"]["parentThreadId"] == thread.as_str();
         if is_childs && read.to_string().contains("\"/root/above\"") {
             above = Some(started);
         }
     }
-    whole.call("thread/archive", json!({"threadId": above.unwrap()})).await;
-    whole.told("thread/archived").await;
-    whole.told("thread/archived").await;
+    server.call("thread/archive", json!({"threadId": above.unwrap()})).await;
+    server.told("thread/archived").await;
+    server.told("thread/archived").await;
     // The root is notified, and can spawn another child.
-    whole.model.release("until");
-    whole.told("turn/started").await;
+    server.model.release("until");
+    server.told("turn/started").await;
     let told = mail_lines(home.path(), &thread);
     assert_eq!(told.iter().filter(|line| line.contains("was interrupted before it was done")).count(), 1, "{told:#?}");
-    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    let loaded = server.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"].as_array().unwrap().len(), 3, "the root, one beside, one instead: {loaded}");
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn resuming_a_child_resumes_its_root() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
-    let listed = whole.call("thread/loaded/list", json!({})).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
+    let listed = server.call("thread/loaded/list", json!({})).await;
     let child = listed["data"].as_array().unwrap().iter().find(|id| **id != thread.as_str()).unwrap().clone();
-    whole.server.shutdown().await;
-    let whole = Whole::start(home.path()).await;
-    let resumed = whole.call("thread/resume", json!({"threadId": child})).await;
+    server.server.shutdown().await;
+    let server = TestServer::start(home.path()).await;
+    let resumed = server.call("thread/resume", json!({"threadId": child})).await;
     assert_eq!(resumed["thread"]["parentThreadId"], thread.as_str());
-    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
-    whole.server.shutdown().await;
+    assert_eq!(server.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!("hello")).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!("hello")).await;
     // Each turn runs the next step of it, because the model uses the newest message with a script.
     let update = json!({"call": "update_goal", "args": {"status": "complete"}});
     let objective = format!(
@@ -603,99 +603,99 @@ async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
         json!([[{"call": "exec_command", "args": {"cmd": "true"}}, {"tokens": 50}], [{"say": "on"}, {"tokens": 50}]])
     );
     let set = json!({"threadId": thread, "objective": objective, "tokenBudget": 400});
-    assert_eq!(whole.call("thread/goal/set", set).await["goal"]["status"], "active");
-    let ended = whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "budgetLimited").await;
+    assert_eq!(server.call("thread/goal/set", set).await["goal"]["status"], "active");
+    let ended = server.told_that("thread/goal/updated", |params| params["goal"]["status"] == "budgetLimited").await;
     assert!(ended["goal"]["tokensUsed"].as_i64().unwrap() >= 400, "{ended}");
-    assert!(whole.said(&thread).await.len() > 2);
+    assert!(server.said(&thread).await.len() > 2);
     let set = json!({"threadId": thread, "objective": format!("RUN {}", json!([[update], [{"say": "done"}]]))});
-    whole.call("thread/goal/set", set).await;
-    whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "complete").await;
-    whole.told("turn/completed").await;
+    server.call("thread/goal/set", set).await;
+    server.told_that("thread/goal/updated", |params| params["goal"]["status"] == "complete").await;
+    server.told("turn/completed").await;
     // An agent that only sends messages is not asked forever.
-    let turns = whole.said(&thread).await.len();
-    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "say something"})).await;
-    whole.told("turn/completed").await;
-    let goal = whole.call("thread/goal/get", json!({"threadId": thread})).await;
+    let turns = server.said(&thread).await.len();
+    server.call("thread/goal/set", json!({"threadId": thread, "objective": "say something"})).await;
+    server.told("turn/completed").await;
+    let goal = server.call("thread/goal/get", json!({"threadId": thread})).await;
     assert_eq!(goal["goal"]["status"], "active");
-    assert_eq!(whole.said(&thread).await.len(), turns + 1);
+    assert_eq!(server.said(&thread).await.len(), turns + 1);
     let hold = json!([[{"hold": "x"}]]);
-    let turn = whole.start_turn(&thread, hold).await;
-    whole.call("turn/interrupt", json!({"threadId": thread, "turnId": turn})).await;
-    whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "paused").await;
-    whole.server.shutdown().await;
+    let turn = server.start_turn(&thread, hold).await;
+    server.call("turn/interrupt", json!({"threadId": thread, "turnId": turn})).await;
+    server.told_that("thread/goal/updated", |params| params["goal"]["status"] == "paused").await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn goals_and_mail_survive_a_revert() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.run(&thread, json!("one")).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.run(&thread, json!("one")).await;
     let paused = json!({"threadId": thread, "objective": "old", "status": "paused"});
-    whole.call("thread/goal/set", paused).await;
+    server.call("thread/goal/set", paused).await;
     let answer = json!([[{"hold": "a"}, {"say": "the answer"}]]);
-    let turn = whole.run(&thread, json!([[spawn("a", answer)]])).await;
+    let turn = server.run(&thread, json!([[spawn("a", answer)]])).await;
     // The answer must not be read earlier, because reverting a turn also drops the mail that was read in it.
-    whole.model.release("a");
-    whole.told("turn/completed").await;
+    server.model.release("a");
+    server.told("turn/completed").await;
     let done = json!({"threadId": thread, "status": "complete"});
-    whole.call("thread/goal/set", done).await;
-    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]})).await;
+    server.call("thread/goal/set", done).await;
+    server.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]})).await;
     for _ in 0..2 {
-        whole.server.shutdown().await;
-        whole = Whole::start(home.path()).await;
-        whole.call("thread/resume", json!({"threadId": thread})).await;
-        let goal = whole.call("thread/goal/get", json!({"threadId": thread})).await["goal"].clone();
+        server.server.shutdown().await;
+        server = TestServer::start(home.path()).await;
+        server.call("thread/resume", json!({"threadId": thread})).await;
+        let goal = server.call("thread/goal/get", json!({"threadId": thread})).await["goal"].clone();
         assert_eq!((&goal["objective"], &goal["status"]), (&json!("old"), &json!("complete")));
     }
-    whole.run(&thread, json!([[{"say": "and?"}]])).await;
-    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+    server.run(&thread, json!([[{"say": "and?"}]])).await;
+    let state = server.call("trace/read", json!({"threadId": thread})).await["state"].clone();
     let items = state["conversation_items"].as_object().unwrap().values();
     let told = items.filter(|item| item.to_string().contains("the answer") && item["thread_id"] == thread.as_str());
     assert_eq!(told.count(), 1, "the agent's answer is read once: {state}");
-    whole.server.shutdown().await;
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_a_root_lacks_are_missing_in_resumed_agents() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.start_turn(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
-    whole.told("turn/completed").await;
-    whole.told("turn/completed").await;
-    whole.server.shutdown().await;
-    let mut whole = Whole::start(home.path()).await;
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.start_turn(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
+    server.told("turn/completed").await;
+    server.told("turn/completed").await;
+    server.server.shutdown().await;
+    let mut server = TestServer::start(home.path()).await;
     let config = json!({"features": {"shell_tool": false}});
-    whole.call("thread/resume", json!({"threadId": thread, "config": config})).await;
+    server.call("thread/resume", json!({"threadId": thread, "config": config})).await;
     let task = json!([[{"call": "exec_command", "args": {"cmd": "echo ran"}}], [{"say": "tried"}]]);
     let task = agents("followup_task", json!({"target": "a", "message": format!("RUN {task}")}));
-    whole.start_turn(&thread, json!([[task], [agents("wait_agent", json!({}))]])).await;
-    whole.told("turn/completed").await;
-    whole.told("turn/completed").await;
-    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+    server.start_turn(&thread, json!([[task], [agents("wait_agent", json!({}))]])).await;
+    server.told("turn/completed").await;
+    server.told("turn/completed").await;
+    let state = server.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
     assert!(state.contains("unsupported call: exec_command"), "{state}");
     // The whole tree is archived and unarchived.
-    whole.call("thread/archive", json!({"threadId": thread})).await;
-    whole.call("thread/unarchive", json!({"threadId": thread})).await;
-    whole.call("thread/resume", json!({"threadId": thread})).await;
-    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
-    whole.server.shutdown().await;
+    server.call("thread/archive", json!({"threadId": thread})).await;
+    server.call("thread/unarchive", json!({"threadId": thread})).await;
+    server.call("thread/resume", json!({"threadId": thread})).await;
+    assert_eq!(server.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
+    server.server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_objective_is_pursued_at_once() {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let thread = whole.thread().await;
-    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "talk"})).await;
-    whole.told("turn/completed").await;
-    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "talk more"})).await;
-    whole.told("turn/completed").await;
-    assert_eq!(whole.said(&thread).await.len(), 2);
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    server.call("thread/goal/set", json!({"threadId": thread, "objective": "talk"})).await;
+    server.told("turn/completed").await;
+    server.call("thread/goal/set", json!({"threadId": thread, "objective": "talk more"})).await;
+    server.told("turn/completed").await;
+    assert_eq!(server.said(&thread).await.len(), 2);
     // A turn of the user in between does not stop the goal.
-    whole.run(&thread, json!("how far are you?")).await;
-    whole.told("turn/completed").await;
-    assert_eq!(whole.said(&thread).await.len(), 4);
-    whole.server.shutdown().await;
+    server.run(&thread, json!("how far are you?")).await;
+    server.told("turn/completed").await;
+    assert_eq!(server.said(&thread).await.len(), 4);
+    server.server.shutdown().await;
 }

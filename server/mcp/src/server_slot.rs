@@ -32,7 +32,7 @@ pub type Listener = Arc<dyn Fn(&str, &Startup) + Send + Sync>;
 /// A handle that ends servers and waits for their end, even after their last tool was dropped. It does not keep the
 /// servers alive.
 #[derive(Debug, Clone)]
-pub struct Ending {
+pub struct ServersShutdown {
     pub(crate) end: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -68,19 +68,19 @@ pub struct ServerReport {
 }
 
 /// The state that the tools of one tree have in common.
-pub(crate) struct Set {
-    pub(crate) slots: Vec<Arc<Slot>>,
+pub(crate) struct TreeServers {
+    pub(crate) slots: Vec<Arc<ServerSlot>>,
     pub(crate) disabled: Vec<ServerConfig>,
-    pub(crate) board: Arc<Board>,
-    pub(crate) ending: Ending,
+    pub(crate) status_listener: Arc<StatusListener>,
+    pub(crate) ending: ServersShutdown,
 }
 
 /// One server.
-pub(crate) struct Slot {
+pub(crate) struct ServerSlot {
     pub(crate) config: ServerConfig,
     pub(crate) namespace: String,
     pub(crate) state: watch::Sender<State>,
-    pub(crate) board: Arc<Board>,
+    pub(crate) status_listener: Arc<StatusListener>,
 }
 
 /// The status of a server, with its connection.
@@ -94,9 +94,9 @@ pub(crate) enum State {
 
 /// The listener. The lock is held while the listener is called, so that its calls are in order.
 #[derive(Default)]
-pub(crate) struct Board(Mutex<Option<Listener>>);
+pub(crate) struct StatusListener(Mutex<Option<Listener>>);
 
-impl Ending {
+impl ServersShutdown {
     /// Ends all servers, and waits until they have ended.
     pub async fn shutdown(&self) {
         self.end.cancel();
@@ -110,19 +110,19 @@ impl Ending {
     }
 }
 
-impl Drop for Set {
+impl Drop for TreeServers {
     fn drop(&mut self) {
         self.ending.end.cancel();
     }
 }
 
-impl Board {
+impl StatusListener {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Listener>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Slot {
+impl ServerSlot {
     /// Returns the connection, or an error message for the model.
     pub(crate) fn connection(&self) -> Result<Arc<Connection>, String> {
         let name = &self.config.name;
@@ -149,10 +149,10 @@ impl Slot {
 
     /// Sets the state of the server, and calls the listener.
     pub(crate) fn set(&self, state: State) {
-        let board = self.board.lock();
+        let status_listener = self.status_listener.lock();
         let startup = state.startup();
         self.state.send_replace(state);
-        if let Some(listener) = &*board {
+        if let Some(listener) = &*status_listener {
             listener(&self.config.name, &startup);
         }
     }

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio_util::task::TaskTracker;
 
 use super::drain::{Phase, Shutdown};
-use crate::ingress::Entrance;
+use crate::ingress::ConnectionOpener;
 
 /// Most connections at the same time, including bridge sessions.
 pub const MAX_CONNECTIONS: usize = 8_192;
@@ -23,20 +23,20 @@ pub const MAX_CONNECTIONS_PER_OWNER: usize = MAX_CONNECTIONS / 4 * 3;
 
 /// Admits new connections as long as the server is serving.
 #[derive(Debug)]
-pub(super) struct Door {
-    pub(super) entrance: Entrance,
+pub(super) struct AdmissionControl {
+    pub(super) opener: ConnectionOpener,
     pub(super) shutdown: Shutdown,
     /// The tasks of all connections.
     pub(super) tasks: TaskTracker,
 }
 
-impl Door {
+impl AdmissionControl {
     /// Returns the response to a new client if the server does not accept it.
     pub(super) fn refusal(&self) -> Option<Response> {
         if self.shutdown.phase() != Phase::Serving {
             return Some(Self::ending());
         }
-        (self.entrance.connections() >= MAX_CONNECTIONS)
+        (self.opener.connections() >= MAX_CONNECTIONS)
             .then(|| (StatusCode::SERVICE_UNAVAILABLE, TOO_MANY).into_response())
     }
 

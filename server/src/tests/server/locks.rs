@@ -40,11 +40,11 @@ fn by_range(file: &File) {
 /// Uses a server home in which a process with read access has locked everything.
 async fn works_in_spite_of(lock: impl Fn(&File)) {
     let home = tempfile::tempdir().unwrap();
-    let mut whole = Whole::start(home.path()).await;
-    let old = whole.thread().await;
-    whole.run(&old, json!([[{"say": "one"}]])).await;
-    whole.server.shutdown().await;
-    drop(whole);
+    let mut server = TestServer::start(home.path()).await;
+    let old = server.thread().await;
+    server.run(&old, json!([[{"say": "one"}]])).await;
+    server.server.shutdown().await;
+    drop(server);
 
     // The files that a killed server leaves can be locked too.
     let locks = home.path().join("thread-writer-locks");
@@ -52,18 +52,18 @@ async fn works_in_spite_of(lock: impl Fn(&File)) {
     let held = locked(home.path(), &lock);
     assert!(held.len() > 10);
     let start = Instant::now();
-    let mut whole = Whole::start(home.path()).await;
+    let mut server = TestServer::start(home.path()).await;
     let more = locked(home.path(), &lock);
-    whole.call("thread/resume", json!({"threadId": old})).await;
-    whole.run(&old, json!([[{"say": "two"}]])).await;
-    let new = whole.thread().await;
-    whole.run(&new, json!([[{"say": "three"}]])).await;
+    server.call("thread/resume", json!({"threadId": old})).await;
+    server.run(&old, json!([[{"say": "two"}]])).await;
+    let new = server.thread().await;
+    server.run(&new, json!([[{"say": "three"}]])).await;
     for thread in [&old, &new] {
-        whole.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
+        server.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
     }
-    whole.call("thread/archive", json!({"threadId": new})).await;
-    whole.call("thread/delete", json!({"threadId": old})).await;
-    whole.server.shutdown().await;
+    server.call("thread/archive", json!({"threadId": new})).await;
+    server.call("thread/delete", json!({"threadId": old})).await;
+    server.server.shutdown().await;
     assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
     drop((held, more));
 }

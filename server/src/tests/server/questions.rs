@@ -33,8 +33,8 @@ const WAYS: [Way; 4] = [Way::InProcess, Way::WebSocket, Way::Unix, Way::Bridge];
 
 /// A server that listens on all transports.
 struct Open {
-    _whole: Whole,
-    entrance: crate::ingress::Entrance,
+    _whole: TestServer,
+    opener: crate::ingress::ConnectionOpener,
     tcp: SocketAddr,
     socket: PathBuf,
     thread: String,
@@ -44,24 +44,24 @@ struct Open {
 impl Open {
     async fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let whole = Whole::start(home.path()).await;
+        let server = TestServer::start(home.path()).await;
         let socket = home.path().join("s.sock");
-        let entrance = whole.server.entrance().clone();
+        let opener = server.server.opener().clone();
         let tcp = bind(&Listen::WebSocket(([127, 0, 0, 1], 0).into()), None).await.unwrap();
         let address = tcp.address().unwrap();
         for bound in [tcp, bind(&Listen::Unix(socket.clone()), None).await.unwrap()] {
-            let entrance = entrance.clone();
-            tokio::spawn(async move { serve(bound, &entrance, &Shutdown::new()).await });
+            let opener = opener.clone();
+            tokio::spawn(async move { serve(bound, &opener, &Shutdown::new()).await });
         }
-        let started = whole.call("thread/start", json!({"approvalPolicy": "untrusted"})).await;
+        let started = server.call("thread/start", json!({"approvalPolicy": "untrusted"})).await;
         let thread = started["thread"]["id"].as_str().unwrap().to_owned();
-        whole.call("thread/unsubscribe", json!({"threadId": thread})).await;
-        Self { _whole: whole, entrance, tcp: address, socket, thread, _home: home }
+        server.call("thread/unsubscribe", json!({"threadId": thread})).await;
+        Self { _whole: server, opener, tcp: address, socket, thread, _home: home }
     }
 
     async fn connect(&self, way: Way) -> Talk {
         let mut talk = match way {
-            Way::InProcess => in_process(&self.entrance),
+            Way::InProcess => in_process(&self.opener),
             Way::WebSocket => websocket(TcpStream::connect(self.tcp).await.unwrap()).await,
             Way::Unix => websocket(UnixStream::connect(&self.socket).await.unwrap()).await,
             Way::Bridge => bridge(self.tcp).await,
@@ -90,8 +90,8 @@ impl Open {
     }
 }
 
-fn in_process(entrance: &crate::ingress::Entrance) -> Talk {
-    let (mut ingress, mut reader) = entrance.open(crate::connection::TransportKind::InProcess, OutboundPolicy::SHARED);
+fn in_process(opener: &crate::ingress::ConnectionOpener) -> Talk {
+    let (mut ingress, mut reader) = opener.open(crate::connection::TransportKind::InProcess, OutboundPolicy::SHARED);
     let (say, mut said) = mpsc::channel::<String>(64);
     let (told, hear) = mpsc::channel(1024);
     tokio::spawn(async move {

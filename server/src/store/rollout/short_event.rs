@@ -116,7 +116,7 @@ fn short_message(item: &wire::UserMessageItem) -> Value {
 
 /// The content of a short event.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Short {
+pub(crate) enum ShortEvent {
     /// A whole item.
     Item(Box<ThreadItem>),
     /// A part of a reasoning item: of the newest item if that is reasoning, or else of a new one.
@@ -139,10 +139,10 @@ pub(crate) fn names_item(value: &Value) -> bool {
 
 /// Reads a short event. Returns `None` for another event, or if a required member is missing. An item without an id
 /// gets the id `given`.
-pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<Short> {
+pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<ShortEvent> {
     let named = || text(value, "item_id").unwrap_or_else(|| given.to_owned());
     let called = || text(value, "item_id").or_else(|| text(value, "call_id"));
-    Some(Short::Item(Box::new(match kind {
+    Some(ShortEvent::Item(Box::new(match kind {
         "user_message" => ThreadItem::UserMessage(wire::UserMessageItem {
             id: named(),
             client_id: text(value, "client_id"),
@@ -156,20 +156,20 @@ pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<Short> {
             ..Default::default()
         }),
         "agent_reasoning" => {
-            return Some(Short::Reasoning {
+            return Some(ShortEvent::Reasoning {
                 id: text(value, "item_id"),
                 summary: Some(text(value, "text")?),
                 content: None,
             });
         }
         "agent_reasoning_raw_content" => {
-            return Some(Short::Reasoning {
+            return Some(ShortEvent::Reasoning {
                 id: text(value, "item_id"),
                 summary: None,
                 content: Some(text(value, "text")?),
             });
         }
-        "error" => return Some(Short::Error(value.clone())),
+        "error" => return Some(ShortEvent::Error(value.clone())),
         "exec_command_end" => ThreadItem::CommandExecution(whole::read_command(called()?, value)),
         "patch_apply_end" => ThreadItem::FileChange(wire::FileChangeItem {
             id: called()?,
