@@ -4,10 +4,13 @@
 
 mod common;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::*;
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -16,6 +19,7 @@ use trace_runtime::event::{ErrorKind, EventKind, Retry, TurnKind, TurnOutcome};
 use trace_runtime::id::TurnId;
 use trace_runtime::item::{Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
+use trace_runtime::pace::{Pace, PacedAgent};
 use trace_runtime::provider::{ModelEvent, ProviderError, RetryDecision};
 use trace_runtime::runtime::ModelWindow;
 use trace_runtime::settings::SettingsChange;
@@ -994,4 +998,62 @@ async fn a_history_that_is_too_long_is_made_shorter_before_it_is_sent_again() {
     assert!(world.witness.story().contains("- compaction"));
     assert_eq!(world.provider.inputs().len(), 3);
     world.check_laws();
+}
+
+/// A pace that makes agents wait for nothing, and compacts the history once.
+#[derive(Default)]
+struct CompactsOnce(AtomicBool);
+
+impl Pace for CompactsOnce {
+    fn turn_started(&self, _: &TurnId) {}
+
+    fn before_request<'a>(&'a self, _: &'a Arc<dyn PacedAgent>, _: &'a TurnId) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn before_turn_end<'a>(&'a self, _: &'a dyn PacedAgent, _: &'a TurnId) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn take_mail(&self, _: &str, _: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
+        mail.drain(..).collect()
+    }
+
+    fn compacts(&self, _: &str, _: &TurnId) -> bool {
+        !self.0.swap(true, Ordering::Relaxed)
+    }
+
+    fn turn_ended<'a>(&'a self, _: &'a str, _: &'a TurnId, _: &'a TurnOutcome) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn runs_tools(&self) -> bool {
+        true
+    }
+
+    fn end_reported(&self, _: &str, _: &TurnId) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_user_says_while_a_paced_summary_is_asked_for_again_is_kept() {
+    let gate = Arc::new(Notify::new());
+    let mut cut_off = vec![Step::Gate(Arc::clone(&gate))];
+    cut_off.extend(fails("cut off", ErrorKind::Other, RetryDecision::Stream { after: None }));
+    let provider = Scripted::new(vec![cut_off, answer([say("msg_1", "the summary")]), answer([say("msg_2", "done")])]);
+    let mut options = options(&provider);
+    options.pace = Some(Arc::new(CompactsOnce::default()));
+    let world = world_with(provider, options);
+    let turn = world.start("hello");
+    let compacts =
+        |kind: &EventKind| matches!(kind, EventKind::ItemStarted { item, .. } if item.kind == ItemKind::Compaction);
+    world.witness.until(compacts).await;
+    world.agent.steer(&turn, text("hurry"), None).unwrap();
+    gate.notify_one();
+    assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
+    world.check_laws();
+    let inputs = world.provider.inputs();
+    let has = |input: &[Value], words: &str| input.iter().any(|item| item.to_string().contains(words));
+    assert_eq!(inputs.len(), 3);
+    assert!(has(&inputs[2], "hello") && has(&inputs[2], "the summary") && has(&inputs[2], "hurry"), "{inputs:?}");
+    assert!(!has(&inputs[1], "hurry"), "a request for a summary is repeated as it was");
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::answer::{Answer, End, ask_once};
 use super::calls;
-use super::request::Question;
+use super::request::{Audience, Question};
 use super::task::{Stop, Task};
 use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
-use crate::provider::{RetryDecision, Provider, ProviderError, RetryPolicy};
+use crate::provider::{Provider, ProviderError, RetryDecision, RetryPolicy};
 
 /// The answer of a model.
 pub(crate) struct Reply {
@@ -60,9 +60,12 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
         let delay = task.jitter.delay(retry.number, retry.after);
         task.unless_stopped(tokio::time::sleep(delay)).await?;
         if task.agent.options().pace.is_some() {
-            // Other programs read messages before a retry, too, and their sessions are replayed.
             task.paced().await?;
-            task.take_up().await;
+            // Other programs read messages before a retry, too, and their sessions are replayed. A summary replaces the history
+            // from before it was asked for, so what joined the history meanwhile would be lost.
+            if question.audience != Audience::Nobody {
+                task.take_up().await;
+            }
         }
     }
 }
