@@ -70,10 +70,10 @@ pub trait PacedAgent: Send + Sync {
     /// Adds messages that were taken out of the mailbox to what the model sees.
     fn remember_mail(&self, mail: &[Arc<Mail>]);
 
-    /// Gives the agent a message. A message that wakes it starts a turn if none runs.
+    /// Makes waiting messages, given by their ids, start a turn if none runs.
     ///
     /// # Errors
     ///
-    /// Returns an error if too many messages wait, or if the agent was shut down.
-    fn deliver(self: Arc<Self>, mail: Mail) -> Result<(), Refusal>;
+    /// Returns an error if the agent was shut down.
+    fn wake_for(self: Arc<Self>, mail: &[String]) -> Result<(), Refusal>;
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::arrival::Arrival;
-use crate::core::{AgentCore, UserInput};
+use crate::core::{AgentCore, UserInput, Work};
 use crate::id::TurnId;
 use crate::item::Input;
-use crate::mail::Mail;
+use crate::mail::{Mail, Wake};
 use crate::pace::PacedAgent;
 use crate::refusal::Refusal;
+use crate::turn;
 
 impl PacedAgent for AgentCore {
     fn path(&self) -> &str {
@@ -47,8 +47,20 @@ impl PacedAgent for AgentCore {
         self.remember(&self.link.order(), mail.iter().map(|mail| Arc::new(mail.item())).collect(), None);
     }
 
-    fn deliver(self: Arc<Self>, mail: Mail) -> Result<(), Refusal> {
-        Arrival::at(&self).take(mail)?.tell();
+    fn wake_for(self: Arc<Self>, mail: &[String]) -> Result<(), Refusal> {
+        let _order = self.link.order();
+        let mut state = self.state();
+        state.turns.check_open()?;
+        let mut root_turn = None;
+        for waiting in state.mailbox.queue().iter_mut().filter(|waiting| mail.contains(&waiting.id)) {
+            Arc::make_mut(waiting).wake = Wake::Agent;
+            root_turn.get_or_insert_with(|| waiting.root_turn.clone());
+        }
+        if let Some(root_turn) = root_turn
+            && state.turns.joinable().is_none()
+        {
+            turn::begin(&self, &mut state, Work::for_mail(), root_turn);
+        }
         Ok(())
     }
 }

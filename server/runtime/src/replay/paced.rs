@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::state::{NextRequest, RequestPlace, ReplayState, is_stopped};
 use super::session::RequestKind;
+use super::state::{NextRequest, ReplayState, RequestPlace, is_stopped};
 use super::user_messages;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
@@ -94,7 +94,7 @@ impl Pace for ReplayPace {
 
     fn end_reported(&self, path: &str, turn: &TurnId) {
         if let Some(place) = self.state.live_place(path, turn.as_str()) {
-            self.state.deliver_late_mail(place, turn.as_str());
+            self.state.wake_for_late_mail(place, turn.as_str());
             self.state.order.pass_before(place.owner(), u64::MAX);
         }
         self.state.order.done(turn.as_str());
@@ -148,21 +148,28 @@ impl ReplayPace {
         });
     }
 
-    /// Keeps a turn from going on with messages that the recorded turn did not read before it ended. They start the next
-    /// turn, as in the Codex CLI. Turns of this program read all messages before they end.
+    /// Keeps a turn from going on with messages that the recorded turn did not read before it ended. They stay in the mailbox and
+    /// start the next turn, as in the Codex CLI. Turns of this program read all messages before they end.
     fn settle_mail(&self, agent: &dyn PacedAgent, place: RequestPlace) {
         let state = &self.state;
         let recorded_turn = state.turn(place);
-        let Some((end, _)) = recorded_turn.ended.filter(|_| state.session.is_foreign && place.exchange >= recorded_turn.exchanges.len())
+        let Some((end, _)) =
+            recorded_turn.ended.filter(|_| state.session.is_foreign && place.exchange >= recorded_turn.exchanges.len())
         else {
             return;
         };
         let mut read = Vec::new();
         agent.with_mail(&mut |waiting| {
             read = state.take(state.mail_before(place, end), waiting);
-            let (late, rest): (Vec<_>, Vec<_>) = waiting.drain(..).partition(|mail| mail.wake == Wake::Agent);
-            waiting.extend(rest);
-            state.keep_mail(place, late);
+            let late = waiting.iter_mut().filter(|mail| mail.wake == Wake::Agent);
+            state.note_late_mail(
+                place,
+                late.map(|mail| {
+                    let mail = Arc::make_mut(mail);
+                    mail.wake = Wake::Nobody;
+                    mail.id.clone()
+                }),
+            );
         });
         agent.remember_mail(&read);
     }
@@ -227,4 +234,153 @@ fn shortens(state: &ReplayState, place: RequestPlace) -> bool {
             || (!state.session.is_foreign
                 && state.session.request(exchange).is_ok_and(|it| user_messages::asks_for_summary(&it)))
     })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+    use trace_recorder::Bundle;
+    use trace_recorder::format::Manifest;
+    use trace_recorder::payloads::MemoryFiles;
+
+    use super::*;
+    use crate::item::Input;
+    use crate::refusal::Refusal;
+    use crate::replay::choices::OnDivergence;
+    use crate::replay::compare::Rules;
+    use crate::replay::session::RecordedSession;
+
+    /// An agent with a mailbox, that notes for which messages it was woken.
+    #[derive(Default)]
+    struct Waiting {
+        mail: Mutex<VecDeque<Arc<Mail>>>,
+        woken: Mutex<Vec<String>>,
+    }
+
+    impl PacedAgent for Waiting {
+        fn path(&self) -> &str {
+            "/root/a"
+        }
+
+        fn is_stopped(&self) -> bool {
+            false
+        }
+
+        fn steer(&self, _: &TurnId, _: Vec<Input>, _: Option<String>) -> Result<TurnId, Refusal> {
+            Err(Refusal::NoDirectInput)
+        }
+
+        fn interrupt(&self, _: &TurnId) -> Result<CancellationToken, Refusal> {
+            Err(Refusal::NoActiveTurn)
+        }
+
+        fn with_mail(&self, change: &mut dyn FnMut(&mut VecDeque<Arc<Mail>>)) {
+            change(&mut self.mail.lock().unwrap());
+        }
+
+        fn remember_mail(&self, _: &[Arc<Mail>]) {}
+
+        fn wake_for(self: Arc<Self>, mail: &[String]) -> Result<(), Refusal> {
+            self.woken.lock().unwrap().extend(mail.iter().cloned());
+            Ok(())
+        }
+    }
+
+    /// A recording of the Codex CLI in which a child has these numbers of turns, with one request each.
+    fn session(turns_of_child: usize) -> RecordedSession {
+        let mut events = vec![
+            (None, json!({"type": "rollout_started", "trace_id": "t", "root_thread_id": "r"})),
+            (None, thread("r", "/root")),
+            (None, protocol_event()),
+            (None, thread("a", "/root/a")),
+            (Some(("r", "r1")), json!({"type": "codex_turn_started", "codex_turn_id": "r1", "thread_id": "r"})),
+            (Some(("r", "r1")), request("r", "r1")),
+        ];
+        for turn in (1..=turns_of_child).map(|number| format!("a{number}")) {
+            let started = json!({"type": "codex_turn_started", "codex_turn_id": turn, "thread_id": "a"});
+            let ended = json!({"type": "codex_turn_ended", "codex_turn_id": turn, "status": "completed"});
+            events.extend([(None, started), (None, request("a", &turn)), (None, ended)]);
+        }
+        let log: String = (1..)
+            .zip(events)
+            .map(|(seq, (context, payload))| {
+                let (thread, turn) = context.unzip();
+                let line = json!({
+                    "schema_version": 2, "seq": seq, "wall_time_unix_ms": 1_000 + seq, "rollout_id": "r",
+                    "thread_id": thread, "codex_turn_id": turn, "payload": payload,
+                });
+                format!("{line}\n")
+            })
+            .collect();
+        let manifest = Manifest::new("t", "r", "r", 1_000);
+        let files = MemoryFiles::default();
+        RecordedSession::read_from(Bundle::from_memory(Path::new("memory"), manifest, log.into_bytes(), files)).unwrap()
+    }
+
+    fn thread(id: &str, path: &str) -> Value {
+        json!({"type": "thread_started", "thread_id": id, "agent_path": path, "metadata_payload": null})
+    }
+
+    fn payload(kind: &str) -> Value {
+        json!({"raw_payload_id": "p", "kind": {"type": kind}, "path": "payloads/p.json"})
+    }
+
+    fn protocol_event() -> Value {
+        let event_payload = payload("protocol_event");
+        json!({"type": "protocol_event_observed", "event_type": "session_configured", "event_payload": event_payload})
+    }
+
+    fn request(thread: &str, turn: &str) -> Value {
+        json!({
+            "type": "inference_started", "inference_call_id": format!("i{turn}"), "thread_id": thread,
+            "codex_turn_id": turn, "model": "m", "provider_name": "p",
+            "request_payload": payload("inference_request"),
+        })
+    }
+
+    fn task() -> Arc<Mail> {
+        Arc::new(Mail {
+            id: "amsg_1".to_owned(),
+            author: "/root".to_owned(),
+            recipient: "/root/a".to_owned(),
+            content: Vec::new(),
+            wake: Wake::Agent,
+            root_turn: None,
+        })
+    }
+
+    /// Ends the first turn of a child while a task waits. Returns the agent.
+    async fn end_first_turn(turns_of_child: usize) -> Arc<Waiting> {
+        let rules = Rules { only_conversation: true, folders: None };
+        let state = Arc::new(ReplayState::new(session(turns_of_child), rules, OnDivergence::Continue, 0));
+        state.order.give_up();
+        let pace = ReplayPace { state: Arc::clone(&state) };
+        let (agent, turn) = (Arc::new(Waiting::default()), TurnId::from("live"));
+        let paced: Arc<dyn PacedAgent> = Arc::<Waiting>::clone(&agent);
+        let place = state.match_turn("/root/a", turn.as_str(), Some(Arc::downgrade(&paced))).unwrap();
+        agent.mail.lock().unwrap().push_back(task());
+        pace.settle_mail(&*paced, RequestPlace { exchange: 1, ..place });
+        assert_eq!(agent.mail.lock().unwrap()[0].wake, Wake::Nobody, "the turn does not go on with it");
+        pace.end_reported("/root/a", &turn);
+        agent
+    }
+
+    #[tokio::test]
+    async fn late_messages_start_the_next_recorded_turn() {
+        let agent = end_first_turn(2).await;
+        assert_eq!(*agent.woken.lock().unwrap(), ["amsg_1"]);
+        assert_eq!(agent.mail.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn late_messages_stay_in_the_mailbox_if_the_recording_has_no_further_turn() {
+        let agent = end_first_turn(1).await;
+        assert!(agent.woken.lock().unwrap().is_empty());
+        assert_eq!(agent.mail.lock().unwrap().len(), 1, "nothing is lost");
+    }
 }

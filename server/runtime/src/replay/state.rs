@@ -12,14 +12,15 @@ use super::compare::Rules;
 use super::own_tools::OwnTools;
 use super::report::{Divergence, ThreadReport};
 use super::schedule::{Owner, Schedule, Stalled, Wait};
-use super::session::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, RecordedSession, RecordedCall, RecordedTurn, AgentTrack};
+use super::session::{
+    AgentTrack, Exchange, ExchangeEnd, ROOT, RecordedCall, RecordedSession, RecordedTurn, ReplayError, RequestKind,
+};
 use super::user_messages;
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::item::Input;
-use crate::mail::Mail;
 use crate::pace::PacedAgent;
-use crate::provider::{RetryDecision, Origin, ProviderError};
+use crate::provider::{Origin, ProviderError, RetryDecision};
 use crate::tool::ToolCall;
 
 /// Most divergences that are kept of agents without a counterpart in the recording.
@@ -80,8 +81,8 @@ struct Position {
     said: HashSet<(usize, usize)>,
     /// Requests before which the history was replaced, by turn and request.
     replaced: HashSet<(usize, usize)>,
-    /// Messages that came too late for the turn that ends, and start the next one.
-    late_mail: Vec<Arc<Mail>>,
+    /// Ids of messages that came too late for the turn that ends, and start the next one.
+    late_mail: Vec<String>,
     same: usize,
     divergence: Option<Divergence>,
     /// Whether the recording ends before the live turn does.
@@ -224,7 +225,12 @@ impl ReplayState {
     }
 
     /// Returns the recorded turn for a live one. For a new live turn it is the next turn of the agent.
-    pub(super) fn match_turn(&self, path: &str, turn: &str, agent: Option<Weak<dyn PacedAgent>>) -> Option<RequestPlace> {
+    pub(super) fn match_turn(
+        &self,
+        path: &str,
+        turn: &str,
+        agent: Option<Weak<dyn PacedAgent>>,
+    ) -> Option<RequestPlace> {
         let (number, track) = self.session.track(path)?;
         let mut positions = self.positions();
         if !positions.tracks[number].turns.contains_key(turn) {
@@ -289,24 +295,23 @@ impl ReplayState {
         self.positions().tracks[place.track].replaced.contains(&(place.turn, place.exchange))
     }
 
-    /// Keeps messages for the next turn of an agent.
-    pub(super) fn keep_mail(&self, place: RequestPlace, mail: impl IntoIterator<Item = Arc<Mail>>) {
+    /// Notes the ids of messages that start the next turn of an agent.
+    pub(super) fn note_late_mail(&self, place: RequestPlace, mail: impl IntoIterator<Item = String>) {
         self.positions().tracks[place.track].late_mail.extend(mail);
     }
 
-    /// Gives an agent the messages that start its next turn, if the recording has one.
-    pub(super) fn deliver_late_mail(&self, place: RequestPlace, live: &str) {
-        let (mail, comes) = {
+    /// Starts the next turn of an agent with the messages that came too late for the turn that ended. If the recording has no
+    /// further turn of the agent, for example because it was cut, the messages stay unread in the mailbox.
+    pub(super) fn wake_for_late_mail(&self, place: RequestPlace, live: &str) {
+        let (mail, has_next) = {
             let mut positions = self.positions();
-            let comes = positions.next_turn(place.track, &self.session.tracks[place.track]).is_some();
-            (std::mem::take(&mut positions.tracks[place.track].late_mail), comes)
+            let has_next = positions.next_turn(place.track, &self.session.tracks[place.track]).is_some();
+            (std::mem::take(&mut positions.tracks[place.track].late_mail), has_next)
         };
-        let Some(agent) = self.agent(place, live).filter(|_| comes) else { return };
-        for mail in mail {
-            if let Err(refusal) = Arc::clone(&agent).deliver(Mail::clone(&mail)) {
-                // The message will be missing in the next turn, which is reported as a divergence.
-                tracing::debug!(agent = agent.path(), %refusal, "a late message was refused");
-            }
+        let Some(agent) = self.agent(place, live).filter(|_| has_next && !mail.is_empty()) else { return };
+        if let Err(refusal) = Arc::clone(&agent).wake_for(&mail) {
+            // The turn will be missing, which is reported as a divergence.
+            tracing::debug!(agent = agent.path(), %refusal, "late messages start no turn");
         }
     }
 
@@ -430,7 +435,9 @@ impl ReplayState {
         let what = match (asks, answers) {
             (Some(number), _) => format!("request {}", number + 1),
             (None, Some(number)) => format!("the end of answer {}", number + 1),
-            (None, None) if recorded_turn.ended.is_some_and(|(seq, _)| seq == still.seq) => "the end of the turn".to_owned(),
+            (None, None) if recorded_turn.ended.is_some_and(|(seq, _)| seq == still.seq) => {
+                "the end of the turn".to_owned()
+            }
             (None, None) if recorded_turn.told == Some(still.seq) => "the message about its end".to_owned(),
             (None, None) => "a call that reaches other agents".to_owned(),
         };
