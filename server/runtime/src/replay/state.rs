@@ -599,28 +599,37 @@ impl ReplayState {
 
     /// Finds the recorded call for a live one: by its id, otherwise by its name.
     pub(super) fn call(&self, paths: &[&str], turn: &str, call: &ToolCall) -> Option<(RequestPlace, &RecordedCall)> {
-        for path in paths {
-            let Some((number, track)) = self.session.track(path) else { continue };
-            let mut positions = self.positions();
-            let position = &mut positions.tracks[number];
-            let Some(turn) = position.turns.get(turn).map(|turn| turn.turn) else { continue };
-            let calls = &track.turns[turn].calls;
-            let free = |at: &usize| !position.called.contains(&(turn, *at));
-            let by_id = (0..calls.len()).filter(free).find(|at| calls[*at].id == call.id.as_str());
-            let name = |at: &usize| {
-                let label = &calls[*at].description.label;
-                label == &call.name || label.rsplit('.').next() == Some(&call.name)
+        let id = call.id.as_str();
+        let has_id = |recorded: &RecordedCall| recorded.id == id;
+        let has_name = |recorded: &RecordedCall| {
+            let label = &recorded.description.label;
+            label == &call.name || label.rsplit('.').next() == Some(&call.name)
+        };
+        paths.iter().find_map(|path| {
+            let place = self.newest(path, turn)?;
+            let by_name = || {
+                // A call has another id than in the recording only if the model had used the id before. The recorded answer
+                // is read without a lock, because it may be large.
+                let asked = self.turn(place).exchanges.get(place.exchange);
+                let is_recorded = asked.is_some_and(|asked| self.is_recorded_call(asked, id));
+                if is_recorded { None } else { self.take_call(place, has_name) }
             };
-            let exchange = position.asked.get(&turn).copied().unwrap_or_default().saturating_sub(1);
-            // A call has another id than in the recording only if the model had used the id before.
-            let asked = track.turns[turn].exchanges.get(exchange);
-            let is_recorded = || asked.is_some_and(|asked| self.is_recorded_call(asked, call.id.as_str()));
-            let by_name = || (0..calls.len()).filter(free).find(name).filter(|_| !is_recorded());
-            let Some(at) = by_id.or_else(by_name) else { continue };
-            position.called.insert((turn, at));
-            return Some((RequestPlace { track: number, turn, exchange }, &calls[at]));
-        }
-        None
+            self.take_call(place, has_id).or_else(by_name)
+        })
+    }
+
+    /// Takes the first recorded call of a turn that matches and was not taken before.
+    fn take_call(
+        &self,
+        place: RequestPlace,
+        matches: impl Fn(&RecordedCall) -> bool,
+    ) -> Option<(RequestPlace, &RecordedCall)> {
+        let mut positions = self.positions();
+        let called = &mut positions.tracks[place.track].called;
+        let mut calls = self.turn(place).calls.iter().enumerate();
+        let (at, call) = calls.find(|(at, call)| matches(call) && !called.contains(&(place.turn, *at)))?;
+        called.insert((place.turn, at));
+        Some((place, call))
     }
 
     /// Returns the newest request of a live turn.
