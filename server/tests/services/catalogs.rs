@@ -1,5 +1,8 @@
 //! Tests of models, catalogues, accounts and measurements.
 
+use std::collections::BTreeSet;
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::support::Machine;
@@ -117,4 +120,70 @@ async fn diagnostics_name_the_process() {
         let memory = result["process"]["residentMemoryBytes"].as_u64().expect("it is there");
         assert!((1 << 20..1 << 36).contains(&memory), "{memory}");
     }
+}
+
+/// The methods of services that return catalogues and settings.
+const CATALOGUES: &[&str] = &[
+    "account/bedrock/checkGovCloudRequirements",
+    "account/read",
+    "collaborationMode/list",
+    "config/read",
+    "configRequirements/read",
+    "experimentalFeature/list",
+    "hooks/list",
+    "mcpServerStatus/list",
+    "model/list",
+    "modelProvider/capabilities/read",
+    "modelProvider/list",
+    "permissionProfile/list",
+    "plugin/installed",
+    "skills/list",
+];
+
+/// Returns the methods in the table of constant answers of the user's documentation.
+fn constant_methods() -> BTreeSet<&'static str> {
+    let page = include_str!("../../../docs/server.md");
+    let section = page.split("## Methods whose answers are constant\n").nth(1).expect("the section is there");
+    let rows = section.lines().take_while(|line| !line.starts_with("## "));
+    rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect()
+}
+
+#[tokio::test]
+async fn the_documentation_names_all_methods_whose_answers_are_constant() {
+    let rich = format!("{MODELS}[mcp_servers.tools]\nenabled = false\ncommand = 'true'\n");
+    let (plain, rich) = (Machine::new(), Machine::with(&rich, &[], None));
+    for folder in [rich.home.path(), rich.work.path()] {
+        let skill = folder.join(".agents/skills/deploy");
+        fs::create_dir_all(&skill).expect("the file system works");
+        fs::write(skill.join("SKILL.md"), "---\nname: deploy\ndescription: d\n---\n").expect("the file system works");
+        fs::write(folder.join("hooks.json"), "{}").expect("the file system works");
+    }
+    let (of_plain, of_rich) = (plain.client().await, rich.client().await);
+    let mut constant = BTreeSet::new();
+    for method in CATALOGUES {
+        let params = match *method {
+            "skills/list" | "hooks/list" => json!({"cwds": [rich.work.path()]}),
+            "configRequirements/read" => Value::Null,
+            _ => json!({}),
+        };
+        if of_plain.call(method, params.clone()).await == of_rich.call(method, params).await {
+            constant.insert(*method);
+        }
+    }
+    assert_eq!(constant, constant_methods());
+}
+
+#[test]
+fn the_list_of_catalogues_is_complete() {
+    let table = include_str!("../../../docs/protocol/methods.md");
+    let of_clients = table.split("\n## ").find(|section| section.starts_with("Methods that clients call"));
+    let rows = of_clients.expect("the section is there").lines();
+    let methods = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let others = ["thread/", "trace/", "fs/"];
+    let is_catalogue = |method: &&str| {
+        ["/list", "/read", "/installed"].iter().any(|end| method.ends_with(end))
+            && !others.iter().any(|family| method.starts_with(family))
+    };
+    let missing: Vec<_> = methods.filter(is_catalogue).filter(|method| !CATALOGUES.contains(method)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
