@@ -40,8 +40,19 @@ pub(crate) struct WriterLock {
     folder: PathBuf,
     path: PathBuf,
     /// The lock for other programs. `None` if a process holds it whose lock does not count.
-    file: Option<File>,
+    file: Option<LockedFile>,
     _claim: ClaimFolder,
+}
+
+/// A file that this process has locked. Dropping it releases the lock. Closing the file would not be enough, because a child
+/// process shares the lock from the moment in which it is forked until it starts its program.
+#[derive(Debug)]
+struct LockedFile(File);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 /// A claim in a separate folder, so that taking it does not require reading the claims on other threads. The folder is
@@ -78,8 +89,8 @@ impl WriterLock {
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
-        // A lock file that stays does no harm, because closing the file releases the lock. It is removed only if no
-        // other program can have opened it without locking it yet.
+        // A lock file that stays does no harm, because the lock is released. It is removed only if no other program can have
+        // opened it without locking it yet.
         if let (Some(file), Some(_turn)) = (self.file.take(), coordinate(&self.folder)) {
             let _ = fs::remove_file(&self.path);
             drop(file);
@@ -114,7 +125,7 @@ impl Drop for ClaimFolder {
 /// The state of the lock file that other programs use.
 enum Legacy {
     /// This process has the lock.
-    Locked(File),
+    Locked(LockedFile),
     /// Another writer has it.
     Held,
     /// A process has the lock whose lock does not count.
@@ -126,7 +137,7 @@ fn lock_for_others(folder: &Path, path: &Path) -> io::Result<Legacy> {
     for _ in 0..FILE_ATTEMPTS {
         let file = private::options().create(true).truncate(false).write(true).open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if is_at(&file, path)? => return Ok(Legacy::Locked(file)),
+            Ok(()) if is_at(&file, path)? => return Ok(Legacy::Locked(LockedFile(file))),
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) if is_held_by_reader(&file)? => return Ok(Legacy::HeldByReader),
             Err(Errno::WOULDBLOCK) => return Ok(Legacy::Held),
@@ -225,12 +236,12 @@ mod holder {
 
 /// Waits until no program is creating or removing a lock file. Returns `None` if the wait takes too long. The caller
 /// continues in that case, because servers of this release do not depend on this lock.
-fn coordinate(folder: &Path) -> Option<File> {
+fn coordinate(folder: &Path) -> Option<LockedFile> {
     let file = private::options().create(true).truncate(false).write(true).open(folder.join(COORDINATION)).ok()?;
     let start = Instant::now();
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Some(file),
+            Ok(()) => return Some(LockedFile(file)),
             Err(Errno::WOULDBLOCK) if start.elapsed() < COORDINATION_TIMEOUT => {
                 std::thread::sleep(COORDINATION_PAUSE);
             }
@@ -259,6 +270,20 @@ mod tests {
         assert!(!home.path().join(LOCKS).join("one.lock").exists());
         assert_eq!(fs::read_dir(home.path().join(LOCKS).join(CLAIMS)).unwrap().count(), 0);
         drop(WriterLock::take(home.path(), &one).unwrap());
+    }
+
+    #[test]
+    fn a_lock_is_released_though_a_forked_child_still_shares_it() {
+        let home = tempfile::tempdir().unwrap();
+        let thread = ThreadId::from("one");
+        let lock = WriterLock::take(home.path(), &thread).unwrap();
+        // A duplicate of the descriptor shares the lock, as the child does before it starts its program.
+        let _of_child = lock.file.as_ref().unwrap().0.try_clone().unwrap();
+        // The lock file stays, as on a busy machine.
+        let _coordination = coordinate(&home.path().join(LOCKS)).unwrap();
+        drop(lock);
+        assert!(home.path().join(LOCKS).join("one.lock").exists());
+        drop(WriterLock::take(home.path(), &thread).unwrap());
     }
 
     #[test]
