@@ -3,7 +3,7 @@
 //! The agents have the same paths as before, share the bundle of the root, and keep their unread mail. None of them continues
 //! by itself. A parent that was not told how the last turn of a child ended, or that it was cut off, is told now.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
@@ -11,7 +11,7 @@ use trace_protocol::item::ThreadItem;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_runtime::event::{ErrorKind, TurnError, TurnKind, TurnOutcome};
-use trace_runtime::tree::{self, TreeLimits};
+use trace_runtime::tree::{self, StoredAgent, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
 use super::overrides::Overrides;
@@ -78,16 +78,16 @@ impl ResumeHandlers {
             // The agent was loaded by itself when its root could not be loaded.
             let id = summary.id.clone();
             let mail = blocking(&self.store, move |store| store.load(&id)).await??.mail;
-            let ends = join(root, &thread, &mail, self.limits)?;
+            let rejoined = rejoin(root, &thread, &mail, self.limits)?;
             // An agent that works reports the end of its turn itself.
             if thread.agent().active_turn().is_none_or(|(_, kind)| kind != TurnKind::Regular) {
-                tell(root, &thread, &mail, told, ends);
+                rejoined.report(root.agent(), thread.agent(), &mail.known, told);
             }
             return Ok(mail);
         }
         let (thread, mail) = self.starts.load(&summary.id, overrides).await?;
-        let ends = match join(root, &thread, &mail, self.limits) {
-            Ok(ends) => ends,
+        let rejoined = match rejoin(root, &thread, &mail, self.limits) {
+            Ok(rejoined) => rejoined,
             Err(error) => {
                 self.unloading.unload(thread.id()).await;
                 return Err(error);
@@ -96,64 +96,35 @@ impl ResumeHandlers {
         let of_root = self.threads.get(root.id()).map(|root| root.state().participants()).unwrap_or_default();
         thread.state().subscribe_all(&self.hub.everybody(), &of_root);
         tell_status(&self.hub, thread.id(), ThreadStatus::Idle);
-        tell(root, &thread, &mail, told, ends);
+        rejoined.report(root.agent(), thread.agent(), &mail.known, told);
         Ok(mail)
     }
 }
 
-/// Ends of turns that a parent must be told.
-type Ends = Vec<(TurnId, TurnOutcome)>;
-
-/// Joins an agent to its tree.
-fn join(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, limits: TreeLimits) -> Result<Ends, RpcError> {
-    let ends = tree::ends(last_work(thread, mail), &mail.open);
-    let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
-    tree::join(root.agent(), thread.agent(), &outcome, limits).map_err(|error| RpcError::invalid_request(&error))?;
-    Ok(ends)
+fn rejoin(
+    root: &LoadedThread,
+    thread: &LoadedThread,
+    mail: &StoredMail,
+    limits: TreeLimits,
+) -> Result<tree::Rejoined, RpcError> {
+    tree::rejoin(root.agent(), thread.agent(), last_work(thread, mail), &mail.open, limits)
+        .map_err(|error| RpcError::invalid_request(&error))
 }
 
-/// Reports to an agent's parent the ends of turns that it does not know of.
-fn tell(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, told: &BTreeSet<String>, ends: Ends) {
-    // Without any stored mail, the thread comes from a program that does not store mail, so it is unknown what was reported.
-    if !mail.known.is_empty() {
-        for (turn, outcome) in ends {
-            tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
-        }
-    }
-}
-
-/// Returns the agents below a root whose edges are open, parents first. If there are more than `most`, those that worked last are
-/// returned, with their parents.
+/// Returns the agents below a root whose edges are open, in the order of [`tree::load_order`].
 fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary> {
-    let mut found: Vec<ThreadSummary> = store
-        .open_descendants(root)
-        .iter()
-        .filter_map(|child| store.find(child).ok())
-        .filter(|summary| summary.agent_path.is_some())
-        .collect();
-    found.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at_ms));
-    // Of agents with equal paths, the one that worked last is kept.
-    let mut paths = HashSet::new();
-    found.retain(|summary| paths.insert(summary.agent_path.clone()));
-    if found.len() > most {
-        let parents: HashMap<ThreadId, Option<ThreadId>> =
-            found.iter().map(|summary| (summary.id.clone(), summary.parent.clone())).collect();
-        let mut kept = HashSet::new();
-        for summary in found.iter().take(most) {
-            // The agents above are kept too, because an agent is reached through them.
-            let above = std::iter::successors(Some(summary.id.clone()), |id| parents.get(id).cloned().flatten());
-            for id in above.take(parents.len()) {
-                kept.insert(id);
-            }
-        }
-        found.retain(|summary| kept.contains(&summary.id));
+    let found = store.open_descendants(root);
+    let found = found.iter().filter_map(|child| store.find(child).ok()).filter(|summary| summary.agent_path.is_some());
+    tree::load_order(found.collect(), stored_agent, most)
+}
+
+fn stored_agent(summary: &ThreadSummary) -> StoredAgent<'_> {
+    StoredAgent {
+        id: &summary.id,
+        parent: summary.parent.as_ref(),
+        path: summary.agent_path.as_deref().unwrap_or_default(),
+        worked_at: summary.updated_at_ms,
     }
-    // Among siblings, those that worked last come last, because earlier ones are the first to be shut down for others.
-    found.sort_by_key(|summary| {
-        let depth = summary.agent_path.as_ref().map_or(0, |path| path.matches('/').count());
-        (depth, summary.updated_at_ms)
-    });
-    found
 }
 
 /// Returns the last turn in which an agent worked, with its outcome.

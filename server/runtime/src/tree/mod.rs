@@ -13,6 +13,7 @@ mod collaboration;
 mod fork;
 mod letter;
 mod limits;
+mod load;
 mod nickname;
 mod operations;
 mod path;
@@ -27,6 +28,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
+pub use load::{Rejoined, StoredAgent, load_order, rejoin};
 pub use path::ROOT;
 pub use registry::{AgentEntry, TreeLimits};
 pub use role::Role;

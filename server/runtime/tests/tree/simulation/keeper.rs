@@ -25,7 +25,7 @@ pub(super) struct Keeper {
     pub(super) died: CancellationToken,
     agents: Mutex<Vec<Agent>>,
     /// Most agents that the tree keeps.
-    kept: usize,
+    pub(super) kept: usize,
     /// Agents that were removed to make room for others.
     forgotten: Mutex<BTreeSet<ThreadId>>,
     held: Mutex<BTreeSet<ThreadId>>,

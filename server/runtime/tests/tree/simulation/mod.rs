@@ -2,8 +2,9 @@
 //! must hold in every case.
 //!
 //! Time is simulated and only the seed is random, so a seed that breaks an invariant breaks it every time. The failing
-//! story is printed. To replay it, set [`SEED`] to its number and run `the_seed_at_hand`. `TRACE_SEEDS=0..10000` plays
-//! other seeds than the default ones.
+//! story is printed. To replay it, set [`SEED`] to its number and run `the_seed_at_hand`. Some seeds differ from run to run;
+//! those that break an invariant are added to [`KEPT_SEEDS`], and every run plays them. `TRACE_SEEDS=0..10000` plays other
+//! seeds than the default ones.
 
 mod chance;
 mod keeper;
@@ -12,10 +13,11 @@ mod play;
 mod script;
 mod store;
 
+use std::io::Write as _;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use self::play::{Figures, Played, play};
 
@@ -25,6 +27,12 @@ const SEED: u64 = 0;
 /// The default seeds.
 const FEW: Range<u64> = 0..200;
 
+/// Number of seeds that differ from run to run.
+const FRESH: u64 = 20;
+
+/// Seeds that broke an invariant once, one per line.
+const KEPT_SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tree/simulation/seeds.txt");
+
 /// One of this many seeds is recorded.
 const RECORDED: u64 = 20;
 
@@ -33,21 +41,18 @@ const PEERS: u64 = 5;
 
 #[test]
 fn laws_hold_whatever_happens() {
-    let seeds = std::env::var("TRACE_SEEDS").ok().map_or(FEW, |text| {
-        let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    let asked = std::env::var("TRACE_SEEDS").ok().map(|text| {
+        let range = text.split_once("..").and_then(|(from, to)| Some(from.parse::<u64>().ok()?..to.parse().ok()?));
         range.expect("TRACE_SEEDS is a range such as 0..10000")
     });
-    let (next, sum) = (AtomicU64::new(seeds.start), Mutex::new(Sum::default()));
+    let seeds: Vec<u64> = asked.map_or_else(seeds, Iterator::collect);
+    let (next, sum) = (AtomicUsize::new(0), Mutex::new(Sum::default()));
     let began = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
             scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if !seeds.contains(&seed) {
-                        break;
-                    }
-                    let played = with_bundles(seed);
+                while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let played = with_bundles(*seed);
                     sum.lock().unwrap_or_else(PoisonError::into_inner).add(&played);
                 }
             });
@@ -55,9 +60,34 @@ fn laws_hold_whatever_happens() {
     });
     let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
     say(&format!("{} seeds in {:.1} s: {:?}", sum.seeds, began.elapsed().as_secs_f64(), sum.figures));
+    keep(&sum.broken);
     assert_eq!(sum.broken, Vec::<u64>::new(), "seeds that break laws; their stories are above");
     let Figures { deaths, agents, mail, made_room, .. } = sum.figures;
     assert!(deaths > 0 && agents > 0 && mail > 0 && made_room > 0, "{:?}", sum.figures);
+}
+
+/// Returns the kept seeds, the default ones, and some that no run has played before.
+fn seeds() -> Vec<u64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs();
+    // Two runs do not share a seed, unless they begin in the same second.
+    let fresh = now * FRESH..(now + 1) * FRESH;
+    kept_seeds().into_iter().chain(FEW).chain(fresh).collect()
+}
+
+fn kept_seeds() -> Vec<u64> {
+    let text = std::fs::read_to_string(KEPT_SEEDS).expect("it is in the repository");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.trim().parse().expect("a number")).collect()
+}
+
+/// Adds seeds to the file of those that every run plays.
+fn keep(broken: &[u64]) {
+    let known = kept_seeds();
+    let new: String = broken.iter().filter(|seed| !known.contains(seed)).map(|seed| format!("{seed}\n")).collect();
+    let file = std::fs::File::options().append(true).open(KEPT_SEEDS);
+    if let Err(error) = file.and_then(|mut file| file.write_all(new.as_bytes())) {
+        say(&format!("cannot add the seeds to {KEPT_SEEDS}: {error}"));
+    }
 }
 
 #[test]

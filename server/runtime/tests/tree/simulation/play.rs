@@ -8,12 +8,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::agent::RecordingTarget;
-use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::Input;
 use trace_runtime::provider::Scripted;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
 use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
-use trace_runtime::{Agent, NewAgent, Runtime, RuntimeOptions, Settings, ThreadId, TurnId, TurnRequest};
+use trace_runtime::{Agent, NewAgent, Runtime, RuntimeOptions, Settings, ThreadId, TurnRequest};
 
 use super::chance::Chance;
 use super::keeper::Keeper;
@@ -227,7 +226,7 @@ impl Process {
         Ended { is_in_order, bundle: first.recording().path() }
     }
 
-    /// Loads the stored threads, as the server does.
+    /// Loads the stored threads with the functions with which the server loads a tree.
     fn load(&self, root: &ThreadId) {
         let keeper = &self.keeper;
         let is_stored = keeper.store().threads.contains_key(root);
@@ -241,24 +240,22 @@ impl Process {
         let mut loaded = HashMap::from([(root.clone(), (first.clone(), known))]);
         let below: Vec<ThreadId> = {
             let store = keeper.store();
-            let mut open: Vec<_> =
-                store.order.iter().filter(|id| !store.threads[*id].is_closed && *id != root).collect();
-            open.sort_by_key(|id| store.threads[*id].path().matches('/').count());
-            open.into_iter().cloned().collect()
+            let open = store.order.iter().filter(|id| !store.threads[*id].is_closed && *id != root);
+            tree::load_order(open.collect(), |id| store.stored_agent(id), keeper.kept).into_iter().cloned().collect()
         };
         for id in below {
             let parent = keeper.store().threads[&id].lineage.as_ref().expect("it has a parent").parent.clone();
             let Some((parent, told)) = loaded.get(&parent).cloned() else { continue };
-            let ends = ends(&keeper.store(), &id);
-            let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
+            let (last_work, open) = {
+                let store = keeper.store();
+                (store.last_work(&id), store.threads[&id].open.clone())
+            };
             let (agent, known) = self.load_one(&id, Some(&parent));
-            if let Err(error) = tree::join(&first, &agent, &outcome, self.limits) {
-                keeper.store().broke(format!("{error}"));
-                continue;
-            }
-            if !known.is_empty() {
-                for (turn, outcome) in ends {
-                    tree::report_if_unknown(&first, &agent, &turn, &outcome, &told);
+            match tree::rejoin(&first, &agent, last_work, &open, self.limits) {
+                Ok(rejoined) => rejoined.report(&first, &agent, &known, &told),
+                Err(error) => {
+                    keeper.store().broke(format!("{error}"));
+                    continue;
                 }
             }
             loaded.insert(id, (agent, known));
@@ -319,14 +316,6 @@ impl Process {
     fn root(&self) -> Agent {
         self.keeper.agents().into_iter().find(|agent| agent.lineage().is_none()).expect("it was loaded")
     }
-}
-
-/// Returns the ends of turns that a parent must know about an agent that is loaded.
-fn ends(store: &Store, id: &ThreadId) -> Vec<(TurnId, TurnOutcome)> {
-    let kept = &store.threads[id];
-    let last = kept.turns.iter().rfind(|turn| turn.kind == TurnKind::Regular);
-    let last = last.map(|turn| (turn.id.clone(), turn.outcome.clone().unwrap_or(TurnOutcome::Interrupted)));
-    tree::ends(last, &kept.open)
 }
 
 /// Disturbs the tree.

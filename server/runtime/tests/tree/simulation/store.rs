@@ -11,7 +11,7 @@ use trace_runtime::agent::Lineage;
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::{Activity, ItemKind, ModelItem, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::tree::{NAMESPACE, TreeLimits};
+use trace_runtime::tree::{NAMESPACE, StoredAgent, TreeLimits};
 use trace_runtime::{Agent, EventKind, ThreadId, TurnId};
 
 use super::script::number;
@@ -176,6 +176,20 @@ impl Store {
         let name = self.name(thread);
         self.threads.get_mut(thread).expect("it began").is_closed = true;
         self.say(at, &format!("{name} is put away"));
+    }
+
+    /// Returns what the order of loading depends on.
+    pub(super) fn stored_agent<'a>(&'a self, thread: &'a ThreadId) -> StoredAgent<'a> {
+        let kept = &self.threads[thread];
+        let parent = kept.lineage.as_ref().map(|lineage| &lineage.parent);
+        let worked_at = i64::try_from(kept.ended).expect("a small number");
+        StoredAgent { id: thread, parent, path: kept.path(), worked_at }
+    }
+
+    /// Returns the newest turn of an agent that worked for a user or another agent.
+    pub(super) fn last_work(&self, thread: &ThreadId) -> Option<(TurnId, TurnOutcome)> {
+        let last = self.threads[thread].turns.iter().rfind(|turn| turn.kind == TurnKind::Regular)?;
+        Some((last.id.clone(), last.outcome.clone().unwrap_or(TurnOutcome::Interrupted)))
     }
 
     /// Records that an agent was loaded.
