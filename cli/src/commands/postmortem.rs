@@ -1,11 +1,12 @@
 //! `trace postmortem`: finds out why turns failed.
 
+mod answer;
 mod view;
 
 use clap::Args;
-use serde::Serialize;
-use trace_explain::postmortem::{Outcome, Postmortem, TurnVerdict, postmortem};
+use trace_explain::postmortem::{TurnVerdict, postmortem};
 
+use self::answer::{Answer, Counts};
 use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
@@ -55,47 +56,6 @@ pub(crate) struct PostmortemArgs {
     /// Write a JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// Numbers of turns by outcome, among the turns that were asked for.
-#[derive(Debug, Default, Serialize)]
-struct Counts {
-    turns: usize,
-    failed: usize,
-    cancelled: usize,
-    unfinished: usize,
-    degraded: usize,
-    recovered: usize,
-    ok: usize,
-}
-
-impl Counts {
-    fn of(turns: &[TurnVerdict]) -> Self {
-        let mut counts = Self { turns: turns.len(), ..Self::default() };
-        for turn in turns {
-            let count = match turn.outcome {
-                Outcome::Failed => &mut counts.failed,
-                Outcome::Cancelled => &mut counts.cancelled,
-                Outcome::Unfinished => &mut counts.unfinished,
-                Outcome::Degraded => &mut counts.degraded,
-                Outcome::Recovered => &mut counts.recovered,
-                Outcome::Ok => &mut counts.ok,
-            };
-            *count += 1;
-        }
-        counts
-    }
-
-    fn well(&self) -> usize {
-        self.recovered + self.ok
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct Answer {
-    counts: Counts,
-    #[serde(flatten)]
-    postmortem: Postmortem,
 }
 
 pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, Failure> {

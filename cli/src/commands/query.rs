@@ -125,7 +125,7 @@ pub(crate) struct QueryArgs {
 
 pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     if args.tables || args.queries {
-        return listing::run(args, terminal);
+        return list(args, terminal);
     }
     let limits = limits(args)?;
     let Arguments { bundles, sql } = arguments::split(&args.arguments, args.output.is_some())?;
@@ -194,6 +194,17 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     answered.transpose()?;
     Ok(failed.ending())
+}
+
+/// Runs `--tables` and `--queries`.
+fn list(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    if args.output.is_some() || args.jsonl || args.csv {
+        return Err(Failure::usage("--tables and --queries are written as text or with --json"));
+    }
+    let names: Vec<String> = args.arguments.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    let list = if args.queries { listing::queries } else { listing::tables };
+    list(&names, args.json, terminal)?;
+    Ok(Ending::Done)
 }
 
 fn limits(args: &QueryArgs) -> Result<Limits, Failure> {

@@ -1,6 +1,7 @@
 //! `trace run`: one turn of an agent, from the prompt to the recorded session.
 
 mod narration;
+mod observer;
 mod question;
 
 use std::io::{IsTerminal, Read};
@@ -9,10 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use trace_protocol::approval::{
-    CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
-    FileChangeApprovalDecision, FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse,
-};
+use trace_protocol::approval::{CommandExecutionRequestApprovalResponse, FileChangeRequestApprovalResponse};
 use trace_protocol::item::UserInput;
 use trace_protocol::methods::method;
 use trace_protocol::settings::{AskForApproval, SandboxMode};
@@ -25,6 +23,7 @@ use trace_server::outbound::OutboundPolicy;
 use trace_server::transport::in_process::{self, CallError, ClientHandle, Event, Events};
 
 pub(crate) use self::narration::Narration;
+use self::observer::{RawNotification, TurnObserver, can_ask};
 use crate::serving::{self, ServingArgs};
 use crate::signals::{Caught, Signals};
 use crate::ui::failure::{Ending, Failure, Kind};
@@ -80,33 +79,6 @@ enum Approval {
     Untrusted,
     OnRequest,
     Never,
-}
-
-/// Receives what happens in a turn, and answers approval requests.
-pub(crate) trait TurnObserver {
-    /// Receives a notification of the root thread, as it was sent and as it was parsed.
-    fn on_notification(
-        &mut self,
-        text: &RawNotification<'_>,
-        notification: Option<&ServerNotification>,
-    ) -> Result<(), Failure>;
-
-    /// Decides whether a command may run.
-    fn may_run(&mut self, question: &CommandExecutionRequestApprovalParams) -> CommandExecutionApprovalDecision;
-
-    /// Decides whether files may be changed.
-    fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision;
-
-    /// Receives a notification of any thread, because an approval request may refer to it.
-    fn on_tree_notification(&mut self, notification: &ServerNotification);
-}
-
-/// A notification as it was sent.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct RawNotification<'a> {
-    method: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    params: Option<&'a RawValue>,
 }
 
 /// The outcome of a turn.
@@ -177,11 +149,6 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
             Ok(Ending::Failed(Kind::Data))
         }
     }
-}
-
-/// Returns whether there is a terminal on which a user can be asked.
-pub(crate) fn can_ask(is_json: bool) -> bool {
-    !is_json && std::io::stdin().is_terminal()
 }
 
 fn prompt(given: &str) -> Result<String, Failure> {

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use trace_explain::postmortem::{Outcome, TurnVerdict};
 
-use super::Answer;
+use super::answer::Answer;
 use crate::ui::output::{Paint, Terminal};
 use crate::ui::text::{self, count, preview};
 

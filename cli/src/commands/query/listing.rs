@@ -4,8 +4,8 @@ use serde::Serialize;
 use trace_query::describe::{Description, describe};
 use trace_query::named::{self, NamedQuery};
 
-use super::{QueryArgs, arguments};
-use crate::ui::failure::{Ending, Failure};
+use super::arguments;
+use crate::ui::failure::Failure;
 use crate::ui::output::{INDENT, Terminal, push_table};
 use crate::ui::text;
 
@@ -15,16 +15,8 @@ struct Queries {
     queries: Vec<NamedQuery>,
 }
 
-pub(super) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    if args.output.is_some() || args.jsonl || args.csv {
-        return Err(Failure::usage("--tables and --queries are written as text or with --json"));
-    }
-    let names: Vec<String> = args.arguments.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    if args.queries { queries(&names, args.json, terminal) } else { tables(&names, args.json, terminal) }?;
-    Ok(Ending::Done)
-}
-
-fn tables(names: &[String], as_json: bool, terminal: &Terminal) -> Result<(), Failure> {
+/// Lists the tables, views and functions, or those with these names with their columns.
+pub(super) fn tables(names: &[String], as_json: bool, terminal: &Terminal) -> Result<(), Failure> {
     let mut description = describe();
     if !names.is_empty()
         && let [unknown, ..] = description.keep_only(names)[..]
@@ -81,7 +73,8 @@ fn whole(description: &Description, terminal: &Terminal) -> String {
     parts.join("\n")
 }
 
-fn queries(names: &[String], as_json: bool, terminal: &Terminal) -> Result<(), Failure> {
+/// Lists the named queries, or those with these names with their SQL.
+pub(super) fn queries(names: &[String], as_json: bool, terminal: &Terminal) -> Result<(), Failure> {
     let find = |name: &String| {
         let name = name.strip_prefix('@').unwrap_or(name);
         named::find(name).ok_or_else(|| arguments::unknown(name))

@@ -17,8 +17,8 @@ use trace_protocol::item::{
 use trace_protocol::turn::TurnPlanStepStatus;
 use trace_runtime::tool::exec::program::SearchPath;
 
+use super::observer::{RawNotification, TurnObserver, can_ask};
 use super::question::{Extent, QuestionContext, Shown};
-use super::{RawNotification, TurnObserver};
 use crate::signals::Signals;
 use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
@@ -87,7 +87,7 @@ impl<'a> Narration<'a> {
         always: &str,
         rule: Option<&[String]>,
     ) -> Answer {
-        if self.end_line().is_err() || !super::can_ask(self.is_json) {
+        if self.end_line().is_err() || !can_ask(self.is_json) {
             return Answer::No;
         }
         let asking = QuestionContext {
