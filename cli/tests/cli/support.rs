@@ -57,15 +57,17 @@ impl Place {
         names
     }
 
-    /// Returns the binary, which runs in this directory without the environment variables that affect its output.
+    /// Returns the binary, which runs in this directory without the environment variables that affect its output, and with a home
+    /// directory of its own: login shells of commands read start-up files there.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        trace_needs::unignore_sighup();
         let mut command = Command::new(env!("CARGO_BIN_EXE_trace"));
         command.args(arguments).current_dir(self.directory.path()).stdin(Stdio::null()).env("TZ", "UTC");
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"] {
             command.env_remove(name);
         }
         command.env("XDG_CACHE_HOME", self.path("cache"));
-        command.env("TRACE_HOME", self.path("home"));
+        command.env("TRACE_HOME", self.path("home")).env("HOME", self.path("user"));
         // The sessions of whoever runs the tests are not listed.
         for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"] {
             command.env(name, self.path("agents"));

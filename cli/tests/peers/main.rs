@@ -68,6 +68,7 @@ impl Server {
             .args(["-c", "sandbox.bubblewrap=\"never\""])
             .args(more)
             .current_dir(folder.path())
+            .env("HOME", folder.path().join("user"))
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

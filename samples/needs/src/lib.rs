@@ -9,10 +9,12 @@
 //! Tests do not read environment variables themselves to find out what the machine has.
 
 mod find;
+mod signals;
 mod skip;
 
 pub use find::{
     Recording, browser, imports, node, node_modules, on_path, peer, python, recordings, repository, scripted_model,
     state_by_peer,
 };
+pub use signals::unignore_sighup;
 pub use skip::{Need, skip};

@@ -37,7 +37,9 @@ struct TestServer {
 
 impl TestServer {
     async fn start(home: &Path) -> Self {
-        let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"danger-full-access\""];
+        // Login shells of commands read start-up files in their home directory.
+        let user = format!("shell_environment_policy.set.HOME=\"{}\"", home.join("user").display());
+        let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"danger-full-access\"", &user];
         let overrides = overrides.map(|text| Override::parse(text).unwrap());
         let configuration = Arc::new(ConfigStore::open(home, &overrides).unwrap());
         let model = Arc::new(Scripted::new());
