@@ -34,7 +34,8 @@ Examples:
   trace run \"find out why the tests of the parser fail\"
   trace run --sandbox read-only --json \"what does this repository do?\"
   trace run --provider scripted 'RUN [[{\"say\": \"hello\"}]]'     no key, no network
-  git diff | trace run -                                       the prompt from stdin
+  git diff | trace run \"review these changes\"                 stdin is added to the prompt
+  trace run < prompt.md                                        the prompt from stdin
 
 It runs one turn in the working folder, and prints to stderr where the session was recorded; `trace show` and all \
 other commands read the recording. On a terminal, it asks before it runs commands or changes files that need an \
@@ -48,9 +49,10 @@ it was ended by SIGHUP, Ctrl-C or SIGTERM.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArgs {
-    /// The prompt; - reads it from stdin
+    /// The prompt; without it, or if it is -, it is read from stdin. Piped input is added to a prompt as a block
+    /// `<stdin>`
     #[arg(value_name = "PROMPT")]
-    prompt: String,
+    prompt: Option<String>,
     /// Print notifications of the protocol as JSON, one per line
     #[arg(long)]
     json: bool,
@@ -58,10 +60,10 @@ pub(crate) struct RunArgs {
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// What commands may write to: read-only, workspace-write or danger-full-access
-    #[arg(long, value_name = "MODE", hide_possible_values = true)]
+    #[arg(short = 's', long, value_name = "MODE", hide_possible_values = true)]
     sandbox: Option<Sandbox>,
     /// When to ask for approval: untrusted, on-request or never
-    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    #[arg(short = 'a', long, value_name = "WHEN", hide_possible_values = true)]
     approval: Option<Approval>,
     #[command(flatten)]
     serving: ServingArgs,
@@ -91,7 +93,7 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let prompt = prompt(&args.prompt)?;
+    let prompt = prompt(args.prompt.as_deref())?;
     let cwd = match &args.cwd {
         Some(cwd) if !cwd.is_dir() => {
             return Err(Failure::usage(format!("{} is not a folder", cwd.display())));
@@ -151,24 +153,47 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
     }
 }
 
-fn prompt(given: &str) -> Result<String, Failure> {
-    let prompt = if given == "-" {
-        let mut text = String::new();
-        if std::io::stdin().is_terminal() {
-            serving_hint();
+/// Returns the prompt of the command line, with piped input added, or the prompt from stdin.
+fn prompt(given: Option<&str>) -> Result<String, Failure> {
+    let prompt = match given.filter(|given| *given != "-") {
+        None => {
+            if std::io::stdin().is_terminal() {
+                let hint = b"reading the prompt from stdin until end of input\n";
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), hint);
+            }
+            stdin()?
         }
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::data(error).context("the prompt cannot be read from stdin"))?;
-        text
-    } else {
-        given.to_owned()
+        Some(given) if is_piped() => match stdin()?.trim_end_matches('\n') {
+            "" => given.to_owned(),
+            piped => format!("{given}\n\n<stdin>\n{piped}\n</stdin>"),
+        },
+        Some(given) => given.to_owned(),
     };
     if prompt.trim().is_empty() { Err(Failure::usage("the prompt is empty")) } else { Ok(prompt) }
 }
 
-fn serving_hint() {
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), b"reading the prompt from stdin until end of input\n");
+fn stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::data(error).context("the prompt cannot be read from stdin"))?;
+    Ok(text)
+}
+
+/// Returns whether stdin is a pipe or a file. Nothing is read from other programs that pass on a socket or a device.
+#[cfg(unix)]
+fn is_piped() -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileTypeExt;
+
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let metadata = stdin.and_then(|stdin| stdin.metadata());
+    metadata.is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.is_file())
+}
+
+#[cfg(not(unix))]
+fn is_piped() -> bool {
+    false
 }
 
 /// Runs one turn of a new thread in a server.

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use crate::support::Place;
@@ -32,6 +32,29 @@ fn a_signal_is_heard_as_soon_as_the_server_can_be_known() {
         assert_eq!(status.code(), Some(0), "{name}: {status}");
         assert!(!socket.exists(), "{name}");
     }
+}
+
+/// Runs a turn with this input, and returns what was printed.
+fn run_with(input: &str, arguments: &[&str]) -> String {
+    let place = Place::new();
+    let words = [&["run", "--provider", "scripted", "--no-trace", "--json"], arguments].concat();
+    let mut child = place.command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it is read");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_prompt_comes_from_stdin_and_piped_input_is_added_to_a_prompt() {
+    let script = r#"RUN [[{"say":"it is read"}]]"#;
+    for arguments in [&[][..], &["-"]] {
+        let told = run_with(script, arguments);
+        assert!(told.contains("it is read") && !told.contains("<stdin>"), "{told}");
+    }
+    let told = run_with("a diff\n", &["-s", "read-only", "-a", "never", script]);
+    assert!(told.contains(r#"]]\n\n<stdin>\na diff\n</stdin>""#) && told.contains("it is read"), "{told}");
+    assert!(!run_with("", &[script]).contains("<stdin>"), "nothing is added");
 }
 
 #[test]
