@@ -1,6 +1,6 @@
-//! The handle of an agent: who it is, and what it holds.
+//! The handle of an agent.
 //!
-//! What may be asked of an agent is in [`control`](crate::control).
+//! The requests to an agent are in [`control`](crate::control).
 
 use std::any::Any;
 use std::fmt;
@@ -25,17 +25,16 @@ use crate::shared::Shared;
 use crate::terminal::Terminals;
 use crate::tool::{Tool, ToolAgent, ToolFamily};
 
-/// One thread of a conversation: its settings, what the model has seen, and at most one turn that runs. Clones are the same
-/// agent.
+/// An agent with its thread: the settings, the history, and at most one running turn. Clones refer to the same agent.
 #[derive(Clone)]
 pub struct Agent(Arc<AgentCore>);
 
-/// An agent that may be gone.
+/// A reference that does not keep the agent alive.
 #[derive(Clone)]
 pub struct WeakAgent(Weak<AgentCore>);
 
 impl WeakAgent {
-    /// Returns the agent, if somebody has it still.
+    /// Returns the agent, unless all its handles were dropped.
     pub fn upgrade(&self) -> Option<Agent> {
         self.0.upgrade().map(Agent)
     }
@@ -47,36 +46,35 @@ impl fmt::Debug for WeakAgent {
     }
 }
 
-/// An agent that begins, or goes on.
+/// What a new or loaded agent is created from.
 pub struct NewAgent {
     /// Id of its thread.
     pub id: ThreadId,
-    /// What it works with.
+    /// Its settings.
     pub settings: Settings,
-    /// What its model has seen already.
+    /// Its history.
     pub history: Vec<ModelItem>,
-    /// Messages of other agents that came already, and that its model has not seen. They wait for the next turn: none of them
-    /// begins one any more.
+    /// Its mailbox. These messages start no turn; the next turn reads them.
     pub mail: Vec<Mail>,
-    /// Tokens that it has used already.
+    /// Its token usage so far.
     pub usage: ThreadUsage,
-    /// Tools of the client, in the protocol's words. None of them is offered if one is wrong: whoever takes them from a client
-    /// asks [`dynamic::tools`](crate::tool::dynamic::tools) first.
+    /// Tools of the client, in the format of the protocol. If one is invalid, none is offered, so check them with
+    /// [`dynamic::tools`](crate::tool::dynamic::tools) before.
     pub dynamic_tools: Vec<Value>,
     /// Tools that only this agent has.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Tool families that this agent may not use.
     pub without: Vec<ToolFamily>,
-    /// Whether its session is recorded.
+    /// Where its session is recorded.
     pub recorded: RecordingTarget,
-    /// Who started it, for the description in the recording: `vscode`, `exec`.
+    /// The kind of client that started it, for the recording, such as `vscode` or `exec`.
     pub source: Option<String>,
-    /// Who its parent is, if an agent started it.
+    /// Its place in its tree; `None` for a root agent.
     pub lineage: Option<Lineage>,
 }
 
 impl NewAgent {
-    /// Returns an agent that has seen nothing yet, at the root of a tree of its own.
+    /// Returns a root agent with an empty history.
     pub fn new(id: ThreadId, settings: Settings) -> Self {
         Self {
             id,
@@ -100,7 +98,7 @@ pub enum RecordingTarget {
     /// In a bundle of its own, if the runtime records.
     #[default]
     OwnBundle,
-    /// In the bundle of the agent that started it.
+    /// In the bundle of this agent.
     BundleOf(Agent),
     /// Nowhere.
     Nowhere,
@@ -130,32 +128,32 @@ impl Agent {
         &self.0.identity.id
     }
 
-    /// Returns where the agent stands in the tree of agents, such as `/root/docs`.
+    /// Returns the path in the tree of agents, such as `/root/docs`.
     pub fn path(&self) -> &str {
         &self.0.identity.path
     }
 
-    /// Returns where the agent stands, if another agent started it.
+    /// Returns the place in the tree; `None` for a root agent.
     pub fn lineage(&self) -> Option<&Lineage> {
         self.0.identity.lineage.as_ref()
     }
 
-    /// Returns the agent that started this one.
+    /// Returns the thread of the parent.
     pub fn parent(&self) -> Option<&ThreadId> {
         self.0.identity.parent()
     }
 
-    /// Returns the agent at the root of the tree; that may be this one.
+    /// Returns the thread of the root agent, which may be this one.
     pub fn root(&self) -> &ThreadId {
         self.0.identity.root()
     }
 
-    /// Returns how many agents are above this one.
+    /// Returns the number of ancestors.
     pub fn depth(&self) -> u32 {
         self.0.identity.depth()
     }
 
-    /// Returns the settings for turns that begin from now on.
+    /// Returns the settings for new turns.
     pub fn settings(&self) -> Arc<Settings> {
         self.0.settings()
     }
@@ -165,7 +163,7 @@ impl Agent {
         self.0.history()
     }
 
-    /// Returns the turn that runs.
+    /// Returns the running turn and its kind.
     pub fn active_turn(&self) -> Option<(TurnId, TurnKind)> {
         self.0.state().turns.active.as_ref().map(|turn| (turn.id.clone(), turn.kind))
     }
@@ -175,12 +173,12 @@ impl Agent {
         &self.0.toolbox
     }
 
-    /// Returns what a tool may use of the agent.
+    /// Returns the part of the agent that tools may use.
     pub fn for_tools(&self) -> &ToolAgent {
         &self.0.for_tools
     }
 
-    /// Returns the one value of a type that the agent keeps for its tools, made when it is first asked for.
+    /// Returns the value of a type that the agent keeps for its tools. It is created at the first call.
     pub fn extension<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         self.0.for_tools.extension()
     }
@@ -195,32 +193,32 @@ impl Agent {
         &self.0.record
     }
 
-    /// Returns what tells that mail came or that the user said something while a turn ran.
+    /// Returns a receiver of counters, which change when a message arrives or the user steers a turn.
     pub fn attention(&self) -> watch::Receiver<Attention> {
         self.0.signals.attention()
     }
 
-    /// Says whether mail waits for the model.
+    /// Returns whether the mailbox has messages.
     pub fn has_mail(&self) -> bool {
         !self.0.state().mailbox.is_empty()
     }
 
-    /// Returns the mail that the model has not seen.
+    /// Returns the messages in the mailbox.
     pub fn open_mail(&self) -> Vec<Mail> {
         self.0.state().mailbox.list()
     }
 
-    /// Sets who hears what comes of the turns, after their last event. There is one at most.
+    /// Sets the observer that is called with the result of each turn, after its last event. There is at most one.
     pub fn observe_turns(&self, observer: Arc<dyn Fn(&TurnReport) + Send + Sync>) {
         self.0.signals.observe_turns(observer);
     }
 
-    /// Sets what is done first when the agent is shut down, while its turn is being stopped. There is one at most.
+    /// Sets a function that is called first when the agent is shut down, while its turn is being interrupted. There is at most one.
     pub fn before_shutdown(&self, first: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static) {
         self.0.signals.before_shutdown(Box::new(first));
     }
 
-    /// Returns what does not keep the agent.
+    /// Returns a reference that does not keep the agent alive.
     pub fn downgrade(&self) -> WeakAgent {
         WeakAgent(Arc::downgrade(&self.0))
     }

@@ -23,18 +23,18 @@ impl AgentRecord {
         Self { recording, thread: Mutex::new(ThreadTrace::disabled()), owner }
     }
 
-    /// Begins the bundle that the session is recorded in, if that was not done yet. Returns it if the session is recorded.
+    /// Creates the bundle of the session if it does not exist. Returns its path; `None` if the session is not recorded.
     pub async fn begin(&self) -> Option<PathBuf> {
         self.recording.begin().await;
         self.path()
     }
 
-    /// Waits until what was recorded so far can be read, or it takes too long.
+    /// Waits until everything that was recorded can be read, with a time limit.
     pub async fn written(&self) {
         self.recording.written().await;
     }
 
-    /// Returns the bundle that the session is recorded in, once it is.
+    /// Returns the path of the bundle; `None` if it does not exist yet.
     pub fn path(&self) -> Option<PathBuf> {
         self.recording.path()
     }
@@ -43,14 +43,14 @@ impl AgentRecord {
         &self.recording
     }
 
-    /// Returns what records the thread. Begins the recording if that was not done yet.
+    /// Returns the recording of the thread, and starts it if it has not started.
     pub(crate) async fn start(&self, identity: &Identity, settings: &Settings) -> ThreadTrace {
         let trace = self.recording.start_thread(identity, settings).await;
         *self.thread() = trace.clone();
         trace
     }
 
-    /// Begins the recording of a review.
+    /// Starts the recording of a review.
     pub(crate) async fn start_review(&self, identity: &Identity, settings: &Settings) -> ReviewRecord {
         ReviewRecord::start(self.recording.start_thread(&identity.of_review(), settings).await)
     }
@@ -67,7 +67,7 @@ impl AgentRecord {
 }
 
 impl Drop for AgentRecord {
-    /// Lets go of the recording on a thread of its own: the last who does waits for the disk.
+    /// Drops the recording in a separate thread of the system, because dropping the last reference waits for the disk.
     fn drop(&mut self) {
         if self.recording.path().is_none() {
             return;

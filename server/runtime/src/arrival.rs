@@ -1,4 +1,4 @@
-//! How mail of other agents gets to an agent.
+//! Delivers messages of other agents to an agent.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::refusal::Refusal;
 use crate::turn;
 use crate::turn_request::{Start, StartedTurn};
 
-/// The right to give an agent mail.
+/// A delivery that holds the event lock of the receiving agent.
 pub(crate) struct Arrival<'a> {
     core: &'a Arc<AgentCore>,
     order: EventGuard<'a>,
 }
 
-/// Mail that an agent has, and that nobody was told of yet.
+/// A message that is in the mailbox, and for which no event was sent yet.
 #[must_use = "nobody is told of it else"]
 pub(crate) struct Arrived<'a> {
     core: &'a Arc<AgentCore>,
@@ -26,17 +26,16 @@ pub(crate) struct Arrived<'a> {
 }
 
 impl<'a> Arrival<'a> {
-    /// Begins to give the agent mail, for those who have to look after something else before it is taken: the agent tells
-    /// nothing until it was told of, and what is told is stored, which takes time.
+    /// Starts a delivery. The agent sends no events until it is completed, so a caller can change other state at the same time.
     pub(crate) fn at(core: &'a Arc<AgentCore>) -> Self {
         Self { core, order: core.link.order() }
     }
 
-    /// Gives the agent the mail; see [`Agent::deliver`](crate::agent::Agent::deliver).
+    /// Puts the message into the mailbox; see [`Agent::deliver`](crate::agent::Agent::deliver).
     ///
     /// # Errors
     ///
-    /// Refuses when too much mail waits, and when the agent is shut down.
+    /// Returns an error if the mailbox is full or the agent is shut down.
     pub(crate) fn take(self, mail: Mail) -> Result<Arrived<'a>, Refusal> {
         self.take_within(mail, MAX_WAITING_MAIL)
     }
@@ -61,7 +60,7 @@ impl<'a> Arrival<'a> {
 }
 
 impl Arrived<'_> {
-    /// Tells of it. A turn that began for it tells nothing before.
+    /// Sends the event. A turn that was started for the message sends its events after it.
     pub(crate) fn tell(self) -> Option<StartedTurn> {
         let Self { core, order, mail, started } = self;
         core.link.tell(&order, EventKind::MailCame { mail });

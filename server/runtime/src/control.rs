@@ -1,4 +1,4 @@
-//! What may be asked of an agent: turns, input, interruptions, its end.
+//! Requests to an agent: turns, input, interrupts, changes of settings and history, shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::settings::{Settings, SettingsChange};
 use crate::turn;
 pub use crate::turn_request::{Start, StartedTurn, TurnRequest};
 
-/// Whether a turn that is asked for may be one that there is already.
+/// Whether input may join an existing turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joining {
     Allowed,
@@ -30,23 +30,23 @@ enum Joining {
 }
 
 impl Agent {
-    /// Asks for a turn, and returns at once. An ordinary turn that runs takes the input instead; after a turn of another kind
-    /// this one begins by itself.
+    /// Requests a turn, and returns at once. If a regular turn is running, it takes the input instead. A turn of another kind is
+    /// followed by the new turn.
     ///
-    /// Needs a tokio runtime, as everything does that starts turns.
+    /// It must be called within a tokio runtime, like everything that starts turns.
     ///
     /// # Errors
     ///
-    /// Refuses agents that another agent started, too much input that waits, and agents that are shut down.
+    /// Returns an error if the agent is a child, a limit is reached, or the agent is shut down.
     pub fn start_turn(&self, request: TurnRequest) -> Result<StartedTurn, Refusal> {
         self.start_or_join(request, Joining::Allowed)
     }
 
-    /// Asks for a turn if the agent has nothing to do. Nothing can begin between the look and the start.
+    /// Requests a turn if the agent is idle. No other turn can start between the check and the start.
     ///
     /// # Errors
     ///
-    /// Refuses when a turn runs or waits to begin, and what [`start_turn`](Self::start_turn) refuses.
+    /// Returns an error if a turn is running or planned, and the errors of [`start_turn`](Self::start_turn).
     pub fn start_turn_if_idle(&self, request: TurnRequest) -> Result<TurnId, Refusal> {
         Ok(self.start_or_join(request, Joining::Refused)?.turn)
     }
@@ -82,7 +82,7 @@ impl Agent {
             }
         };
         drop(state);
-        // The turn's task cannot tell anything before this.
+        // The task of the turn cannot send events before this.
         if let Some(settings) = changed {
             core.link.tell(&order, EventKind::SettingsChanged { settings });
         }
@@ -93,25 +93,25 @@ impl Agent {
         Ok(started)
     }
 
-    /// Adds input to the turn that runs.
+    /// Adds input to the running turn.
     ///
     /// # Errors
     ///
-    /// Refuses when no turn, another one, or one that takes no input runs.
+    /// Returns an error if no turn, another one, or one that takes no input is running.
     pub fn steer(&self, expected: &TurnId, input: Vec<Input>, client_id: Option<String>) -> Result<TurnId, Refusal> {
         self.core().steer(expected, input, client_id)
     }
 
-    /// Stops the turn that runs. The future resolves when it has ended.
+    /// Interrupts the running turn if it has this id. The future resolves when the turn has ended.
     ///
     /// # Errors
     ///
-    /// Refuses when no turn or another one runs.
+    /// Returns an error if no turn or another one is running.
     pub fn interrupt(&self, expected: &TurnId) -> Result<impl Future<Output = ()> + Send + use<>, Refusal> {
         Ok(self.core().interrupt(expected)?.cancelled_owned())
     }
 
-    /// Stops whatever turn runs. The future resolves when it has ended.
+    /// Interrupts the running turn. The future resolves when the turn has ended. Returns `None` if no turn is running.
     pub fn interrupt_any(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
         let state = self.core().state();
         let turn = state.turns.active.as_ref()?;
@@ -119,26 +119,26 @@ impl Agent {
         Some(turn.ended.clone().cancelled_owned())
     }
 
-    /// Returns what resolves when the turn that runs has ended, if one runs.
+    /// Returns a future that resolves when the running turn has ended; `None` if no turn is running.
     pub fn turn_ended(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
         let state = self.core().state();
         state.turns.active.as_ref().map(|turn| turn.ended.clone().cancelled_owned())
     }
 
-    /// Makes the history shorter, in a turn of its own.
+    /// Compacts the history in a separate turn.
     ///
     /// # Errors
     ///
-    /// Refuses while a turn runs.
+    /// Returns an error if a turn is running or planned.
     pub fn compact(&self) -> Result<TurnId, Refusal> {
         self.begin_alone(Work::Compact)
     }
 
-    /// Reviews changes, in a turn of its own: `instructions` is what the reviewer is told, `shown` what people are.
+    /// Reviews changes in a separate turn. `instructions` are for the reviewer, and `shown` describes the review for users.
     ///
     /// # Errors
     ///
-    /// Refuses while a turn runs.
+    /// Returns an error if a turn is running or planned.
     pub fn review(&self, instructions: String, shown: String) -> Result<TurnId, Refusal> {
         self.begin_alone(Work::Review { instructions, shown })
     }
@@ -151,11 +151,11 @@ impl Agent {
         Ok(turn::begin(core, &mut state, work, None))
     }
 
-    /// Runs a command of the user, in the turn that runs or in one of its own. The model hears of it with the next request.
+    /// Runs a command of the user, in the running turn or in a separate one. The next request contains the command and its output.
     ///
     /// # Errors
     ///
-    /// Refuses when too much waits.
+    /// Returns an error if a limit is reached.
     pub fn shell_command(&self, command: String, timeout: Option<Duration>) -> Result<TurnId, Refusal> {
         let core = self.core();
         let mut state = core.state();
@@ -170,12 +170,12 @@ impl Agent {
         Ok(turn::begin(core, &mut state, Work::UserShell { command, timeout }, None))
     }
 
-    /// Adds items to what the model sees. While a turn runs they join before its next request.
+    /// Adds items to the history. If a turn is running, they are added before its next request.
     ///
     /// # Errors
     ///
-    /// Refuses all of them if one is none that a model takes. Calls among them that have no output get one that says
-    /// `aborted`; outputs of calls that are not among them are left out.
+    /// Returns an error, and adds nothing, if an item is invalid. Calls without an output get the output `aborted`, and outputs
+    /// without their call are left out.
     pub fn inject(&self, items: Vec<ModelItem>) -> Result<(), Refusal> {
         let check = |(index, item)| history::with_id(item).map_err(|reason| Refusal::BadItem { index, reason });
         let checked: Result<Vec<_>, _> = items.into_iter().enumerate().map(check).collect();
@@ -183,7 +183,7 @@ impl Agent {
         let order = core.link.order();
         let mut state = core.state();
         state.turns.check_open()?;
-        // By itself it keeps the laws of a history, so it does wherever it joins one.
+        // The items form a valid history by themselves, so they stay valid at any place.
         let items = History::restore(checked?).into_items();
         if !state.turns.are_free() {
             state.history.notes.extend(items);
@@ -194,7 +194,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes changes of settings that stick, and tells it if they change something.
+    /// Changes the settings for later turns. Sends an event if they differ from before.
     pub fn change_settings(&self, change: &SettingsChange) -> Arc<Settings> {
         let core = self.core();
         let order = core.link.order();
@@ -208,11 +208,11 @@ impl Agent {
         settings
     }
 
-    /// Makes changes of settings that stick, and that the turn that runs works with from its next request on.
+    /// Changes the settings for the next requests of the running turn and for later turns.
     ///
     /// # Errors
     ///
-    /// Refuses when no turn or another one runs.
+    /// Returns an error if no turn or another one is running.
     pub fn change_turn_settings(&self, expected: &TurnId, change: &SettingsChange) -> Result<(), Refusal> {
         let core = self.core();
         let order = core.link.order();
@@ -227,11 +227,11 @@ impl Agent {
         Ok(())
     }
 
-    /// Keeps turns from beginning, to change the history.
+    /// Keeps turns from starting, so that the history can be changed.
     ///
     /// # Errors
     ///
-    /// Refuses while a turn runs or waits to begin, and while somebody else holds the agent.
+    /// Returns an error if a turn is running or planned, or if the agent is held already.
     pub fn hold(&self) -> Result<Hold, Refusal> {
         let mut state = self.core().state();
         state.turns.check_open()?;
@@ -240,7 +240,7 @@ impl Agent {
         Ok(Hold(self.clone()))
     }
 
-    /// Waits until nobody holds the agent.
+    /// Waits until the agent is not held.
     pub async fn released(&self) {
         loop {
             let released = self.core().signals.released.notified();
@@ -251,28 +251,28 @@ impl Agent {
         }
     }
 
-    /// Takes a message of another agent. The model sees it with its next request; one with
-    /// [`Wake::Agent`](crate::mail::Wake::Agent) starts a turn for it, or keeps the turn that runs from ending before.
+    /// Delivers a message of another agent, which the next request contains. A message with
+    /// [`Wake::Agent`](crate::mail::Wake::Agent) starts a turn, or keeps the running turn from ending before it has read the message.
     ///
     /// # Errors
     ///
-    /// Refuses when too much mail waits, and when the agent is shut down.
+    /// Returns an error if the mailbox is full or the agent is shut down.
     pub fn deliver(&self, mail: Mail) -> Result<Option<StartedTurn>, Refusal> {
         Ok(Arrival::at(self.core()).take(mail)?.tell())
     }
 
-    /// Takes what came of a turn of another agent, which is never too much: there is one message for each turn.
+    /// Delivers the result of a turn of another agent. The limit of the mailbox does not apply, because each turn has one result.
     ///
     /// # Errors
     ///
-    /// Refuses when the agent is shut down.
+    /// Returns an error if the agent is shut down.
     pub fn deliver_result(&self, mail: Mail) -> Result<(), Refusal> {
         Arrival::at(self.core()).take_within(mail, usize::MAX)?.tell();
         Ok(())
     }
 
-    /// Ends the agent: stops its turn, ends the agents below it, ends its processes, ends its part of the recording. Nothing
-    /// can be asked of it afterwards. The agent that a bundle belongs to is shut down after those that share it.
+    /// Shuts down the agent: interrupts its turn, shuts down the agents below it, and ends its processes and its part of the
+    /// recording. Later requests are refused. The agent that owns a bundle is shut down after those that share the bundle.
     pub async fn shutdown(&self) {
         let ended = self.stop();
         self.core().signals.do_before_shutdown().await;
@@ -283,12 +283,12 @@ impl Agent {
         self.recording().end().await;
     }
 
-    /// Stops the turn that runs, and lets no other begin. Returns what is cancelled when the turn has ended.
+    /// Interrupts the running turn, and lets no other start. Returns a token that is cancelled when the turn has ended.
     pub(crate) fn stop(&self) -> Option<CancellationToken> {
         self.core().state().turns.close()
     }
 
-    /// Says whether a turn runs or waits to begin, or somebody changes the history.
+    /// Returns whether a turn is running or planned, or the agent is held.
     pub(crate) fn is_busy(&self) -> bool {
         self.core().state().turns.check_idle().is_err()
     }

@@ -5,13 +5,13 @@ use crate::event::EventKind;
 use crate::item::ModelItem;
 use crate::turn;
 
-/// Keeps an agent from beginning turns while its history is changed. What is asked for meanwhile begins when this is dropped.
+/// Guard that keeps an agent from starting turns while its history is changed. Turns that are requested meanwhile start when it is dropped.
 #[derive(Debug)]
 #[must_use = "the agent goes on when this is dropped"]
 pub struct Hold(pub(crate) Agent);
 
 impl Hold {
-    /// Replaces what the model sees.
+    /// Replaces the history.
     pub fn replace_history(&self, items: Vec<ModelItem>) {
         let core = self.0.core();
         let order = core.link.order();

@@ -1,4 +1,4 @@
-//! Who the runtime works for: hears what happens, and decides what the runtime must not decide.
+//! The host of the runtime: receives the events of threads, and answers questions that the runtime must not decide.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,136 +11,134 @@ use crate::event::Event;
 use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::CommandAction;
 
-/// Hears what happens and answers questions. All calls return at once.
+/// Receives events and answers questions. All calls return at once.
 ///
 /// A host must not call a method of the agent that emits events from inside [`Host::event`]: the event lock is held and not
 /// reentrant.
 pub trait Host: Send + Sync + 'static {
-    /// Tells what happened. The events of one thread come one after the other, and an event is told before anything
-    /// that follows from it.
+    /// Receives an event. The events of one thread arrive one after the other, and before anything that follows from them.
     fn event(&self, thread: &ThreadId, event: Event);
 
-    /// Puts a question. The answer goes to `reply`; a host that drops it declines.
+    /// Receives a question. The answer goes to `reply`; a host that drops `reply` declines.
     fn ask(&self, thread: &ThreadId, question: Question, reply: oneshot::Sender<Answer>) -> QuestionId;
 
-    /// Takes a question back: an answer has no effect any more. An answered question need not be taken back.
+    /// Withdraws a question: an answer has no effect any more. Answered questions are not withdrawn.
     fn withdraw(&self, thread: &ThreadId, question: QuestionId);
 
-    /// Waits until those who listen to a thread have taken enough of what they were told. Work that produces much waits
-    /// here between its pieces.
+    /// Waits until the clients of a thread have read enough of its events. Work that produces many events waits here between them.
     fn ready(&self, thread: &ThreadId) -> BoxFuture<'static, ()>;
 }
 
-/// Names a question that was put to the host.
+/// Id of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionId(pub i64);
 
-/// What somebody else has to decide or to do.
+/// A question to the host: something that a user or a client has to decide or do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// Whether a command may run.
     Command(CommandQuestion),
-    /// Whether files may be changed as the item says that began before.
+    /// Whether the file changes of an item that has started may be made.
     FileChange {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The item with the changes.
+        /// Id of the item with the changes.
         item: ItemId,
-        /// Why it is asked.
+        /// Reason of the question, for the user.
         reason: Option<String>,
-        /// Folder that would be open for writing from then on.
+        /// The folder that becomes writable if the user agrees.
         grant_root: Option<PathBuf>,
     },
-    /// What the user says to some questions of the model.
+    /// Questions of the model to the user.
     UserInput {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The call.
+        /// Id of the call.
         item: ItemId,
-        /// The questions, in the words of the tool `request_user_input`.
+        /// The questions, in the format of the tool `request_user_input`.
         questions: Vec<Value>,
     },
-    /// A call of a tool that the client has.
+    /// A call of a tool that the client runs.
     DynamicTool {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The call, which is the item too.
+        /// Id of the call and of its item.
         item: ItemId,
         /// Namespace of the tool.
         namespace: Option<String>,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What it is called with.
+        /// Arguments of the call.
         arguments: Value,
     },
-    /// Whether a tool of a server of tools may be called.
+    /// Whether a tool of an MCP server may be called.
     ServerTool(ServerToolQuestion),
-    /// What a server of tools wants of the user while it carries out a call.
+    /// A request of an MCP server to the user during a call.
     Elicitation {
-        /// The turn.
+        /// Id of the turn.
         turn: TurnId,
-        /// The item of the call.
+        /// Id of the item of the call.
         item: ItemId,
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// What it wants.
+        /// The request.
         request: Elicitation,
     },
 }
 
-/// Whether a tool of a server of tools may be called.
+/// Whether a tool of an MCP server may be called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerToolQuestion {
-    /// The turn.
+    /// Id of the turn.
     pub turn: TurnId,
-    /// The item of the call.
+    /// Id of the item of the call.
     pub item: ItemId,
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// The tool, as the server calls it.
+    /// Name of the tool at the server.
     pub tool: String,
-    /// What the server calls it for people.
+    /// Title of the tool, as the server gives it for users.
     pub title: Option<String>,
-    /// What the server says that it does.
+    /// Description of the tool by the server.
     pub description: Option<String>,
-    /// What the server says of its effects, in the words of the Model Context Protocol.
+    /// Annotations of the server about the effects of the tool, in the format of the Model Context Protocol.
     pub annotations: Option<Value>,
-    /// What it would be called with.
+    /// Arguments of the call.
     pub arguments: Value,
-    /// For how long the user may agree.
+    /// For how long the user may agree at most.
     pub lasts: ApprovalScope,
 }
 
-/// For how long the user may agree to something.
+/// How long an approval may last at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalScope {
-    /// For this time.
+    /// For this call only.
     Once,
-    /// For as long as the thread lives.
+    /// For as long as the thread is loaded.
     Thread,
 }
 
-/// What a server of tools wants of the user.
+/// A request of an MCP server to the user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Elicitation {
-    /// A form.
+    /// The user shall fill in a form.
     Form {
-        /// What it says about it.
+        /// Message of the server.
         message: String,
-        /// JSON schema of what is to be filled in.
+        /// JSON schema of the form.
         schema: Value,
-        /// What it adds for its own use.
+        /// Metadata of the server.
         meta: Option<Value>,
     },
-    /// A visit to an address.
+    /// The user shall open a URL.
     Visit {
-        /// What it says about it.
+        /// Message of the server.
         message: String,
-        /// The address.
+        /// The URL.
         url: String,
-        /// Its id of the request.
+        /// Id that the server gave to the request.
         id: String,
-        /// What it adds for its own use.
+        /// Metadata of the server.
         meta: Option<Value>,
     },
 }
@@ -148,76 +146,76 @@ pub enum Elicitation {
 /// Whether a command may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandQuestion {
-    /// The turn.
+    /// Id of the turn.
     pub turn: TurnId,
-    /// The item of the command.
+    /// Id of the item of the command.
     pub item: ItemId,
-    /// The line as a shell shows it.
+    /// The command line as a shell shows it.
     pub command: String,
-    /// Folder that it would run in.
+    /// Working folder of the command.
     pub cwd: PathBuf,
-    /// Why it is asked.
+    /// Reason of the question, for the user.
     pub reason: Option<String>,
-    /// What the command may do if the user agrees, in words.
+    /// Description of what the command may do if the user agrees.
     pub rights: String,
-    /// What the command seems to do.
+    /// What the command probably does.
     pub actions: Vec<CommandAction>,
-    /// Words such that commands that begin with them need not be asked for again, if the user agrees.
+    /// First words of commands for which the user can agree not to be asked again.
     pub proposed_prefix: Option<Vec<String>>,
 }
 
-/// What the host answers.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// A decision about a command, files, or a tool of a server.
+    /// A decision about a command, file changes, or a tool of an MCP server.
     Decision(Decision),
-    /// What the user said, by the id of the question.
+    /// The answers of the user, by the id of each question.
     UserInput(BTreeMap<String, Vec<String>>),
-    /// What a tool of the client answered.
+    /// The result of a tool of the client.
     DynamicTool {
-        /// Whether it succeeded.
+        /// Whether the client reports success.
         success: bool,
-        /// Its content, in the client's terms.
+        /// The content, in the format of the client.
         content: Vec<Value>,
     },
-    /// What the user did with what a server of tools wants.
+    /// The answer of the user to a request of an MCP server.
     Elicitation {
-        /// What.
+        /// What the user did.
         action: ElicitationAction,
-        /// What was filled in.
+        /// The values of the form.
         content: Option<Value>,
-        /// What the client adds for the server's use.
+        /// Metadata of the client for the server.
         meta: Option<Value>,
     },
-    /// Nobody could answer, or the answer made no sense.
+    /// There is no valid answer.
     Failed {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// What a user did with what a server of tools wants.
+/// What a user did with a request of an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElicitationAction {
-    /// It is done, or filled in.
+    /// The user opened the URL, or filled in the form.
     Accept,
-    /// No.
+    /// The user declined.
     Decline,
-    /// Closed without an answer.
+    /// The user closed it without an answer.
     Cancel,
 }
 
-/// A decision about a command, files, or a tool of a server.
+/// A decision about a command, file changes, or a tool of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// This once.
+    /// Accepted for this time.
     Accept,
-    /// And whenever it is the same again in this thread.
+    /// Accepted for this time and for all equal cases in this thread.
     AcceptForSession,
-    /// And whenever a command begins with these words, in any thread.
+    /// Accepted for this time and for all commands that begin with these words, in all threads.
     AcceptPrefix(Vec<String>),
-    /// No; the turn goes on.
+    /// Declined. The turn continues.
     Decline,
-    /// No, and the turn ends.
+    /// Declined. The turn ends.
     Cancel,
 }

@@ -1,4 +1,4 @@
-//! Connects an agent to its host: tells events in one order, and puts questions.
+//! Connects an agent to its host: sends events in one order, and asks questions.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ pub(crate) struct HostLink {
     host: Arc<dyn Host>,
     thread: ThreadId,
     clock: Arc<dyn Clock>,
-    /// Held while an event is told, so that all hear them in one order. Taken before the lock of an agent's state, never after it.
+    /// Held while an event is sent, so that events have one order. It is locked before the state of an agent, never after it.
     order: Mutex<()>,
 }
 
@@ -29,18 +29,18 @@ impl HostLink {
         &self.thread
     }
 
-    /// Returns the time, in milliseconds since 1970.
+    /// Returns the time in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
         self.clock.now_ms()
     }
 
-    /// Tells the host what happened. Everything that an agent tells is told in one order.
+    /// Sends one event to the host.
     pub(crate) fn event(&self, kind: EventKind) {
         let order = self.order();
         self.tell(&order, kind);
     }
 
-    /// Begins and ends an item.
+    /// Starts and completes an item.
     pub(crate) fn show_item(&self, turn: &TurnId, item: Item) -> Arc<Item> {
         let item = Arc::new(item);
         let order = self.order();
@@ -49,7 +49,7 @@ impl HostLink {
         item
     }
 
-    /// Puts a question and waits for the answer. A caller that stops waiting takes the question back.
+    /// Asks a question and waits for the answer. If the future is dropped, the question is withdrawn.
     pub(crate) async fn ask(&self, question: Question) -> Answer {
         let refusal = match question {
             Question::Command(_) | Question::FileChange { .. } | Question::ServerTool(_) => {
@@ -67,24 +67,23 @@ impl HostLink {
         answer.unwrap_or(refusal)
     }
 
-    /// Waits until those who listen have taken enough of what they were told. Work that produces much waits here between
-    /// its pieces.
+    /// Waits until the clients of the thread have read enough of its events. Work that produces many events waits here between them.
     pub(crate) fn ready(&self) -> BoxFuture<'static, ()> {
         self.host.ready(&self.thread)
     }
 
-    /// Takes the right to tell events.
+    /// Locks the sending of events.
     pub(crate) fn order(&self) -> EventGuard<'_> {
         EventGuard(self.order.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells an event among others that belong together.
+    /// Sends an event while the lock is held, so that nothing comes between it and other events of the holder.
     pub(crate) fn tell(&self, _order: &EventGuard<'_>, kind: EventKind) {
         self.host.event(&self.thread, Event { at_ms: self.now_ms(), kind });
     }
 }
 
-/// The right to tell events: nobody else tells one meanwhile.
+/// Guard of the lock for sending events.
 pub(crate) struct EventGuard<'a>(#[expect(dead_code, reason = "held, not looked at")] MutexGuard<'a, ()>);
 
 struct OpenQuestion<'a> {

@@ -1,25 +1,25 @@
-//! Who an agent is, and where it stands in its tree.
+//! The identity of an agent, and its place in its tree.
 
 use crate::id::ThreadId;
 
-/// Where an agent that another agent started stands.
+/// The place of a child agent in its tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lineage {
-    /// The agent that started it.
+    /// Thread of its parent.
     pub parent: ThreadId,
-    /// The agent at the root of the tree.
+    /// Thread of the root agent.
     pub root: ThreadId,
-    /// Its path, such as `/root/docs`.
+    /// Path in the tree, such as `/root/docs`.
     pub path: String,
-    /// How many agents are above it.
+    /// Number of its ancestors.
     pub depth: u32,
-    /// A name for people.
+    /// Name for users.
     pub nickname: Option<String>,
-    /// What it is for.
+    /// Name of its role.
     pub role: Option<String>,
 }
 
-/// Who an agent is. It never changes.
+/// The identity of an agent. It never changes.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) id: ThreadId,
@@ -33,22 +33,22 @@ impl Identity {
         Self { id, path, lineage }
     }
 
-    /// Returns the agent that started this one.
+    /// Returns the thread of the parent.
     pub(crate) fn parent(&self) -> Option<&ThreadId> {
         self.lineage.as_ref().map(|lineage| &lineage.parent)
     }
 
-    /// Returns the agent at the root of the tree; that may be this one.
+    /// Returns the thread of the root agent, which may be this one.
     pub(crate) fn root(&self) -> &ThreadId {
         self.lineage.as_ref().map_or(&self.id, |lineage| &lineage.root)
     }
 
-    /// Returns how many agents are above this one.
+    /// Returns the number of ancestors.
     pub(crate) fn depth(&self) -> u32 {
         self.lineage.as_ref().map_or(0, |lineage| lineage.depth)
     }
 
-    /// Returns as whom a reviewer for the agent is recorded.
+    /// Returns the identity under which reviews for the agent are recorded.
     pub(crate) fn of_review(&self) -> Self {
         let (parent, root, path) = (self.id.clone(), self.root().clone(), review_path(&self.path));
         let (depth, role) = (self.depth() + 1, Some("review".to_owned()));

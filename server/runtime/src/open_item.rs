@@ -1,4 +1,4 @@
-//! An item that began and has to end, whatever happens.
+//! An item that has started and completes in any case.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use crate::host_link::HostLink;
 use crate::id::{ItemId, TurnId};
 use crate::item::{Item, ItemKind, WorkStatus};
 
-/// Most bytes of a command's output that an open item remembers for the case that nobody completes it.
+/// Most bytes of a command's output that an open item keeps for the case that it is dropped.
 pub const MAX_REMEMBERED_OUTPUT_BYTES: usize = 1 << 20;
 
-/// An item that began and has to end, whatever happens.
+/// An item that has started and completes in any case.
 ///
-/// Made by [`ToolAgent::start_item`](crate::tool::ToolAgent::start_item); ends by [`complete`](Self::complete). Dropped before, it
-/// completes as it was last shown, with the status `Interrupted` where it has a status, so that no item is left open.
+/// [`ToolAgent::start_item`](crate::tool::ToolAgent::start_item) creates it, and [`complete`](Self::complete) completes it. If it is dropped
+/// before, the item completes as it was last shown, with the status `Interrupted` if it has a status.
 pub struct OpenItem {
     link: Arc<HostLink>,
     turn: TurnId,
     id: ItemId,
-    /// What is shown now; `None` once the item has ended.
+    /// The current state of the item; `None` after it completed.
     kind: Option<ItemKind>,
 }
 
@@ -34,13 +34,13 @@ impl OpenItem {
         &self.id
     }
 
-    /// Returns what is shown now.
+    /// Returns the current state of the item.
     pub fn kind(&self) -> &ItemKind {
         self.kind.as_ref().expect("an item that ended cannot be reached any more")
     }
 
-    /// Tells that something came to the item. Texts grow what is shown; so does output, up to
-    /// [`MAX_REMEMBERED_OUTPUT_BYTES`].
+    /// Sends a change of the item, and applies it. Of output, at most
+    /// [`MAX_REMEMBERED_OUTPUT_BYTES`] are kept.
     pub fn grow(&mut self, delta: Delta) {
         if let Some(kind) = &mut self.kind {
             extend(kind, &delta);
@@ -48,18 +48,18 @@ impl OpenItem {
         self.link.event(EventKind::ItemGrew { turn: self.turn.clone(), item: self.id.clone(), delta });
     }
 
-    /// Changes what the item shows, without telling it: it counts when the item completes by being dropped.
+    /// Changes the item without an event. The change is visible if the item completes by being dropped.
     pub fn change(&mut self, kind: ItemKind) {
         self.kind = Some(kind);
     }
 
-    /// Ends the item as it is now and returns what was told.
+    /// Completes the item with this state, and returns it.
     pub fn complete(mut self, kind: ItemKind) -> Arc<Item> {
         self.kind = None;
         self.finish(kind)
     }
 
-    /// Ends the item as it was last shown.
+    /// Completes the item with its current state.
     pub fn complete_as_shown(mut self) -> Arc<Item> {
         let kind = self.kind.take().expect("an item that ended cannot be reached any more");
         self.finish(kind)
@@ -87,7 +87,7 @@ impl fmt::Debug for OpenItem {
     }
 }
 
-/// Adds what came to an item to what it shows.
+/// Applies a change to an item.
 fn extend(kind: &mut ItemKind, delta: &Delta) {
     match (kind, delta) {
         (ItemKind::AgentMessage { text, .. }, Delta::Text(more)) => text.push_str(more),
@@ -105,8 +105,8 @@ fn extend(kind: &mut ItemKind, delta: &Delta) {
     }
 }
 
-/// Adds text to a numbered part. Parts come one after the other: a number that is far ahead counts as the next one, since a
-/// model must not make lists grow by naming numbers.
+/// Adds text to the part with this index. An index behind the end means a new part at the end, so that a model cannot make
+/// lists grow by large indexes.
 fn part(parts: &mut Vec<String>, index: usize, text: &str) {
     let index = index.min(parts.len());
     if index == parts.len() {
@@ -115,7 +115,7 @@ fn part(parts: &mut Vec<String>, index: usize, text: &str) {
     parts[index].push_str(text);
 }
 
-/// Marks work that goes on as stopped.
+/// Sets the status of running work to `Interrupted`.
 fn interrupt(kind: &mut ItemKind) {
     let status = match kind {
         ItemKind::Command(command) => &mut command.status,

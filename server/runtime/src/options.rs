@@ -1,4 +1,4 @@
-//! What a runtime is made with: providers, tools, limits, and where sessions are recorded.
+//! The options of a runtime: providers, tools, limits, and where sessions are recorded.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,53 +12,53 @@ use crate::provider::Provider;
 use crate::sandbox::{Surroundings, WritableFolderRegistry};
 use crate::tool::Tool;
 
-/// The share of a known context window at which a history is made shorter by itself, in percent.
+/// Share of a known context window, in percent, at which a history is compacted automatically.
 pub const COMPACT_AT_PERCENT: u64 = 90;
 
-/// Most bytes of the files in which a project says what it wants of agents that are read, where nobody says otherwise.
+/// Default of [`RuntimeOptions::project_bytes`].
 pub const MAX_PROJECT_BYTES: usize = 32 << 10;
 
-/// Most agents of a tree that are kept, the root not counted, unless more may work at the same time. When another one is
-/// started, the one that has been done for longest is shut down and forgotten.
+/// Most agents of a tree that are kept, without the root, unless more may work at the same time. If another one is spawned,
+/// the agent that has been idle for the longest time is shut down and removed.
 pub const MAX_KEPT_AGENTS: usize = 64;
 
-/// What a runtime works with.
+/// The options of a runtime.
 #[derive(Clone)]
 pub struct RuntimeOptions {
-    /// Where models are. Settings name them.
+    /// The providers. Settings name one of them.
     pub providers: Vec<Arc<dyn Provider>>,
-    /// What every agent can do. The first tool that a call is for carries it out.
+    /// The tools of every agent. The first one that accepts a call runs it.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What stands before everything that an agent can do, its own tools included.
+    /// Tools that come before all others, also before an agent's own.
     pub first_tools: Vec<Arc<dyn Tool>>,
-    /// Says when agents go on, where something does.
+    /// Makes agents wait, for a replay.
     pub pace: Option<Arc<dyn Pace>>,
-    /// Where sessions are recorded, if they are.
+    /// Where sessions are recorded; `None` if they are not.
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
     pub shell: PathBuf,
     /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
-    /// Which variables of the environment commands of users get, beside those that are named above.
+    /// The rules for the environment variables of commands, in addition to `hidden_variables`.
     pub environment: Arc<CommandEnvironment>,
-    /// The folders that commands may write to, or could before.
+    /// The folders that commands can or could write to.
     pub folders: Arc<WritableFolderRegistry>,
-    /// What the sandbox has to know of the machine and of the server.
+    /// What the sandbox needs to know about the machine and the server.
     pub surroundings: Surroundings,
-    /// Tokens that a window holds, whatever the model is.
+    /// Size of the context window in tokens, for all models.
     pub context_window: Option<u64>,
-    /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
-    /// one in `windows`, [`COMPACT_AT_PERCENT`] of the window counts; without that either, nothing happens by itself.
+    /// Tokens of a request from which on the history is compacted automatically, for all models. Without it, and without a value
+    /// in `windows`, [`COMPACT_AT_PERCENT`] of the window is used. If the window is unknown too, the history is not compacted.
     pub compact_at: Option<u64>,
-    /// What is known of the windows of single models.
+    /// Context windows of single models.
     pub windows: Vec<ModelWindow>,
-    /// Most bytes of a project's instructions that the model is shown; with 0 nobody looks for them.
+    /// Most bytes of a project's `AGENTS.md` files that the model gets. With 0 they are not looked for.
     pub project_bytes: usize,
     /// Most agents of a tree that are kept; see [`MAX_KEPT_AGENTS`].
     pub kept_agents: usize,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where the jitter of retries begins.
+    /// Seed for the jitter of retries.
     pub seed: u64,
 }
 
@@ -88,17 +88,17 @@ impl RuntimeOptions {
         }
     }
 
-    /// Returns the provider that settings name.
+    /// Returns the provider with this name.
     pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
         self.providers.iter().find(|provider| provider.name() == name)
     }
 
-    /// Returns how many tokens the window of a model holds, where that is known.
+    /// Returns the size of a model's context window in tokens; `None` if it is unknown.
     pub fn context_window(&self, model: &str) -> Option<u64> {
         self.context_window.or_else(|| self.window(model)?.context_window)
     }
 
-    /// Returns the number of tokens from which on a history is made shorter by itself.
+    /// Returns the number of tokens from which on a history is compacted automatically; `None` if it is not.
     pub fn compact_at(&self, model: &str) -> Option<u64> {
         let of_model = || self.window(model)?.compact_at;
         let of_window = || Some(self.context_window(model)?.saturating_mul(COMPACT_AT_PERCENT) / 100);
@@ -110,13 +110,13 @@ impl RuntimeOptions {
     }
 }
 
-/// What is known of a model's window.
+/// The context window of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelWindow {
-    /// The model, as settings name it.
+    /// Name of the model.
     pub model: String,
-    /// Tokens that the window holds.
+    /// Size of the window in tokens.
     pub context_window: Option<u64>,
-    /// Tokens in a request from which on a history is made shorter by itself.
+    /// Tokens of a request from which on the history is compacted automatically.
     pub compact_at: Option<u64>,
 }

@@ -1,9 +1,9 @@
-//! Why an agent does not do what it is asked for.
+//! Reasons why an agent refuses a request.
 
 use crate::event::TurnKind;
 use crate::id::TurnId;
 
-/// Why an agent does not do what it is asked for.
+/// Why an agent refuses a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No turn runs.
@@ -12,37 +12,37 @@ pub enum Refusal {
     /// Another turn runs.
     #[error("expected active turn id {expected} but found {found}")]
     OtherTurn {
-        /// The one that was named.
+        /// Id of the turn in the request.
         expected: TurnId,
-        /// The one that runs.
+        /// Id of the running turn.
         found: TurnId,
     },
-    /// The turn that runs takes no input.
+    /// The running turn takes no input.
     #[error("cannot steer a {} turn", .0.name())]
     NotSteerable(TurnKind),
-    /// The agent belongs to another agent, which talks to it.
+    /// The agent is a child: only other agents send it input.
     #[error("the agent takes no direct input: it works for another agent")]
     NoDirectInput,
-    /// A turn runs, and this has to wait for its end.
+    /// A turn is running or planned.
     #[error("turn {0} is running")]
     Busy(TurnId),
-    /// The history is being changed, and this has to wait until it is.
+    /// The history is being changed.
     #[error("the history is being changed")]
     Held,
-    /// Too much waits already.
+    /// A limit is reached.
     #[error("too much waits for the agent: at most {limit} {what}")]
     Full {
-        /// How much may wait.
+        /// The limit.
         limit: usize,
-        /// What waits.
+        /// What is limited.
         what: &'static str,
     },
-    /// An item is none that a model takes.
+    /// An item is not valid in a history.
     #[error("item {index}: {reason}")]
     BadItem {
-        /// Which.
+        /// Index of the item.
         index: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: &'static str,
     },
     /// The agent has been shut down.

@@ -1,4 +1,4 @@
-//! Makes agents for a host.
+//! Creates agents for a host.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,37 +9,37 @@ pub use crate::options::{COMPACT_AT_PERCENT, MAX_KEPT_AGENTS, MAX_PROJECT_BYTES,
 use crate::shared::Shared;
 use crate::tool::ToolContext;
 
-/// A host that also takes over the agents that other agents start.
+/// A host that also gets the agents that other agents spawn.
 pub trait AgentHost: Host {
-    /// Takes over the thread of an agent that another agent started, before anything happens in it.
+    /// Receives an agent that another agent spawned, before anything happens in its thread.
     fn adopt(&self, child: Agent);
 
-    /// Gives back the thread of an agent that was adopted: it had nothing to do for long, and others need its place. It has
-    /// been shut down. What is stored of it stays.
+    /// Called after an adopted agent was shut down to make room for others, because it was idle for the longest time. What is stored
+    /// of it stays.
     fn release(&self, child: &Agent) {
         let _ = child;
     }
 }
 
-/// Makes agents for a host. Made once; [`start`](Self::start) makes agents.
+/// Creates agents for a host. A host creates one runtime.
 pub struct Runtime {
     shared: Arc<Shared>,
     host: Arc<dyn AgentHost>,
 }
 
 impl Runtime {
-    /// Returns a runtime that works for a host.
+    /// Creates the runtime of a host.
     pub fn new(options: RuntimeOptions, host: Arc<dyn AgentHost>) -> Arc<Self> {
         let shared = Shared::new(options, Arc::clone(&host) as Arc<dyn Host>);
         Arc::new(Self { shared, host })
     }
 
-    /// Returns what the runtime works with.
+    /// Returns the options.
     pub fn options(&self) -> &RuntimeOptions {
         &self.shared.options
     }
 
-    /// Returns a new agent. Nothing happens and nothing is recorded before it is asked for something.
+    /// Creates an agent. Nothing happens and nothing is recorded before its first request.
     pub fn start(self: &Arc<Self>, new: NewAgent) -> Agent {
         let agent = Agent::new(&self.shared, new);
         agent.extension::<Maker>().0.get_or_init(|| (Arc::clone(self), agent.downgrade()));
@@ -51,11 +51,11 @@ impl Runtime {
     }
 }
 
-/// What the runtime keeps with each agent that it makes.
+/// State that the runtime keeps with each agent.
 #[derive(Default)]
 struct Maker(OnceLock<(Arc<Runtime>, WeakAgent)>);
 
-/// The agent that calls a tool, and its runtime, for tools that start agents or reach others.
+/// The agent that calls a tool, and its runtime, for tools that spawn agents or message others.
 pub(crate) struct Caller {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) agent: Agent,

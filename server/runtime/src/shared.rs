@@ -1,4 +1,4 @@
-//! What all agents of a runtime share.
+//! State that all agents of a runtime share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::host::Host;
 use crate::options::RuntimeOptions;
 
-/// What all agents of a runtime share.
+/// State that all agents of a runtime share.
 pub(crate) struct Shared {
     pub(crate) options: RuntimeOptions,
     pub(crate) host: Arc<dyn Host>,
@@ -19,7 +19,7 @@ impl Shared {
         Arc::new(Self { options, host, next_seed })
     }
 
-    /// Returns a seed that no other turn has.
+    /// Returns a different seed for each turn.
     pub(crate) fn seed(&self) -> u64 {
         self.next_seed.fetch_add(1, Ordering::Relaxed)
     }

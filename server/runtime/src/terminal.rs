@@ -37,13 +37,13 @@ pub trait Background: Send + Sync + 'static {
 pub struct Terminals(Mutex<BTreeMap<String, Arc<dyn Background>>>);
 
 impl Terminals {
-    /// Takes over a process that a tool leaves running. One with the same id is forgotten.
+    /// Adds a process that a tool leaves running. It replaces one with the same id.
     pub fn keep(&self, process: Arc<dyn Background>) {
         let id = process.terminal().process_id;
         self.kept().insert(id, process);
     }
 
-    /// Forgets a process, which has ended.
+    /// Removes a process that has ended.
     pub fn forget(&self, process_id: &str) {
         self.kept().remove(process_id);
     }

@@ -1,4 +1,4 @@
-//! What a turn is asked for with, and what became of it.
+//! A request for a turn, and its result.
 
 use serde_json::Value;
 
@@ -6,39 +6,39 @@ use crate::id::TurnId;
 use crate::item::{Input, ToolOutput};
 use crate::settings::SettingsChange;
 
-/// A turn that is asked for.
+/// A request for a turn.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRequest {
-    /// What another program says, in the place of a user.
+    /// The output of another program, in addition to the input of the user.
     pub tool_output: Option<ToolOutput>,
-    /// What the user says.
+    /// Input of the user.
     pub input: Vec<Input>,
-    /// Id that the client gave the message.
+    /// Id that the client gave to the message.
     pub client_id: Option<String>,
-    /// Changes of settings; they stick. A turn that the input joins keeps its own.
+    /// Changes of the settings for this turn and later ones. If the input joins a running turn, that turn keeps its settings.
     pub change: SettingsChange,
-    /// JSON schema of what the agent says last, for this turn only.
+    /// JSON schema of the last message, for this turn only.
     pub output_schema: Option<Value>,
-    /// The turn that this one stems from, if not itself.
+    /// The turn of the root agent from which this one stems; `None` for the turn itself.
     pub root_turn: Option<TurnId>,
-    /// Class of service at the provider, for this turn only.
+    /// Service tier of the provider, for this turn only.
     pub service_tier_for_turn: Option<String>,
 }
 
-/// What became of a turn that was asked for.
+/// The turn that handles a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedTurn {
-    /// The turn.
+    /// Id of the turn.
     pub turn: TurnId,
-    /// Whether it is a new one.
+    /// Whether the turn is new.
     pub how: Start,
 }
 
-/// Whether a turn is a new one.
+/// Whether a request created a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// It is; it begins at once, or when the turn that runs has ended.
+    /// A new turn starts, at once or after the running one.
     New,
-    /// It ran or waited already, and the input joined it.
+    /// The input joined a turn that was running or planned.
     Joined,
 }

@@ -1,4 +1,4 @@
-//! What an agent consists of. Turns work with this, not with the agent's handle.
+//! The parts of an agent together. Turns use this type instead of the agent's handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ use crate::shared::Shared;
 use crate::terminal::Terminals;
 use crate::tool::{Tool, ToolAgent};
 
-/// What an agent consists of.
+/// The parts of an agent.
 pub(crate) struct AgentCore {
     pub(crate) identity: Identity,
     pub(crate) shared: Arc<Shared>,
@@ -28,9 +28,9 @@ pub(crate) struct AgentCore {
     pub(crate) toolbox: Toolbox,
     pub(crate) record: Arc<AgentRecord>,
     pub(crate) signals: Signals,
-    /// What tools get of the agent, with the values that they keep and the processes that they leave running.
+    /// What tools may use of the agent, with the values that they keep and their background processes.
     pub(crate) for_tools: ToolAgent,
-    /// Locked after the events of `link`, never before.
+    /// It is locked after the event lock of `link`, never before it.
     state: Mutex<State>,
 }
 
@@ -65,7 +65,7 @@ impl AgentCore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the settings for turns that begin from now on.
+    /// Returns the settings for new turns.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.state().settings)
     }
@@ -80,7 +80,7 @@ impl AgentCore {
         self.toolbox.all(self.options())
     }
 
-    /// Adds items to what the model sees, and tells and records it. Without a turn that records, the next one does.
+    /// Adds items to the history, sends an event for each, and records them: in `trace`, or else with the next turn.
     pub(crate) fn remember(&self, order: &EventGuard<'_>, items: Vec<ModelItem>, trace: Option<&TurnTrace>) {
         let mut state = self.state();
         items.iter().for_each(|item| state.history.push(item));
@@ -96,13 +96,13 @@ impl AgentCore {
         }
     }
 
-    /// Returns what records the thread. Begins the recording if that was not done yet.
+    /// Returns the recording of the thread, and starts it if it has not started.
     pub(crate) async fn start_recording(&self) -> ThreadTrace {
         let settings = self.settings();
         self.record.start(&self.identity, &settings).await
     }
 
-    /// Begins the recording of a review.
+    /// Starts the recording of a review.
     pub(crate) async fn record_review(&self) -> ReviewRecord {
         let settings = self.settings();
         self.record.start_review(&self.identity, &settings).await

@@ -1,4 +1,4 @@
-//! The messages of other agents that an agent's model has not seen.
+//! The mailbox of an agent: messages of other agents that the model has not seen.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use crate::mail::{Mail, Wake};
 use crate::pace::Pace;
 use crate::refusal::Refusal;
 
-/// Most messages of other agents that wait for the model.
+/// Most messages of other agents in a mailbox.
 pub const MAX_WAITING_MAIL: usize = 1024;
 
-/// The messages that wait for an agent.
+/// The mailbox of an agent.
 #[derive(Default)]
 pub(crate) struct Mailbox(VecDeque<Arc<Mail>>);
 
 impl Mailbox {
-    /// Returns a mailbox with messages that came before the agent was loaded. None of them begins a turn any more.
+    /// Returns a mailbox with messages that arrived before the agent was loaded. They start no turn.
     pub(crate) fn restore(mail: Vec<Mail>) -> Self {
         Self(mail.into_iter().map(|mail| Arc::new(Mail { wake: Wake::Nobody, ..mail })).collect())
     }
 
-    /// Takes a message.
+    /// Adds a message.
     ///
     /// # Errors
     ///
-    /// Returns an error if as many messages wait as the limit says.
+    /// Returns an error if the mailbox has `limit` messages.
     pub(crate) fn push(&mut self, mail: Mail, limit: usize) -> Result<Arc<Mail>, Refusal> {
         if self.0.len() >= limit {
             return Err(Refusal::Full { limit, what: "messages" });
@@ -47,7 +47,7 @@ impl Mailbox {
         self.0.iter().map(|mail| Mail::clone(mail)).collect()
     }
 
-    /// Returns the first message that an agent must not end its turn before.
+    /// Returns the first message that a turn has to read before it may end.
     pub(crate) fn urgent(&self) -> Option<&Mail> {
         self.0.iter().map(Arc::as_ref).find(|mail| mail.wake == Wake::Agent)
     }

@@ -1,4 +1,4 @@
-//! Those who wait for an agent or watch it, beside its host.
+//! Notifies tasks that wait for an agent or observe it, in addition to its host.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,18 +10,18 @@ use crate::event::{TurnKind, TurnOutcome};
 use crate::id::TurnId;
 use crate::mail::Attention;
 
-/// What came of a turn, for those who watch an agent's turns.
+/// The result of a turn, for the observer of an agent's turns.
 #[derive(Debug, Clone)]
 pub struct TurnReport {
-    /// The turn.
+    /// Id of the turn.
     pub turn: TurnId,
-    /// The turn that it stems from.
+    /// Id of the turn of the root agent from which it stems.
     pub root_turn: TurnId,
-    /// What kind of turn it was.
+    /// Kind of the turn.
     pub kind: TurnKind,
-    /// How it ended.
+    /// How the turn ended.
     pub outcome: TurnOutcome,
-    /// Records what follows from it.
+    /// The recording of the turn, for what follows from its end.
     pub trace: TurnTrace,
 }
 
@@ -29,7 +29,7 @@ type Observer = Arc<dyn Fn(&TurnReport) + Send + Sync>;
 
 type BeforeShutdown = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
-/// Those who wait for an agent or watch it.
+/// The tasks that wait for an agent or observe it.
 #[derive(Default)]
 pub(crate) struct Signals {
     attention: watch::Sender<Attention>,
@@ -39,7 +39,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Returns what tells that mail came or that the user said something while a turn ran.
+    /// Returns a receiver of counters, which change when a message arrives or the user steers a turn.
     pub(crate) fn attention(&self) -> watch::Receiver<Attention> {
         self.attention.subscribe()
     }
@@ -48,7 +48,7 @@ impl Signals {
         self.attention.send_modify(change);
     }
 
-    /// Sets who hears what comes of the turns, after their last event. There is one at most.
+    /// Sets the observer that is called with the result of each turn, after its last event. There is at most one.
     pub(crate) fn observe_turns(&self, observer: Observer) {
         *self.observer.lock().unwrap_or_else(PoisonError::into_inner) = Some(observer);
     }
@@ -60,12 +60,12 @@ impl Signals {
         }
     }
 
-    /// Sets what is done first when the agent is shut down, while its turn is being stopped. There is one at most.
+    /// Sets a function that is called first when the agent is shut down, while its turn is being interrupted. There is at most one.
     pub(crate) fn before_shutdown(&self, first: BeforeShutdown) {
         *self.before_shutdown.lock().unwrap_or_else(PoisonError::into_inner) = Some(first);
     }
 
-    /// Does what is done first when the agent is shut down, once.
+    /// Calls the function that was set for the shutdown, once.
     pub(crate) async fn do_before_shutdown(&self) {
         let first = self.before_shutdown.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(first) = first {

@@ -1,4 +1,4 @@
-//! The parts of an agent that change together.
+//! The state of an agent that changes under one lock.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::thread_history::ThreadHistory;
 use super::turns::{Plan, Turns, Work};
 use crate::settings::{Settings, SettingsChange};
 
-/// The parts of an agent that change together. Whoever locks them does nothing else meanwhile.
+/// The state of an agent that changes under one lock. Nothing waits while the lock is held.
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) history: ThreadHistory,
@@ -20,7 +20,7 @@ impl State {
         Self { settings: Arc::new(settings), history, mailbox, turns: Turns::default() }
     }
 
-    /// Makes changes and returns the settings if they are others now.
+    /// Changes the settings. Returns them if they differ from before.
     pub(crate) fn change(&mut self, change: &SettingsChange) -> Option<Arc<Settings>> {
         let changed = self.settings.changed(change);
         if changed == *self.settings {
@@ -30,7 +30,7 @@ impl State {
         Some(Arc::clone(&self.settings))
     }
 
-    /// Returns the turn that follows one that ends: the first that was planned, or one for mail that wants to be read.
+    /// Returns the next turn when one ends: the first planned one, or one for an urgent message.
     pub(crate) fn take_following(&mut self) -> Option<Plan> {
         if self.turns.is_closed {
             return None;

@@ -1,4 +1,4 @@
-//! The history of an agent's thread, with what joins it later and what it has used up.
+//! The history of an agent's thread, the items that will join it, and its token usage.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use crate::event::{ThreadUsage, TokenCounts};
 use crate::history::History;
 use crate::item::ModelItem;
 
-/// Stands for the tokens of a history that a provider found too long: it is made shorter before it is sent again.
+/// Token count of a history that a provider rejected as too long. It is compacted before the next request.
 pub(crate) const CONTEXT_IS_FULL: u64 = u64::MAX;
 
 /// The history of an agent's thread.
 pub(crate) struct ThreadHistory {
     seen: History,
-    /// Ids of model items and calls that are in use: a model that repeats one gets another.
+    /// Ids of items and calls that are in use. If a model repeats one, the item gets another id.
     used_ids: HashSet<String>,
     usage: ThreadUsage,
-    /// Tokens that the newest request and its answer hold; nothing once the history was replaced.
+    /// Tokens of the newest request and its answer; 0 after the history was replaced.
     pub(crate) context_tokens: u64,
-    /// Items that join the history before the next request, or when the turn ends.
+    /// Items that are added to the history before the next request, or when the turn ends.
     pub(crate) notes: Vec<ModelItem>,
-    /// Items that joined the history while no turn ran; the recording hears of them with the next turn.
+    /// Items that joined the history while no turn ran. The next turn records them.
     pub(crate) unrecorded: Vec<ModelItem>,
 }
 
@@ -46,18 +46,18 @@ impl ThreadHistory {
         self.seen.items()
     }
 
-    /// Returns an output that says `aborted` for every call that has none.
+    /// Returns an output `aborted` for every call without an output.
     pub(crate) fn unanswered(&self) -> Vec<ModelItem> {
         self.seen.unanswered()
     }
 
-    /// Adds an item to what the model sees.
+    /// Adds an item to the history.
     pub(crate) fn push(&mut self, item: &ModelItem) {
         self.used_ids.extend(ids(item));
         self.seen.push(Arc::clone(item));
     }
 
-    /// Replaces what the model sees, and returns it.
+    /// Replaces the history. Returns the new one, with unique ids.
     pub(crate) fn replace(&mut self, items: Vec<ModelItem>) -> Arc<[ModelItem]> {
         self.seen = History::restore(items);
         self.context_tokens = 0;
@@ -69,7 +69,7 @@ impl ThreadHistory {
         self.used_ids.extend(self.seen.items().iter().flat_map(|item| ids(item)));
     }
 
-    /// Returns an id that nothing else in the thread has: the wanted one, if it is free.
+    /// Returns a unique id within the thread: `wanted`, if it is not in use.
     pub(crate) fn own_id(&mut self, wanted: &str, prefix: &str) -> String {
         if !wanted.is_empty() && self.used_ids.insert(wanted.to_owned()) {
             return wanted.to_owned();
@@ -79,7 +79,7 @@ impl ThreadHistory {
         id
     }
 
-    /// Counts the tokens of a request and its answer.
+    /// Adds the token usage of a request and its answer.
     pub(crate) fn count(&mut self, counts: TokenCounts, context_window: Option<u64>) -> ThreadUsage {
         self.usage = ThreadUsage { total: self.usage.total.plus(counts), last: counts, context_window };
         self.context_tokens = counts.total;
@@ -87,7 +87,7 @@ impl ThreadHistory {
     }
 }
 
-/// Returns the ids that an item takes.
+/// Returns the ids that an item uses.
 fn ids(item: &Value) -> impl Iterator<Item = String> {
     let is_output = item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_output"));
     let call_id = if is_output { None } else { item.get("call_id") };

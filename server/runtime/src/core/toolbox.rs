@@ -1,4 +1,4 @@
-//! What one agent can do, beside what all can, and what it cannot.
+//! The tools that only one agent has, and those that it may not use.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Returns the tools of an agent. None of the client's tools is offered if one definition is wrong.
+    /// Creates the tools of an agent. If one definition of a client's tool is invalid, none of the client's tools is offered.
     pub(crate) fn new(
         thread: &ThreadId,
         own: Vec<Arc<dyn Tool>>,
@@ -32,12 +32,12 @@ impl Toolbox {
         Self { own, client, definitions, without }
     }
 
-    /// Returns the tools that only this agent has, without the client's.
+    /// Returns the tools that only this agent has, without those of the client.
     pub fn own(&self) -> &[Arc<dyn Tool>] {
         &self.own
     }
 
-    /// Returns the definitions of the client's tools, in the protocol's words.
+    /// Returns the definitions of the client's tools, in the format of the protocol.
     pub fn definitions(&self) -> &[Value] {
         &self.definitions
     }

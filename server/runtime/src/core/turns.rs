@@ -1,4 +1,4 @@
-//! The turns of an agent: the one that runs, those that wait for it, and whether one may begin.
+//! The turns of an agent: the running one, the planned ones, and whether a turn may start.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,41 +14,41 @@ use crate::item::{Input, ToolOutput};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 
-/// Most inputs that wait for one turn.
+/// Most inputs that wait in one turn.
 pub const MAX_WAITING_INPUTS: usize = 256;
 
-/// Most turns that wait for the one that runs.
+/// Most planned turns.
 pub const MAX_PLANNED_TURNS: usize = 16;
 
 /// The turns of an agent.
 #[derive(Default)]
 pub(crate) struct Turns {
     pub(crate) active: Option<ActiveTurn>,
-    /// Is cancelled when all have heard what came of the newest turn that ended.
+    /// Is cancelled when the end of the newest finished turn has been reported.
     reported: Option<CancellationToken>,
-    /// Turns that begin when the one that runs has ended.
+    /// Turns that start after the running one.
     pub(crate) planned: VecDeque<Plan>,
     pub(crate) is_closed: bool,
-    /// Turns do not begin: the history is being changed.
+    /// Whether no turn may start, because the history is being changed.
     pub(crate) is_held: bool,
 }
 
-/// A turn that runs.
+/// The running turn.
 pub(crate) struct ActiveTurn {
     pub(crate) id: TurnId,
     pub(crate) root_turn: TurnId,
     pub(crate) kind: TurnKind,
-    /// What it works with from its next request on.
+    /// The settings for its next requests.
     pub(crate) settings: Arc<Settings>,
-    /// What waits for the next request.
+    /// Input for the next request.
     pub(crate) inputs: VecDeque<UserInput>,
-    /// How many commands of the user run beside the model.
+    /// Number of commands of the user that run at the same time.
     pub(crate) commands: usize,
-    /// Tells that one of them ended.
+    /// Notified when one of these commands ends.
     pub(crate) command_ended: Arc<Notify>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) ended: CancellationToken,
-    /// It does not look at input any more.
+    /// Whether it takes no more input.
     pub(crate) is_closing: bool,
 }
 
@@ -58,16 +58,16 @@ impl ActiveTurn {
     }
 }
 
-/// Something that a user said.
+/// An input of the user.
 #[derive(Debug, Clone)]
 pub(crate) struct UserInput {
     pub(crate) content: Vec<Input>,
     pub(crate) client_id: Option<String>,
-    /// What another program says, in the place of a message.
+    /// The output of another program, instead of a message.
     pub(crate) output: Option<ToolOutput>,
 }
 
-/// A turn before it begins.
+/// A turn that has not started.
 pub(crate) struct Plan {
     pub(crate) id: TurnId,
     pub(crate) root_turn: TurnId,
@@ -81,21 +81,21 @@ impl Plan {
     }
 }
 
-/// A turn that has the agent for itself.
+/// A turn that is the running one of its agent.
 pub(crate) struct InstalledTurn {
     pub(crate) plan: Plan,
     pub(crate) settings: Arc<Settings>,
-    /// Is cancelled when it may begin: what came of the turn before it is told first.
+    /// Is cancelled when the turn may start, which is after the end of the previous turn was reported.
     pub(crate) may_begin: Option<CancellationToken>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) ended: CancellationToken,
 }
 
-/// What a turn does.
+/// The work of a turn.
 pub(crate) enum Work {
-    /// Works for the user, or on mail.
+    /// Works on input of the user, or on messages of other agents.
     Regular { inputs: VecDeque<UserInput>, output_schema: Option<Value>, service_tier: Option<String> },
-    /// Makes the history shorter.
+    /// Compacts the history.
     Compact,
     /// Reviews changes.
     Review { instructions: String, shown: String },
@@ -104,7 +104,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// Returns the work that mail makes.
+    /// Returns the work of a turn that a message starts.
     pub(crate) fn for_mail() -> Self {
         Self::Regular { inputs: VecDeque::new(), output_schema: None, service_tier: None }
     }
@@ -124,7 +124,7 @@ impl Turns {
         if self.is_closed { Err(Refusal::Closed) } else { Ok(()) }
     }
 
-    /// Checks that no turn runs or waits to begin, and that none is kept from beginning.
+    /// Checks that no turn is running or planned, and that turns may start.
     pub(crate) fn check_idle(&self) -> Result<(), Refusal> {
         let of_plan = || self.planned.front().map(|plan| &plan.id);
         match self.active.as_ref().map(|turn| &turn.id).or_else(of_plan) {
@@ -134,12 +134,12 @@ impl Turns {
         }
     }
 
-    /// Says whether a turn can begin at once.
+    /// Returns whether a turn can start at once.
     pub(crate) fn are_free(&self) -> bool {
         self.active.is_none() && !self.is_held
     }
 
-    /// Returns the turn that runs, if it is the one that a client means.
+    /// Returns the running turn if it has this id.
     pub(crate) fn expected(&mut self, expected: &TurnId) -> Result<&mut ActiveTurn, Refusal> {
         match &mut self.active {
             None => Err(Refusal::NoActiveTurn),
@@ -150,14 +150,14 @@ impl Turns {
         }
     }
 
-    /// Adds input to the turn that runs.
+    /// Adds input to the running turn.
     pub(crate) fn steer(&mut self, expected: &TurnId, input: UserInput) -> Result<TurnId, Refusal> {
         let turn = self.expected(expected)?;
         if turn.kind != TurnKind::Regular {
             return Err(Refusal::NotSteerable(turn.kind));
         }
         if !turn.takes_input() {
-            // It is about to end, and would not look at it.
+            // The turn is about to end and reads no more input.
             return Err(Refusal::NoActiveTurn);
         }
         if turn.inputs.len() >= MAX_WAITING_INPUTS {
@@ -167,7 +167,7 @@ impl Turns {
         Ok(turn.id.clone())
     }
 
-    /// Returns the ordinary turn that input joins: the one that runs, or the first that waits.
+    /// Returns the regular turn that takes new input: the running one, or the first planned one.
     pub(crate) fn joinable(&mut self) -> Option<(TurnId, &mut VecDeque<UserInput>)> {
         if let Some(turn) = &mut self.active
             && turn.kind == TurnKind::Regular
@@ -181,11 +181,11 @@ impl Turns {
         })
     }
 
-    /// Returns the ordinary turn that more input joins, if there is one.
+    /// Returns the regular turn that takes new input, if there is one.
     ///
     /// # Errors
     ///
-    /// Returns an error if too much waits for that turn, or if there is none and too many turns wait.
+    /// Returns an error if this turn has too many inputs, or if there is none and too many turns are planned.
     pub(crate) fn joined(&mut self) -> Result<Option<(TurnId, &mut VecDeque<UserInput>)>, Refusal> {
         let planned = self.planned.len();
         match self.joinable() {
@@ -197,7 +197,7 @@ impl Turns {
         }
     }
 
-    /// Gives a turn the agent.
+    /// Makes a turn the running one.
     pub(crate) fn install(&mut self, mut plan: Plan, settings: &Arc<Settings>) -> InstalledTurn {
         let inputs = match &mut plan.work {
             Work::Regular { inputs, .. } => std::mem::take(inputs),
@@ -219,12 +219,12 @@ impl Turns {
         InstalledTurn { plan, settings: Arc::clone(settings), may_begin: self.reported.clone(), cancelled, ended }
     }
 
-    /// Takes the agent from the turn that runs. What follows begins when all have heard what came of it.
+    /// Removes the running turn. The next turn starts when its end has been reported.
     pub(crate) fn end(&mut self) {
         self.reported = self.active.take().map(|turn| turn.ended);
     }
 
-    /// Stops the turn that runs, and lets no other begin. Returns what is cancelled when the turn has ended.
+    /// Interrupts the running turn, and lets no other start. Returns a token that is cancelled when the turn has ended.
     pub(crate) fn close(&mut self) -> Option<CancellationToken> {
         self.is_closed = true;
         self.planned.clear();
@@ -232,7 +232,7 @@ impl Turns {
             turn.cancelled.cancel();
             turn.ended.clone()
         });
-        // One that has ended may not have been told yet.
+        // The end of the previous turn may not have been reported yet.
         running.or_else(|| self.reported.clone().filter(|reported| !reported.is_cancelled()))
     }
 }
