@@ -1,4 +1,4 @@
-//! What a tool may use of the agent that calls it.
+//! The part of an agent that tools may use.
 
 use std::any::Any;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::open_item::OpenItem;
 use crate::sandbox::{Surroundings, WritableFolderRegistry};
 use crate::terminal::Terminals;
 
-/// What a tool may use of the agent that calls it. It starts no turns and does not keep the agent alive.
+/// The part of an agent that tools may use. It cannot start turns, and does not keep the agent alive.
 #[derive(Clone)]
 pub struct ToolAgent {
     pub(crate) path: Arc<str>,
@@ -26,8 +26,8 @@ pub struct ToolAgent {
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) folders: Arc<WritableFolderRegistry>,
     pub(crate) surroundings: Arc<Surroundings>,
-    /// Held only: a command in the background must not drop the last handle of the bundle, which waits for the disk. The record
-    /// does that on a thread of its own.
+    /// It is only kept alive: if a background command dropped the last reference to the bundle, it would wait for the disk. The
+    /// record is dropped in a separate thread of the system.
     #[expect(dead_code, reason = "held, not looked at")]
     pub(crate) record: Arc<AgentRecord>,
 }
@@ -38,43 +38,42 @@ impl ToolAgent {
         self.link.thread()
     }
 
-    /// Returns where the agent stands in the tree of agents, such as `/root/docs`.
+    /// Returns the path in the tree of agents, such as `/root/docs`.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the time, in milliseconds since 1970.
+    /// Returns the time in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.link.now_ms()
     }
 
-    /// Tells the host what happened. Everything that an agent tells is told in one order.
+    /// Sends one event to the host.
     pub fn event(&self, kind: EventKind) {
         self.link.event(kind);
     }
 
-    /// Begins an item. Whatever happens, it ends.
+    /// Starts an item. It completes in any case, see [`OpenItem`].
     pub fn start_item(&self, turn: &TurnId, item: Item) -> OpenItem {
         OpenItem::start(&self.link, turn, item)
     }
 
-    /// Begins and ends an item.
+    /// Starts and completes an item.
     pub fn show_item(&self, turn: &TurnId, item: Item) {
         self.link.show_item(turn, item);
     }
 
-    /// Puts a question and waits for the answer. A caller that stops waiting takes the question back.
+    /// Asks a question and waits for the answer. If the future is dropped, the question is withdrawn.
     pub async fn ask(&self, question: Question) -> Answer {
         self.link.ask(question).await
     }
 
-    /// Waits until those who listen have taken enough of what they were told. Work that produces much waits here between
-    /// its pieces.
+    /// Waits until the clients of the thread have read enough of its events. Work that produces many events waits here between them.
     pub fn ready(&self) -> BoxFuture<'static, ()> {
         self.link.ready()
     }
 
-    /// Returns the one value of a type that tools keep with the agent, made when it is first asked for.
+    /// Returns the value of a type that tools keep with the agent. It is created at the first call.
     pub fn extension<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         self.extensions.get()
     }
@@ -89,7 +88,7 @@ impl ToolAgent {
         &self.folders
     }
 
-    /// Returns what the sandbox has to know of the machine and of the server.
+    /// Returns what the sandbox needs to know about the machine and the server.
     pub fn surroundings(&self) -> &Surroundings {
         &self.surroundings
     }

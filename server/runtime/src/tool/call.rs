@@ -1,10 +1,10 @@
-//! A call of a tool: what the model asks for, how it is recorded, and what comes of it.
+//! A tool call: its input, its description in the recording, and its outcome.
 
 use serde_json::Value;
 
 use crate::id::ItemId;
 
-/// A call by a model.
+/// A tool call of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// Id of the call, and of the item that shows it.
@@ -13,14 +13,14 @@ pub struct ToolCall {
     pub namespace: Option<String>,
     /// Name that the model named.
     pub name: String,
-    /// What the tool is called with.
+    /// Input of the call.
     pub input: ToolInput,
 }
 
-/// What a tool is called with.
+/// Input of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolInput {
-    /// A JSON text; perhaps a broken one.
+    /// Arguments as a JSON text, which may be invalid.
     Arguments(String),
     /// Free text.
     Text(String),
@@ -29,7 +29,7 @@ pub enum ToolInput {
 /// How a call is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallDescription {
-    /// Kind of tool in the words of the bundle: `exec_command`, `apply_patch`, `spawn_agent`; `other` with a name.
+    /// Kind of the tool as bundles name it, such as `exec_command`, `apply_patch` or `spawn_agent`; `other` for the rest.
     pub kind: String,
     /// Short label.
     pub label: String,
@@ -37,22 +37,22 @@ pub struct CallDescription {
     pub input_preview: Option<String>,
 }
 
-/// What came of a call.
+/// Outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutcome {
-    /// What the model gets: a text, or a list of content parts.
+    /// Output for the model: a text, or a list of content parts.
     pub output: Value,
-    /// Whether it worked.
+    /// Whether the call succeeded.
     pub success: bool,
-    /// Whether the turn goes on.
+    /// Whether the turn continues.
     pub then: AfterCall,
 }
 
-/// Whether the turn goes on after a call.
+/// Whether a turn continues after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterCall {
-    /// It does.
+    /// The turn continues.
     Continue,
-    /// A person stopped it.
+    /// The turn ends, because the user declined the call and interrupted the turn.
     Interrupt,
 }

@@ -1,4 +1,4 @@
-//! What a tool is, and what it gets with each call.
+//! The interface of tools, and the context of a call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::call_order::CallOrder;
 use crate::id::TurnId;
 use crate::settings::Settings;
 
-/// What kind of thing a tool is for: what can be taken from an agent as a whole.
+/// Family of a tool. An agent can be denied all tools of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolFamily {
     /// Commands.
@@ -24,58 +24,59 @@ pub enum ToolFamily {
     Plan,
     /// Other agents.
     Agents,
-    /// What belongs to one agent alone: those that it starts do not get it.
+    /// Tools of one agent only: the agents that it spawns do not get them.
     Own,
-    /// Anything else; it stays.
+    /// Any other tool. It cannot be denied.
     Other,
 }
 
-/// Something that a model may call.
+/// A tool that a model can call.
 pub trait Tool: Send + Sync + 'static {
-    /// Tells what kind of thing the tool is for.
+    /// Returns the family of the tool.
     fn family(&self) -> ToolFamily {
         ToolFamily::Other
     }
 
-    /// Returns what the model is told, in the words of the Responses API; nothing if the tool is not offered with
-    /// these settings.
+    /// Returns the specification for the model in the format of the Responses API; `None` if the tool is not offered with these
+    /// settings.
     fn specification(&self, settings: &Settings) -> Option<Value>;
 
-    /// Returns what a request waits for before the tool can be offered as it is; nothing if it can be offered at once.
+    /// Returns a future that a request waits for before the tool can be offered; `None` if it can be offered at once.
     fn ready(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }
 
-    /// Tells whether a call is for this tool.
+    /// Returns whether a call is for this tool.
     fn is_called(&self, namespace: Option<&str>, name: &str) -> bool;
 
-    /// Tells how the call is recorded: its kind and a short description.
+    /// Returns the description of a call for the recording.
     fn description(&self, call: &ToolCall) -> CallDescription;
 
-    /// Tells when a call may begin, among those of one answer.
+    /// Returns when a call may start, relative to the other calls of its answer.
     fn order(&self, call: &ToolCall) -> CallOrder {
         let _ = call;
         CallOrder::Independent
     }
 
-    /// Carries a call out. Calls of one answer run at the same time, as far as their [order](Self::order) lets them. When the turn's cancellation fires, the call ends
-    /// soon, and what it began is stopped or goes on in the background. Bad arguments are an answer, not an error.
+    /// Runs a call. Calls of one answer run at the same time, as far as their [order](Self::order) allows. When the turn is
+    /// cancelled, the call ends soon, and what it started is stopped or continues in the background. Invalid arguments give an
+    /// outcome for the model.
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome>;
 }
 
-/// What a call works with.
+/// Context of a call.
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The agent that calls: events, questions, background processes.
+    /// The calling agent: events, questions, background processes.
     pub agent: ToolAgent,
-    /// The turn.
+    /// Id of the turn.
     pub turn: TurnId,
     /// The settings of the turn.
     pub settings: Arc<Settings>,
-    /// Fires when the turn is interrupted.
+    /// Is cancelled when the turn is interrupted.
     pub cancelled: CancellationToken,
-    /// Records what the tool's runtime does.
+    /// Records the work of the tool.
     pub trace: ToolTrace,
-    /// The next of the agent's tools that the call is for, for a tool that stands before others.
+    /// The next of the agent's tools that accepts the call, for a tool that intercepts calls of others.
     pub next: Option<Arc<dyn Tool>>,
 }

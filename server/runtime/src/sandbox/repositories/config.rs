@@ -406,7 +406,7 @@ pub(super) fn named(text: &[u8]) -> Vec<ConfiguredPath> {
         let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
         match (section.as_str(), subsection.is_some(), key.as_str()) {
             ("include", false, "path") | ("includeif", true, "path") => {
-                named.push(ConfiguredPath::Configuration(value))
+                named.push(ConfiguredPath::Configuration(value));
             }
             ("core", false, "hookspath") => named.push(ConfiguredPath::Hooks(value)),
             ("core", false, "worktree") => named.push(ConfiguredPath::WorkTree(value)),
