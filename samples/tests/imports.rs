@@ -22,7 +22,7 @@ const PACKAGES: [&str; 15] = [
     "viz/src",
     "viz/export/src",
     "viz/serve/src",
-    "text/src",
+    "recorder/text/src",
     "server/src",
     "server/protocol/src",
     "server/runtime/src",

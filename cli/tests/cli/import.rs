@@ -353,7 +353,7 @@ fn shells_are_offered_sessions() {
     };
     // The files of children are no sessions.
     assert_eq!(offered(&["show", "01a2"]), format!("{ID}\tCodex CLI\n"));
-    assert_eq!(place.path("cache/trace").exists(), false, "a completion writes nothing");
+    assert!(!place.path("cache/trace").exists(), "a completion writes nothing");
     run(&place, &["ls"]);
     let described = offered(&["show", "01a2"]);
     assert!(described.starts_with(&format!("{ID}\tCodex CLI 2026-11-22 21:08:46")), "{described}");
