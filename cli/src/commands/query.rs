@@ -1,5 +1,6 @@
 //! `trace query`: runs SQL queries over sessions.
 
+mod answer;
 mod arguments;
 mod follow;
 mod keep;
@@ -16,8 +17,9 @@ use std::time::Duration;
 
 use clap::Args;
 use rayon::prelude::*;
-use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAnswer};
+use trace_query::{Builder, Limits, Query};
 
+use self::answer::Form;
 use self::arguments::Arguments;
 use self::keep::DatabaseDraft;
 use self::problem::failure;
@@ -27,7 +29,7 @@ use crate::argument::{self, StoredArg};
 use crate::bundles::{self, Found};
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
-use crate::ui::output::{Terminal, json_stdout};
+use crate::ui::output::Terminal;
 use crate::ui::text;
 use crate::{prices, session};
 
@@ -145,7 +147,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
         return Ok(failed.ending());
     }
     if let (true, Some(query)) = (args.follow, &query) {
-        follow::run(args, &named, query, prices.as_ref(), &limits, terminal, &mut failed)?;
+        follow::run(form(args), &named, query, prices.as_ref(), &limits, terminal, &mut failed)?;
         return Ok(failed.ending());
     }
     let keep = args.output.as_deref().map(|output| DatabaseDraft::begin(output, args.force, &named)).transpose()?;
@@ -176,7 +178,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     let unfinished = keep.as_ref().map(DatabaseDraft::path);
     let answered = query.as_ref().map(|query| {
         let watchdog = Watchdog::begin(limits.time, unfinished, terminal);
-        answer(args, terminal, &mut database, query, &limits, &watchdog)
+        answer::write(form(args), terminal, &mut database, query, &limits, &watchdog)
     });
     if let Some(keep) = keep {
         drop(database);
@@ -207,6 +209,16 @@ fn list(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
+fn form(args: &QueryArgs) -> Form {
+    match args {
+        QueryArgs { json: true, .. } => Form::Json,
+        QueryArgs { jsonl: true, .. } => Form::JsonLines,
+        QueryArgs { csv: true, .. } => Form::Csv(Cells::ForSpreadsheets),
+        QueryArgs { csv_exact: true, .. } => Form::Csv(Cells::Exact),
+        _ => Form::Table,
+    }
+}
+
 fn limits(args: &QueryArgs) -> Result<Limits, Failure> {
     let seconds = args.timeout.unwrap_or(DEFAULT_SECONDS);
     if !(0.0..=MAX_SECONDS).contains(&seconds) {
@@ -219,65 +231,3 @@ fn limits(args: &QueryArgs) -> Result<Limits, Failure> {
         memory: Some(MEMORY_BYTES),
     })
 }
-
-/// Runs the query and writes its answer, and then notes about what is missing in it.
-fn answer(
-    args: &QueryArgs,
-    terminal: &Terminal,
-    database: &mut Database,
-    query: &Query,
-    limits: &Limits,
-    watchdog: &Watchdog,
-) -> Result<(), Failure> {
-    let mut ask = |answer: &mut dyn TakeAnswer| {
-        database.ask(query, limits, &mut watchdog.watched(answer)).map_err(|error| failure(error, Some(query.sql())))
-    };
-    let mut cut_cells = 0;
-    let outcome = if args.json {
-        let mut rows = rows::Json::array(json_stdout());
-        let outcome = ask(&mut rows)?;
-        rows.end().map(|()| outcome)
-    } else if args.jsonl {
-        let mut rows = rows::Json::lines(json_stdout());
-        let outcome = ask(&mut rows)?;
-        rows.end().map(|()| outcome)
-    } else if args.csv || args.csv_exact {
-        let mut rows = rows::Csv::new(if args.csv { Cells::ForSpreadsheets } else { Cells::Exact });
-        let outcome = ask(&mut rows)?;
-        rows.end().map(|()| outcome)
-    } else {
-        let mut rows = table::Cells::default();
-        let outcome = ask(&mut rows)?;
-        let shown = rows.render(terminal);
-        cut_cells = shown.cut_cells;
-        terminal.print(&shown.text)?;
-        Ok(outcome)
-    };
-    let outcome = outcome.map_err(|error| failure(QueryError::Output(error), None))?;
-    say(terminal, &outcome, limits, cut_cells);
-    Ok(())
-}
-
-/// Prints notes about what an answer lacks to stderr.
-fn say(terminal: &Terminal, outcome: &Outcome, limits: &Limits, cut_cells: u64) {
-    let mut lines = String::new();
-    let mut note = |text: String| lines.push_str(&terminal.note_line(&text));
-    if let (true, Some(limit)) = (outcome.is_cut, limits.rows) {
-        note(format!("there are more than {}; --limit 0 writes all", text::count(limit, "row")));
-    }
-    if cut_cells > 0 {
-        let are = if cut_cells == 1 { "is" } else { "are" };
-        note(format!("{} {are} cut; --json, --jsonl and --csv write them in full", text::count(cut_cells, "cell")));
-    }
-    for reason in &outcome.notes {
-        note(format!("a payload is null: {}", text::preview(reason, MAX_NOTE_COLUMNS)));
-    }
-    if outcome.notes_left_out > 0 {
-        let times = text::number(outcome.notes_left_out);
-        note(format!("a payload is null {times} more times; payload_error(bundle_id, payload_id) says why"));
-    }
-    let _ = io::stderr().write_all(lines.as_bytes());
-}
-
-/// Most columns of the reason for a null.
-const MAX_NOTE_COLUMNS: usize = 300;

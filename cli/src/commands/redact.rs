@@ -91,10 +91,11 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
         Some(output) => redact::redact(&bundle, &rules, output).map_err(failure)?,
         None => redact::scan(&bundle, &rules).map_err(failure)?,
     };
+    let (named, copy) = (args.bundle.path(), args.output.as_deref());
     if args.json {
-        terminal.print_json(&report::json(args, &report))?;
+        terminal.print_json(&report::json(&named, copy, &report))?;
     } else {
-        terminal.print(&report::render(args, &report, terminal))?;
+        terminal.print(&report::render(&named, copy, &report, terminal))?;
     }
     // A check fails if something could not be searched.
     let is_well =

@@ -10,9 +10,9 @@ use trace_explain::Session;
 use trace_explain::prices::Prices;
 use trace_query::{Builder, Limits, Query};
 
+use super::answer::{self, Form};
 use super::problem::failure;
 use super::watchdog::Watchdog;
-use super::{QueryArgs, answer};
 use crate::session::{self, Followed};
 use crate::ui::failed::Failed;
 use crate::ui::failure::Failure;
@@ -35,7 +35,7 @@ struct Source {
 
 /// Answers the query until the user interrupts it, or until no session can grow.
 pub(super) fn run(
-    args: &QueryArgs,
+    form: Form,
     named: &[(PathBuf, PathBuf)],
     query: &Query,
     prices: Option<&Prices>,
@@ -66,13 +66,12 @@ pub(super) fn run(
             builder.add(&source.name, session).map_err(|error| failure(error, None))?;
         }
         let mut database = builder.finish().map_err(|error| failure(error, None))?;
-        let is_table = !(args.json || args.jsonl || args.csv || args.csv_exact);
         let is_later = !std::mem::replace(&mut is_first, false);
-        if is_later && is_table {
+        if is_later && matches!(form, Form::Table) {
             terminal.print("\n")?;
         }
         let watchdog = Watchdog::begin(limits.time, None, terminal);
-        answer(args, terminal, &mut database, query, limits, &watchdog)?;
+        answer::write(form, terminal, &mut database, query, limits, &watchdog)?;
         drop((watchdog, database));
         if sources.iter().all(|source| source.newer.is_none()) {
             break;

@@ -1,10 +1,11 @@
 //! The report of a redaction, as text and as JSON.
 
+use std::path::Path;
+
 use comfy_table::{Cell, CellAlignment};
 use serde::Serialize;
 use trace_recorder::redact::{Place, Report};
 
-use super::RedactArgs;
 use crate::ui::output::{INDENT, Terminal, push_table, row};
 use crate::ui::text;
 
@@ -22,22 +23,24 @@ pub(super) struct Json<'a> {
     report: &'a Report,
 }
 
-pub(super) fn json<'a>(args: &RedactArgs, report: &'a Report) -> Json<'a> {
-    let name = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    Json { bundle: name(&args.bundle.path()), output: args.output.as_deref().map(name), report }
+/// Returns the object of `--json`. `copy` is `None` if nothing was copied, with `--check`.
+pub(super) fn json<'a>(bundle: &Path, copy: Option<&Path>, report: &'a Report) -> Json<'a> {
+    let name = |path: &Path| path.to_string_lossy().into_owned();
+    Json { bundle: name(bundle), output: copy.map(name), report }
 }
 
-pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) -> String {
+/// Returns the report as text. `copy` is `None` if nothing was copied, with `--check`.
+pub(super) fn render(bundle: &Path, copy: Option<&Path>, report: &Report, terminal: &Terminal) -> String {
     let paint = terminal.paint();
     let mut out = String::new();
     let secrets = text::count(report.secrets.len() as u64, "secret");
     let documents = text::count(report.documents_with_secrets, "document");
-    let what = match (report.secrets.is_empty(), &args.output) {
+    let what = match (report.secrets.is_empty(), copy) {
         (true, _) => format!("no secrets found in {}", text::count(report.documents, "document")),
         (false, None) => format!("{secrets} found, {} in {documents}", times(report.occurrences())),
         (false, Some(_)) => format!("{secrets} replaced, {} in {documents}", times(report.occurrences())),
     };
-    out.push_str(&format!("{}: {what}\n", text::clean(&args.bundle.path().to_string_lossy())));
+    out.push_str(&format!("{}: {what}\n", text::clean(&bundle.to_string_lossy())));
     if !report.secrets.is_empty() {
         let mut table = terminal.table(&["KIND", "HASH", "TIMES", "WHERE"]);
         for secret in &report.secrets {
@@ -68,11 +71,11 @@ pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) ->
     note("not JSON, searched as text", report.damaged.iter().map(place).collect());
     let unreadable =
         report.unreadable.iter().map(|file| text::clean(&format!("{} ({})", file.path, file.reason)).into_owned());
-    let copied = if args.check { "not readable, not searched" } else { "not readable, not copied" };
+    let copied = if copy.is_none() { "not readable, not searched" } else { "not readable, not copied" };
     note(copied, unreadable.collect());
-    let left_out = if args.check { "not a plain file, not searched" } else { "not copied" };
+    let left_out = if copy.is_none() { "not a plain file, not searched" } else { "not copied" };
     note(left_out, report.left_out.iter().map(|name| text::clean(name).into_owned()).collect());
-    if let Some(output) = &args.output {
+    if let Some(output) = copy {
         out.push_str(&format!("written to {}; check it before you share it\n", text::clean(&output.to_string_lossy())));
     }
     out
