@@ -148,8 +148,7 @@ fn headers_of_environment() -> Result<Vec<(String, String)>, Failure> {
 }
 
 fn send(collector: &Collector, session: &Session, content: Content, terminal: &Terminal) -> Result<(), Failure> {
-    let certificates = if collector.is_encrypted() { Certificates::OfTheMachine } else { Certificates::None };
-    let tls = certificates.client_config().map_err(|error| {
+    let tls = Certificates::for_scheme(collector.scheme()).client_config().map_err(|error| {
         Failure::data(error).with_hint("the certificates that this machine trusts are needed for https://")
     })?;
     let sent = collector.send(session, content, tls).map_err(|error| {

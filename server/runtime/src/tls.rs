@@ -8,9 +8,9 @@ use rustls_platform_verifier::BuilderVerifierExt;
 /// Certificates that connections trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certificates {
-    /// None: no connection is encrypted, and the system may have no certificates.
+    /// None: no connection is encrypted, and the machine may have no certificates.
     None,
-    /// The certificates of the system.
+    /// The certificates that the machine trusts.
     OfTheMachine,
 }
 
@@ -24,7 +24,7 @@ impl Certificates {
     ///
     /// # Errors
     ///
-    /// Returns an error if the certificates of the system cannot be loaded.
+    /// Returns an error if the certificates of the machine cannot be loaded.
     pub fn client_config(self) -> Result<ClientConfig, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;

@@ -171,6 +171,18 @@ fn an_answer_of_any_length_is_an_answer() {
 }
 
 #[test]
+fn a_redirect_is_not_followed() {
+    let elsewhere = TcpListener::bind("127.0.0.1:0").expect("listens");
+    elsewhere.set_nonblocking(true).expect("a listener");
+    let there = format!("307 Temporary Redirect\r\nlocation: http://{}", elsewhere.local_addr().expect("an address"));
+    let (address, listening) = collector(vec![(&*there.leak(), Vec::new())]);
+    let error = to(&address).send(&sample(), Content::LeftOut, unencrypted()).expect_err("refused");
+    listening.join().expect("answers");
+    assert!(matches!(&error, SendError::Refused { status: 307, .. }), "{error:?}");
+    assert!(elsewhere.accept().is_err(), "the headers, which may have a key, go to nobody else");
+}
+
+#[test]
 fn nobody_there_is_told() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = format!("http://{}", listener.local_addr().expect("an address"));

@@ -406,10 +406,8 @@ fn client(endpoint: &Endpoint) -> Result<Client, String> {
         _ => endpoint.proxies.http.as_ref(),
     };
     let mut addresses = std::iter::once(&endpoint.base_url).chain(proxy);
-    let certificates = match addresses.any(|url| url.scheme() == "https") {
-        true => Certificates::OfTheMachine,
-        false => Certificates::None,
-    };
+    let is_encrypted = addresses.any(|url| Certificates::for_scheme(url.scheme()) == Certificates::OfTheMachine);
+    let certificates = if is_encrypted { Certificates::OfTheMachine } else { Certificates::None };
     let tls = certificates.client_config().map_err(|error| error.to_string())?;
     let mut builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)

@@ -45,6 +45,8 @@ const TRACES_PATH: &str = "/v1/traces";
 #[derive(Debug, Clone)]
 pub struct Collector {
     address: String,
+    /// `http` or `https`, in lower case.
+    scheme: String,
     /// The address for messages, without user and password.
     endpoint: String,
     headers: HeaderMap,
@@ -143,7 +145,8 @@ impl Collector {
     pub fn new(endpoint: &str, headers: Vec<(String, String)>) -> Result<Self, CollectorError> {
         let wrong = |why: String| CollectorError::Endpoint { endpoint: without_user(endpoint), why };
         let address: http::Uri = endpoint.parse().map_err(|error: http::uri::InvalidUri| wrong(error.to_string()))?;
-        if !matches!(address.scheme_str(), Some("http" | "https")) {
+        let scheme = address.scheme_str().unwrap_or_default().to_ascii_lowercase();
+        if !matches!(&*scheme, "http" | "https") {
             return Err(wrong("it does not begin with http:// or https://".to_owned()));
         }
         if address.host().is_none_or(str::is_empty) {
@@ -171,7 +174,7 @@ impl Collector {
             Some(_) => trimmed.to_owned(),
             None => format!("{trimmed}{TRACES_PATH}"),
         };
-        Ok(Self { endpoint: without_user(&endpoint), address: endpoint, headers: known })
+        Ok(Self { endpoint: without_user(&endpoint), address: endpoint, scheme, headers: known })
     }
 
     /// Returns the address that requests go to, without user and password.
@@ -179,9 +182,9 @@ impl Collector {
         &self.endpoint
     }
 
-    /// Returns whether the connection to the collector is encrypted.
-    pub fn is_encrypted(&self) -> bool {
-        self.address.starts_with("https:")
+    /// Returns the scheme of the address in lower case. It decides which certificates [`Collector::send`] needs.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
     }
 
     /// Sends the spans of a session, and waits until the collector has accepted them. `tls` has the certificates that an
@@ -390,6 +393,13 @@ mod tests {
         {
             let message = endpoint(given).expect_err(given);
             assert!(message.starts_with(&format!("{given:?} is not the address of a collector: ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_scheme_is_known_in_any_case() {
+        for (address, scheme) in [("http://host", "http"), ("https://host", "https"), ("HTTPS://host", "https")] {
+            assert_eq!(Collector::new(address, Vec::new()).expect("an address").scheme(), scheme);
         }
     }
 
