@@ -1,6 +1,6 @@
 //! Texts that distinguish failures where the structure does not. Each source of texts has its own table.
 //!
-//! The texts are those of the Codex CLI and change between its versions, so the structure is always considered first.
+//! The texts are those of the agents and change between their versions, so the structure is always considered first.
 
 use serde_json::Value;
 
@@ -107,8 +107,9 @@ const TOOL_ERRORS: [(&str, Category); 11] = [
 /// What Claude Code puts before the errors of its own, in lower case.
 const BEFORE_ERRORS: [&str; 2] = ["<tool_use_error>", "error: "];
 
-/// The first line of an error about a tool that does not exist, as Gemini CLI and others have it: `Tool "x" not found.`
-const NOT_FOUND: (&str, &str) = ("tool ", " not found");
+/// What stands around the name in the first line of an error about a tool that does not exist, as Gemini CLI and others have it:
+/// `Tool "x" not found.`
+const NOT_FOUND: (&str, &str) = ("tool \"", "\" not found");
 
 /// Part of the first line of an error of opencode about arguments.
 const INVALID_ARGUMENTS: &str = " tool was called with invalid arguments: ";
@@ -220,9 +221,9 @@ pub(super) fn tool_failure(error: &str) -> Option<Category> {
         return Some(category);
     }
     // The lines after the first may quote the input of the call.
-    let first_line = error.lines().next().unwrap_or_default();
+    let first_line = own.lines().next().unwrap_or_default();
     let named = first_line.strip_prefix(NOT_FOUND.0).and_then(|rest| rest.split_once(NOT_FOUND.1));
-    if named.is_some_and(|(name, _)| !name.is_empty() && !name.contains(' ')) {
+    if named.is_some_and(|(name, _)| !name.is_empty()) {
         return Some(Category::ToolUnknown);
     }
     if first_line.contains(INVALID_ARGUMENTS) {
@@ -318,6 +319,25 @@ mod tests {
     fn of(error: &str) -> (Category, Option<u16>) {
         let failure = request_failure(error, None, Reach::Begun);
         (failure.category, failure.http_status)
+    }
+
+    #[test]
+    fn errors_of_tools_are_told_apart_in_the_words_of_each_agent() {
+        for (text, category) in [
+            ("<tool_use_error>Error: No such tool available: Frobnicate</tool_use_error>", Some(Category::ToolUnknown)),
+            ("<tool_use_error>Error: Tool \"frobnicate\" not found", Some(Category::ToolUnknown)),
+            ("<tool_use_error>InputValidationError: Bash failed", Some(Category::ToolBadArguments)),
+            ("Tool \"frobnicate\" not found. Did you mean one of: x", Some(Category::ToolUnknown)),
+            ("params must have required property 'command'", Some(Category::ToolBadArguments)),
+            ("The bash tool was called with invalid arguments: [", Some(Category::ToolBadArguments)),
+            ("Model tried to call unavailable tool 'frobnicate'", Some(Category::ToolUnknown)),
+            ("tool output not found", None),
+            ("tool x not found", None),
+            ("grep: Tool \"x\" not found", None),
+            ("ok\nTool \"x\" not found", None),
+        ] {
+            assert_eq!(tool_failure(text), category, "{text}");
+        }
     }
 
     #[test]
