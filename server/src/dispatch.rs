@@ -29,7 +29,7 @@ impl Core {
         }
         let id = responder.connection().id();
         match request {
-            // The entrance handles `initialize`, also a second one, so none should get here.
+            // The ingress handles `initialize`, also a second one, so none should get here.
             R::Initialize(_) => responder.refuse(&RpcError::already_initialized()),
 
             R::ThreadStart(params) => self.starts.start(*params, responder).await,

@@ -99,7 +99,7 @@ struct Open {
 }
 
 impl ConnectionOpener {
-    /// Creates the entrance of a service. `scopes` are the queues of its requests.
+    /// Creates the ingress of a service. `scopes` are the queues of its requests.
     #[must_use]
     pub fn new(service: Arc<dyn Service>, scopes: ScopeQueues) -> Self {
         Self(Arc::new(Shared { service, scopes, next_connection: AtomicU64::new(1), open: Mutex::default() }))
@@ -168,7 +168,7 @@ impl ConnectionOpener {
 
 impl std::fmt::Debug for ConnectionOpener {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Entrance").field("connections", &self.connections()).finish_non_exhaustive()
+        formatter.debug_struct("Ingress").field("connections", &self.connections()).finish_non_exhaustive()
     }
 }
 

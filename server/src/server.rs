@@ -89,7 +89,7 @@ impl Server {
         Ok(Self { core, opener })
     }
 
-    /// Returns the entrance for new connections.
+    /// Returns the ingress for new connections.
     #[must_use]
     pub fn opener(&self) -> &ConnectionOpener {
         &self.opener

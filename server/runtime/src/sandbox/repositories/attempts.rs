@@ -337,8 +337,8 @@ fn where_a_configuration_cannot_be_read_nothing_can_be_written() {
     let set = |mode| fs::set_permissions(&configuration, PermissionsExt::from_mode(mode)).expect("a mode");
     set(0);
     // The configuration may name any path.
-    for closing in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
-        let (watch, confinement) = place.watch(&repositories, closing);
+    for enforcement in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
+        let (watch, confinement) = place.watch(&repositories, enforcement);
         assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
         assert_eq!(watch.unsearched().get(&place.at("work")), Some(&Unsearched::Unreadable));
         watch.end();

@@ -195,7 +195,7 @@ impl Repositories {
 
     /// Finds the repositories in the writable folders of a command that is about to start, and makes them read-only for it.
     /// Returns `None` if the command has no writable folder. This searches many folders.
-    pub fn watch(self: &Arc<Self>, confinement: &mut Confinement, closing: ReadOnlyEnforcement) -> Option<Watch> {
+    pub fn watch(self: &Arc<Self>, confinement: &mut Confinement, enforcement: ReadOnlyEnforcement) -> Option<Watch> {
         let mut roots = confinement.open();
         roots.retain(|root| !confinement.temporary.contains(root));
         if roots.is_empty() {
@@ -217,7 +217,7 @@ impl Repositories {
         let mut before = Before::clone(&before);
         self.return_to_user(&before);
         let mut closed = self.to_close(&found, &before, &roots);
-        let (unsearched, shut) = unsearched(&found, &roots, closing);
+        let (unsearched, shut) = unsearched(&found, &roots, enforcement);
         closed.extend(unsearched.keys().cloned());
         before.unsearched = unsearched.keys().map(|path| path.clone().into_os_string()).collect();
         confinement.writable.retain(|root| !shut.contains(root));
@@ -372,7 +372,7 @@ impl Drop for Starting<'_> {
 fn unsearched(
     found: &Found,
     roots: &[PathBuf],
-    closing: ReadOnlyEnforcement,
+    enforcement: ReadOnlyEnforcement,
 ) -> (BTreeMap<PathBuf, Unsearched>, BTreeSet<PathBuf>) {
     let mut unsearched = BTreeMap::new();
     let mut shut = BTreeSet::new();
@@ -381,14 +381,14 @@ fn unsearched(
             found.unsearched.iter().filter(|(path, _)| owner(path, roots) == Some(root)).collect();
         let is_whole = inside.iter().any(|(path, _)| *path == root);
         let Some((_, why)) = inside.first() else { continue };
-        if is_whole || inside.len() > MAX_CLOSED || closing == ReadOnlyEnforcement::Nothing {
+        if is_whole || inside.len() > MAX_CLOSED || enforcement == ReadOnlyEnforcement::Nothing {
             unsearched.insert(root.clone(), **why);
             shut.insert(root.clone());
         } else {
             unsearched.extend(inside.into_iter().map(|(path, why)| (path.clone(), *why)));
         }
     }
-    if closing == ReadOnlyEnforcement::Nothing {
+    if enforcement == ReadOnlyEnforcement::Nothing {
         // A writable folder around a read-only one would make it writable.
         let around: Vec<PathBuf> =
             roots.iter().filter(|root| shut.iter().any(|inner| inner.starts_with(root))).cloned().collect();

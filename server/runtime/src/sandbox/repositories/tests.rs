@@ -44,9 +44,13 @@ impl Place {
     }
 
     /// Starts a watch for the folder `work`, and returns it with the read-only places.
-    pub(super) fn watch(&self, repositories: &Arc<Repositories>, closing: ReadOnlyEnforcement) -> (Watch, Confinement) {
+    pub(super) fn watch(
+        &self,
+        repositories: &Arc<Repositories>,
+        enforcement: ReadOnlyEnforcement,
+    ) -> (Watch, Confinement) {
         let mut confinement = self.confinement(&["work"]);
-        let watch = repositories.watch(&mut confinement, closing).expect("something is open");
+        let watch = repositories.watch(&mut confinement, enforcement).expect("something is open");
         (watch, confinement)
     }
 }
@@ -442,7 +446,7 @@ fn links_on_the_way_to_what_git_runs_are_compared() {
         ("second", "[core]\n\thooksPath = first/hooks\n", "evil"),
         ("tools", "[core]\n\tfsmonitor = tools/file\n", "evil"),
     ] {
-        for closing in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
+        for enforcement in [ReadOnlyEnforcement::Mounts, ReadOnlyEnforcement::Nothing] {
             let place = Place::new();
             place.write("work/lib/.git/config", config);
             for folder in ["v1", "evil"] {
@@ -456,7 +460,7 @@ fn links_on_the_way_to_what_git_runs_are_compared() {
                 link(&place, "work/lib/first", "second");
             }
             let repositories = unbounded();
-            let (mut watch, _) = place.watch(&repositories, closing);
+            let (mut watch, _) = place.watch(&repositories, enforcement);
             assert_eq!(watch.check(), Report::default(), "{config}");
             link(&place, &format!("work/lib/{name}"), then);
             let words = watch.check().in_words();
@@ -468,7 +472,7 @@ fn links_on_the_way_to_what_git_runs_are_compared() {
             watch.end();
             // A folder replaces the symlink.
             link(&place, &format!("work/lib/{name}"), led);
-            let (mut watch, _) = place.watch(&repositories, closing);
+            let (mut watch, _) = place.watch(&repositories, enforcement);
             fs::remove_file(place.at(&format!("work/lib/{name}"))).expect("removes");
             place.write(&format!("work/lib/{name}/hooks/pre-commit"), "evil");
             assert!(watch.check().in_words().contains("it was changed"), "{config}");
