@@ -161,22 +161,33 @@ fn prompt(given: Option<&str>) -> Result<String, Failure> {
                 let hint = b"reading the prompt from stdin until end of input\n";
                 let _ = std::io::Write::write_all(&mut std::io::stderr(), hint);
             }
-            stdin()?
+            stdin("the prompt")?
         }
-        Some(given) if is_piped() => match stdin()?.trim_end_matches('\n') {
-            "" => given.to_owned(),
-            piped => format!("{given}\n\n<stdin>\n{piped}\n</stdin>"),
-        },
+        Some(given) if is_piped() => {
+            let hint = b"reading more of the prompt from stdin until end of input; < /dev/null leaves it out\n";
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), hint);
+            match stdin("the piped input")?.trim_end_matches('\n') {
+                "" => given.to_owned(),
+                piped => format!("{given}\n\n<stdin>\n{piped}\n</stdin>"),
+            }
+        }
         Some(given) => given.to_owned(),
     };
     if prompt.trim().is_empty() { Err(Failure::usage("the prompt is empty")) } else { Ok(prompt) }
 }
 
-fn stdin() -> Result<String, Failure> {
+/// Most bytes of a prompt, or of a part of it, that are read from stdin.
+const MAX_STDIN_BYTES: u64 = 16 << 20;
+
+fn stdin(what: &str) -> Result<String, Failure> {
     let mut text = String::new();
     std::io::stdin()
+        .take(MAX_STDIN_BYTES + 1)
         .read_to_string(&mut text)
-        .map_err(|error| Failure::data(error).context("the prompt cannot be read from stdin"))?;
+        .map_err(|error| Failure::data(error).context(format!("{what} cannot be read from stdin")))?;
+    if text.len() as u64 > MAX_STDIN_BYTES {
+        return Err(Failure::usage(format!("{what} on stdin has more than {} MiB", MAX_STDIN_BYTES >> 20)));
+    }
     Ok(text)
 }
 
