@@ -43,8 +43,8 @@ pub(crate) fn answer(command: impl Fn() -> clap::Command) -> clap::error::Result
     CompleteEnv::with_factory(command).var(VARIABLE).shells(SHELLS).try_complete(std::env::args_os(), folder.as_deref())
 }
 
-/// Bash inserts a candidate as it is, so a path with a space or a `$` would be another command line. Such paths are left to
-/// Bash, which completes and quotes paths itself if there are no candidates.
+/// Bash inserts a candidate as it is, so a path with a space or a `$` would be another command line. Such paths are left out if
+/// sessions are offered, and left to Bash otherwise, which completes and quotes paths itself if there are no candidates.
 struct Bash;
 
 impl EnvCompleter for Bash {
@@ -91,9 +91,12 @@ impl EnvCompleter for Bash {
         }
         let found = clap_complete::engine::complete(command, words, index, folder)?;
         let values: Vec<_> = found.iter().map(|found| found.get_value().to_string_lossy().into_owned()).collect();
-        if values.iter().all(|value| is_literal_in_bash(value)) {
+        let (literal, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| is_literal_in_bash(value));
+        // Bash offers paths alone if nothing is offered here, so sessions must not give way to a path with a space.
+        let is_session = |value: &String| *value == LAST || !Path::new(value).exists();
+        if others.is_empty() || literal.iter().any(is_session) {
             let separator = variable("_CLAP_IFS").unwrap_or_else(|| "\n".to_owned());
-            out.write_all(values.join(&separator).as_bytes())?;
+            out.write_all(literal.join(&separator).as_bytes())?;
         }
         Ok(())
     }

@@ -32,7 +32,10 @@ fn main() -> ExitCode {
     match completion::answer(Cli::command) {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
-        Err(_) => return ExitCode::FAILURE,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -14,7 +14,7 @@ Examples:
   trace completions fish > ~/.config/fish/completions/trace.fish
 
 In bash, zsh and fish, the script asks `trace` for what can stand at a place: commands, options, paths, @last and the ids of \
-your sessions, as far as `trace ls` has read them, and of the newest ones. Write it again after an update of trace. With \
+the sessions that `trace ls` has listed, and of up to 64 newer files per store. Write it again after an update of trace. With \
 --fixed, and for other shells, it has commands, options and paths only.
 
 Exit codes: 0 written; 2 wrong usage; 3 an internal error.";
