@@ -91,7 +91,11 @@ pub(crate) fn homes() -> Homes {
 
 /// Returns a file name for each session, without an extension. No two are equal.
 pub(crate) fn file_names(sessions: &[SessionRef]) -> Vec<String> {
-    let mut taken = HashSet::new();
+    file_names_beside(sessions, HashSet::new())
+}
+
+/// Returns a file name for each session, without an extension. No two are equal, and none is one of those that are taken.
+pub(crate) fn file_names_beside(sessions: &[SessionRef], mut taken: HashSet<String>) -> Vec<String> {
     let name = |session: &SessionRef| {
         let file = session.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stem = file.split(".jsonl").next().unwrap_or_default();

@@ -47,6 +47,14 @@ impl Named {
             Self::Imported(session) => foreign::argument_of(session),
         }
     }
+
+    /// Returns the session if it is one of another agent.
+    pub(crate) fn imported(self) -> Option<SessionRef> {
+        match self {
+            Self::Bundle(_) => None,
+            Self::Imported(session) => Some(session),
+        }
+    }
 }
 
 /// Returns what an argument names: the path of a bundle, the file of a session, a folder that has one, `STORE#ID`, the id of a
@@ -84,7 +92,7 @@ pub(crate) fn nothing(argument: &Path) -> Option<Failure> {
             "there is no last session: nothing was recorded, and no agent of this user has one"
         ))
         .with_hint("a path names a session, too")
-    } else if name.chars().count() < MIN_NAME_CHARS {
+    } else if name.len() < MIN_NAME_CHARS {
         Failure::data(anyhow::anyhow!("there is no file {name}, and {name} is too short for the beginning of an id"))
             .with_hint(format!("an id can be shortened to {MIN_NAME_CHARS} characters; {lists}"))
     } else {

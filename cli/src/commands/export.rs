@@ -199,7 +199,7 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
     }
     let path = match &args.output {
         Some(path) => path.clone(),
-        None => beside(&args.bundle.path(), args.format)?,
+        None => default_output(&args.bundle.path(), args.format)?,
     };
     file_target(&path)?.write(write)?;
     let mut message = format!("wrote {}\n", clean(&path.to_string_lossy()));
@@ -209,8 +209,9 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
     terminal.print(&message)
 }
 
-/// Returns the default output path of a bundle: beside it, with its name and the extension of the format.
-fn beside(bundle: &Path, format: Format) -> Result<PathBuf, Failure> {
+/// Returns the default output path: beside a bundle, and in the current folder for a session of another agent, with the extension of the
+/// format.
+fn default_output(bundle: &Path, format: Format) -> Result<PathBuf, Failure> {
     let bundle = match named::find(bundle)? {
         // Nothing is written into the folders of other agents.
         Some(Named::Imported(session)) => foreign::file_names(&[session]).concat().into(),

@@ -124,7 +124,9 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
             Err(failure) => (None, Some(failure)),
         },
     };
-    let bundles = root.as_deref().map(find_bundles).transpose()?.unwrap_or_default();
+    // A file has no bundles below it, but may be a store of sessions.
+    let folder = root.as_deref().filter(|root| !root.is_file() || is_packed(root));
+    let bundles = folder.map(find_bundles).transpose()?.unwrap_or_default();
     let mut entries: Vec<Entry> = bundles.par_iter().with_min_len(16).map(|bundle| look_at(bundle)).collect();
     entries.sort_by(|a, b| {
         let age = |entry: &Entry| Reverse(entry.started_at_unix_ms.or(entry.log_modified_unix_ms));

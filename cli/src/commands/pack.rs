@@ -178,8 +178,15 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
         let (own, sessions): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_bundle(bundle));
         let named = bundles::unique_names(own, &suffix).into_iter();
         let mut jobs: Vec<_> = named.map(|(bundle, name)| job(bundle, directory.join(name))).collect();
-        let names = foreign::file_names(&sessions.iter().filter_map(|path| imported(path)).collect::<Vec<_>>());
-        jobs.extend(sessions.into_iter().zip(names).map(|(path, name)| job(path, directory.join(name + &suffix))));
+        let taken = jobs.iter().filter_map(|job: &Job| job.target.file_stem()?.to_str().map(str::to_owned)).collect();
+        let sessions = sessions.into_iter().map(|path| {
+            let named = named::find(&path)?.and_then(Named::imported);
+            let vanished = || Failure::data(anyhow::anyhow!("{} is no session any more", path.display()));
+            Ok((named.ok_or_else(vanished)?, path))
+        });
+        let (sessions, paths): (Vec<_>, Vec<_>) = sessions.collect::<Result<Vec<_>, Failure>>()?.into_iter().unzip();
+        let names = foreign::file_names_beside(&sessions, taken);
+        jobs.extend(paths.into_iter().zip(names).map(|(path, name)| job(path, directory.join(name + &suffix))));
         return Ok(jobs);
     }
     let beside = |bundle: PathBuf| {
@@ -198,10 +205,7 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
 
 /// Returns the session of another agent at a path that [`bundles::find`] returned.
 fn imported(path: &Path) -> Option<SessionRef> {
-    match named::find(path) {
-        Ok(Some(Named::Imported(session))) => Some(session),
-        _ => None,
-    }
+    named::find(path).ok().flatten().and_then(Named::imported)
 }
 
 fn ends_with_separator(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! Sessions of other agents: every command reads them, and `trace import` makes bundles of them.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
@@ -156,8 +156,8 @@ fn a_session_is_followed_while_another_agent_writes_it() {
     let path = growing.path(&root);
     std::fs::write(&path, first).expect("writes");
     let mut command = growing.command(&["tail", &root, "--json", "--from-start"]);
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
-    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut child = Ended(command.stdout(std::process::Stdio::piped()).spawn().expect("starts"));
+    let mut lines = BufReader::new(child.0.stdout.take().expect("piped")).lines();
     let mut shown = vec![lines.next().expect("a line").expect("reads")];
     for entry in Path::new(AGENTS).read_dir().expect("lists").map(|entry| entry.expect("an entry")) {
         if !entry.path().to_string_lossy().contains(ID) {
@@ -175,8 +175,6 @@ fn a_session_is_followed_while_another_agent_writes_it() {
         shown.push(lines.next().expect("a line").expect("reads"));
     }
     assert_eq!(events(&shown.join("\n")), whole);
-    child.kill().expect("ends");
-    child.wait().expect("ends");
 }
 
 #[test]
@@ -323,26 +321,35 @@ fn a_query_answers_again_while_a_session_grows() {
     let path = place.path(&root);
     let whole = std::fs::read_to_string(&path).expect("reads");
     let lines: Vec<&str> = whole.lines().collect();
-    let write = |count: usize| std::fs::write(&path, lines[..count].join("\n") + "\n").expect("writes");
-    write(lines.len() / 2);
+    let (first_half, rest) = lines.split_at(lines.len() / 2);
+    std::fs::write(&path, first_half.join("\n") + "\n").expect("writes");
     let sql = "SELECT count(*) FROM events";
     let mut command = place.command(&["query", &root, sql, "--jsonl", "--follow"]);
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
-    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut child = Ended(command.stdout(std::process::Stdio::piped()).spawn().expect("starts"));
+    let mut answers = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
     let mut next = || answers.next().expect("an answer").expect("UTF-8");
     let first = next();
-    write(lines.len());
-    let second = next();
-    child.kill().expect("kills");
-    child.wait().expect("ends");
-    assert_ne!(first, second);
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("opens");
+    file.write_all((rest.join("\n") + "\n").as_bytes()).expect("writes");
     let now = run_apart(&place, &["query", &root, sql, "--jsonl"]);
-    assert_eq!(now[0].trim_end(), second);
+    assert_ne!(first, now[0].trim_end());
+    // An answer in between may be one for a part of what was added.
+    while next() != now[0].trim_end() {}
+}
+
+/// A process that ends with the test, whatever becomes of it.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
 fn shells_are_offered_sessions() {
-    let (place, root) = place();
+    let (place, _) = place();
     let offered = |words: &[&str]| {
         let arguments: Vec<&str> = ["--", "trace"].iter().chain(words).copied().collect();
         let mut command = place.command(&arguments);
@@ -361,12 +368,29 @@ fn shells_are_offered_sessions() {
     assert!(all.starts_with("@last\t") && all.contains(ID) && all.contains("codex/"), "{all}");
     assert_eq!(offered(&["show", "$(x"]), "");
     assert!(offered(&["show", "--sess"]).starts_with("--session\t"));
-    // Bash would take such a name for a command.
+}
+
+#[test]
+fn bash_is_offered_sessions_and_no_commands() {
+    let (place, _) = place();
+    let offered = |words: &[&str]| {
+        let arguments: Vec<&str> = ["--", "trace"].iter().chain(words).copied().collect();
+        let mut command = place.command(&arguments);
+        command.env("CODEX_HOME", place.path("codex")).env("HOME", place.path("nowhere"));
+        command.env("TRACE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+        let output = command.output().expect("runs");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert_eq!(offered(&["show", "01a2"]), ID);
+    // Bash takes the @ for a word of its own.
+    assert_eq!(offered(&["show", "@", "@l"]), "@last");
+    // Bash would take such a name for a command. Without a session beside it, the name is left to Bash.
     std::fs::write(place.path("01a2 $(x)"), "").expect("writes");
-    let mut command = place.command(&["--", "trace", "show", "01a2"]);
-    command.env("CODEX_HOME", place.path("codex")).env("TRACE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2");
-    assert_eq!(command.output().expect("runs").stdout, b"");
-    let _ = root;
+    assert_eq!(offered(&["show", "01a2"]), ID);
+    std::fs::write(place.path("zz $(x)"), "").expect("writes");
+    assert_eq!(offered(&["show", "zz"]), "");
+    let script = run(&place, &["completions", "bash"]);
+    assert!(script.contains("-o default") && script.contains("2> /dev/null"), "{script}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ impl<'a> Sums<'a> {
         self.keyed = 0;
     }
 
-    /// Adds the calls of a session. Of one that is not wanted, they only are known to be counted elsewhere.
+    /// Adds the calls of a session. The calls of one that is not wanted are not added, but their copies elsewhere still count as copies.
     pub(super) fn add(&mut self, session: &'a Stored, summary: &'a Summary, is_wanted: bool) {
         self.sessions += 1;
         for spent in &summary.spent {

@@ -62,8 +62,12 @@ pub(super) fn run(
         // The tables are made anew, because a session that has grown can have other ends of what was open before.
         let mut builder = Builder::in_memory(query).map_err(|error| failure(error, None))?.with_prices(prices.cloned());
         for source in &mut sources {
-            let session = source.session.take().map_or_else(|| session::open(&source.path), Ok)?;
-            builder.add(&source.name, session).map_err(|error| failure(error, None))?;
+            // The tables take a session, so one that has not grown is read again.
+            match source.session.take().map_or_else(|| session::open(&source.path), Ok) {
+                Ok(session) => builder.add(&source.name, session).map_err(|error| failure(error, None))?,
+                // A file that is just replaced can be read the next time.
+                Err(failure) => failed.say(&failure, Some(&source.path)),
+            }
         }
         let mut database = builder.finish().map_err(|error| failure(error, None))?;
         let is_later = !std::mem::replace(&mut is_first, false);
