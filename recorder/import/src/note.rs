@@ -101,6 +101,8 @@ codes! {
     DamagedLine = "damaged-line", "A line is damaged and left out.";
     /// A line that is longer than the limit.
     LongLine = "long-line", "A line is longer than the limit and left out.";
+    /// A file that is longer than the limit.
+    LongFile = "long-file", "A file is longer than the limit, and the lines beyond it are left out.";
     /// Two events that must have been in another order by their times.
     ClockDisorder = "clock-disorder", "The times of threads contradict the order of cause and effect; the order is kept.";
 }

@@ -14,6 +14,9 @@ use crate::text::mend_surrogates;
 /// Longest record that is read. Pictures in a session take some megabytes each.
 pub const MAX_RECORD_BYTES: usize = 64 << 20;
 
+/// Longest content of a file that is kept in memory as a whole. A compressed file of some kilobytes may have any length.
+pub(crate) const MAX_WHOLE_BYTES: usize = 1 << 30;
+
 /// Bytes that are read from the file at once.
 const READ_BYTES: usize = 1 << 16;
 
@@ -124,6 +127,9 @@ impl Records {
 
 /// Reads a whole file into memory and adds it to the sources of `draft`. Returns its number and its content.
 ///
+/// Lines that are longer than [`MAX_RECORD_BYTES`] are left empty and noted. They are dropped while they are read, so that they take no
+/// memory. Content beyond [`MAX_WHOLE_BYTES`] is left out and noted.
+///
 /// # Errors
 ///
 /// Returns an error if `path` is not a plain file or cannot be read, or if its compressed data is damaged from the start. Damage behind
@@ -132,16 +138,89 @@ pub(crate) fn read_whole(path: &Path, draft: &mut Draft) -> Result<(u32, Vec<u8>
     let failed = |source| ImportError::io(path, source);
     let mut reader = open(path).map_err(failed)?;
     let source = draft.source(path);
-    let mut content = Vec::new();
-    if let Err(error) = reader.read_to_end(&mut content) {
-        if content.is_empty() {
+    let length = std::fs::metadata(path).map_or(0, |data| data.len());
+    let mut whole = Whole { source, content: Vec::new(), line_start: 0, is_in_long_line: false };
+    // A plain file is then read without copies, unless it grows meanwhile.
+    whole.content.reserve(usize::try_from(length).unwrap_or(usize::MAX).min(MAX_WHOLE_BYTES));
+    if let Err(error) = whole.read(&mut *reader, MAX_WHOLE_BYTES, draft) {
+        if whole.content.is_empty() {
             return Err(failed(error));
         }
-        let line = memchr::memchr_iter(b'\n', &content).count() as u32;
-        tracing::warn!(path = %path.display(), line, %error, "the rest of the file cannot be read");
-        draft.note(Code::DamagedLine, Some(Place { source, line: line.saturating_add(1) }));
+        let place = whole.place();
+        tracing::warn!(path = %path.display(), line = place.line, %error, "the rest of the file cannot be read");
+        draft.note(Code::DamagedLine, Some(place));
     }
-    Ok((source, content))
+    Ok((source, whole.content))
+}
+
+/// The content of a file while it is read.
+struct Whole {
+    source: u32,
+    content: Vec<u8>,
+    /// Where the last line begins.
+    line_start: usize,
+    /// Whether the last line is too long and dropped up to its line feed.
+    is_in_long_line: bool,
+}
+
+impl Whole {
+    /// Reads up to the end, or up to `limit` bytes of content.
+    fn read(&mut self, reader: &mut dyn BufRead, limit: usize, draft: &mut Draft) -> io::Result<()> {
+        loop {
+            let bytes = match reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let length = bytes.len();
+            self.add(bytes, draft);
+            reader.consume(length);
+            if self.content.len() > limit {
+                self.line_start = memchr::memrchr(b'\n', &self.content[..limit]).map_or(0, |end| end + 1);
+                self.content.truncate(self.line_start);
+                // The place is that of the first line that is left out.
+                draft.note(Code::LongFile, Some(self.place()));
+                return Ok(());
+            }
+        }
+    }
+
+    fn add(&mut self, mut bytes: &[u8], draft: &mut Draft) {
+        if !self.is_in_long_line && self.content.len() - self.line_start + bytes.len() <= MAX_RECORD_BYTES {
+            // No line in these bytes can be too long.
+            if let Some(end) = memchr::memrchr(b'\n', bytes) {
+                self.line_start = self.content.len() + end + 1;
+            }
+            self.content.extend_from_slice(bytes);
+            return;
+        }
+        while !bytes.is_empty() {
+            let end = memchr::memchr(b'\n', bytes);
+            let (part, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            if !self.is_in_long_line && self.content.len() - self.line_start + part.len() > MAX_RECORD_BYTES {
+                self.is_in_long_line = true;
+                self.content.truncate(self.line_start);
+                draft.note(Code::LongLine, Some(self.place()));
+            }
+            if !self.is_in_long_line {
+                self.content.extend_from_slice(part);
+            }
+            if end.is_some() {
+                self.is_in_long_line = false;
+                self.content.push(b'\n');
+                self.line_start = self.content.len();
+            }
+            bytes = rest.get(1..).unwrap_or_default();
+        }
+    }
+
+    /// Returns the place of the last line.
+    fn place(&self) -> Place {
+        let before = memchr::memchr_iter(b'\n', &self.content[..self.line_start]).count();
+        Place { source: self.source, line: u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1) }
+    }
 }
 
 /// Opens a plain file, and unpacks it if it is compressed.
@@ -217,6 +296,48 @@ mod tests {
         assert_eq!(codes(&draft), [(Code::LongLine, 1)]);
         content.drain(..1);
         assert_eq!(lines(&content).0.len(), 2, "a line of exactly the limit is read");
+    }
+
+    #[test]
+    fn a_long_line_takes_no_memory_and_leaves_an_empty_line() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("session.jsonl.zst");
+        let mut packer = zstd::Encoder::new(File::create(&path).expect("creates"), 1).expect("packs");
+        let mut write = |bytes: &[u8]| io::Write::write_all(&mut packer, bytes).expect("writes");
+        write(b"one\n");
+        let part = vec![b'x'; MAX_RECORD_BYTES / 4];
+        (0..12).for_each(|_| write(&part));
+        write(b"\nthree\n");
+        (0..4).for_each(|_| write(&part));
+        write(b"\nfive\n");
+        (0..4).for_each(|_| write(&part));
+        write(b"xx");
+        packer.finish().expect("finishes");
+        let mut draft = Draft::new("test");
+        let (_, content) = read_whole(&path, &mut draft).expect("reads");
+        let mut wanted = b"one\n\nthree\n".to_vec();
+        wanted.resize(wanted.len() + MAX_RECORD_BYTES, b'x');
+        wanted.extend_from_slice(b"\nfive\n");
+        assert!(content == wanted, "{} bytes", content.len());
+        // Buffers grow to twice the bytes that are in them.
+        let most = 2 * (wanted.len() + READ_BYTES);
+        assert!(content.capacity() <= most, "{} bytes of memory", content.capacity());
+        assert_eq!(codes(&draft), [(Code::LongLine, 2)]);
+    }
+
+    #[test]
+    fn a_content_over_the_limit_ends_with_its_last_whole_line() {
+        let read = |content: &[u8], limit| {
+            let mut draft = Draft::new("test");
+            let mut whole = Whole { source: 0, content: Vec::new(), line_start: 0, is_in_long_line: false };
+            whole.read(&mut BufReader::with_capacity(4, content), limit, &mut draft).expect("reads");
+            (String::from_utf8(whole.content).expect("UTF-8"), codes(&draft))
+        };
+        let content = b"one\ntwo\nthree\n";
+        assert_eq!(read(content, content.len()), ("one\ntwo\nthree\n".to_owned(), Vec::new()));
+        assert_eq!(read(content, content.len() - 1), ("one\ntwo\n".to_owned(), vec![(Code::LongFile, 1)]));
+        assert_eq!(read(content, 3), (String::new(), vec![(Code::LongFile, 1)]));
+        assert_eq!(read(content, 10), ("one\ntwo\n".to_owned(), vec![(Code::LongFile, 1)]));
     }
 
     #[test]

@@ -38,8 +38,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Transcript {
-    /// Reads a file. Lines that are not UTF-8 are noted as damaged, and those that are too long as such. For a summary, lines that
-    /// change nothing in it are left out.
+    /// Reads a file. Lines that are not UTF-8 are noted as damaged. For a summary, lines that change nothing in it are left out.
     ///
     /// # Errors
     ///
@@ -57,9 +56,7 @@ impl Transcript {
             let line = start..end;
             start = end + 1;
             let text = &mut bytes[line.clone()];
-            if text.len() > records::MAX_RECORD_BYTES {
-                draft.note(Code::LongLine, Some(place));
-            } else if draft.is_summary() && has_begun && is_beside(text) {
+            if draft.is_summary() && has_begun && is_beside(text) {
                 continue;
             } else if !text.iter().all(u8::is_ascii_whitespace) {
                 if mend_surrogates(text) {
