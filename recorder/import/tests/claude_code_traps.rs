@@ -516,6 +516,29 @@ fn lines_stay_behind_a_summary() {
     }
 }
 
+/// Boundaries that each name the whole file would make an import take time and memory of their product.
+#[test]
+fn segments_that_stay_behind_many_summaries_are_limited() {
+    for (boundaries, is_limited) in [(2, false), (60, true)] {
+        let mut script = Script::new();
+        (0..100).for_each(|number| {
+            script.user(&format!("ask-{number}")).says(&format!("m{number}"), "Done");
+        });
+        let segment = json!({"trigger": "auto", "preservedSegment": {"headUuid": "u0", "tailUuid": "u199"}});
+        for _ in 0..boundaries {
+            script.last = None;
+            script.line("system", &json!({"subtype": "compact_boundary", "compactMetadata": segment}));
+            script.line("user", &json!({"isCompactSummary": true, "message": {"role": "user", "content": "Summary"}}));
+        }
+        script.user("Last").says("last", "End");
+        let read = script.read();
+        let request = read.requests().pop().expect("a request");
+        assert_eq!(request.contains("ask-0 "), !is_limited, "{request}");
+        assert!(request.starts_with("Summary ") && request.ends_with(" Last"), "{request}");
+        assert_eq!(read.note("request-incomplete") > 0, is_limited);
+    }
+}
+
 /// A provider that gives the same id to all answers, and none to requests.
 #[test]
 fn answers_of_one_id_are_told_apart_by_their_requests() {

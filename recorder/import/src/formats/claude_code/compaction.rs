@@ -29,6 +29,7 @@ impl<'a> Teller<'_, 'a> {
             kept = line(head).zip(line(tail)).map(|(head, tail)| self.tree.span(head, tail)).unwrap_or_default();
         }
         self.tree.keep(kept);
+        self.note_cut_short(index);
         let after = self.history();
         let id = boundary.line.uuid.as_deref().unwrap_or("compaction");
         if let Some(event) = self.writer.compacted(self.draft, id, &before, &after, boundary.stamp()) {

@@ -3,8 +3,14 @@
 
 use crate::body::{History, ItemText};
 
-/// Most lines that may be restored from abandoned branches, per line of the file.
+/// Most lines that may be restored from abandoned branches and behind summaries, per line of the file.
 const MAX_RESTORED_PER_LINE: usize = 16;
+
+/// Most lines that may be filled into the history again because one before them was rewritten, per line of the file.
+const MAX_REFILLED_PER_LINE: usize = 32;
+
+/// Lines for which the limits allow more than a short file would have.
+const SHORT_FILE: usize = 64;
 
 /// The message number of all lines that begin a replaced history, so that none of them starts another branch.
 const KEPT: u32 = u32::MAX;
@@ -58,6 +64,9 @@ pub(crate) struct Tree {
     /// Number of lines of the branch whose pieces are pushed.
     filled: usize,
     restored: usize,
+    refilled: usize,
+    /// Whether a limit left out lines that belong to the history.
+    is_cut_short: bool,
 }
 
 /// A line that is added to a [`Tree`].
@@ -124,13 +133,29 @@ impl Tree {
         }
     }
 
+    /// Counts a line that is restored. Returns whether it may be.
+    fn may_restore(&mut self) -> bool {
+        self.restored += 1;
+        let is_allowed = self.restored <= MAX_RESTORED_PER_LINE * (self.nodes.len() + SHORT_FILE);
+        self.is_cut_short |= !is_allowed;
+        is_allowed
+    }
+
+    /// Returns whether a limit left out lines that belong to the history, or the new text of some, since this was asked last.
+    pub(crate) fn take_cut_short(&mut self) -> bool {
+        std::mem::take(&mut self.is_cut_short)
+    }
+
     /// Returns the lines from one to another, in the order in which the model saw them. Returns nothing if the first one does not
-    /// stand in front of the last one.
-    pub(crate) fn span(&self, head: u32, tail: u32) -> Vec<u32> {
+    /// stand in front of the last one, or if too many lines were restored.
+    pub(crate) fn span(&mut self, head: u32, tail: u32) -> Vec<u32> {
         let (Some(head), Some(tail)) = (self.node(head), self.node(tail)) else { return Vec::new() };
         let mut span = Vec::new();
         let mut next = Some(tail);
         while let Some(number) = next.filter(|_| span.len() < self.nodes.len()) {
+            if !self.may_restore() {
+                return Vec::new();
+            }
             span.push(self.nodes[number as usize].line);
             if number == head {
                 span.reverse();
@@ -141,7 +166,8 @@ impl Tree {
         Vec::new()
     }
 
-    /// Forgets the text of a line, which the model sees otherwise from now on.
+    /// Forgets the text of a line, which the model sees otherwise from now on. The line keeps it if too many lines were filled in again
+    /// because of such lines.
     pub(crate) fn rewrite(&mut self, line: u32) {
         let Some(number) = self.node(line) else { return };
         let node = &self.nodes[number as usize];
@@ -151,6 +177,11 @@ impl Tree {
             // The model sees the parts of a message in another order than the lines have.
             while at > 0 && group.is_some() && self.nodes[self.live[at - 1] as usize].group == group {
                 at -= 1;
+            }
+            self.refilled += self.filled - at;
+            if self.refilled > MAX_REFILLED_PER_LINE * (self.nodes.len() + SHORT_FILE) {
+                self.is_cut_short = true;
+                return;
             }
             self.unfill(at);
         }
@@ -180,16 +211,16 @@ impl Tree {
             if found.at.is_some() {
                 break Some(node);
             }
+            let before = found.before;
+            if !self.may_restore() {
+                return Vec::new();
+            }
             back.push(node);
-            match found.before {
+            match before {
                 Some(before) => node = before,
                 None => break None,
             }
         };
-        self.restored += back.len();
-        if self.restored > MAX_RESTORED_PER_LINE * (self.nodes.len() + 64) {
-            return Vec::new();
-        }
         let end = alive.map_or(0, |alive| self.end_of(alive, group));
         let left = self.cut(end);
         for number in back.into_iter().rev() {
@@ -275,11 +306,15 @@ impl Tree {
         self.filled = 0;
     }
 
-    /// Restores lines after the history was replaced. They come after the lines that replace it.
+    /// Restores lines after the history was replaced. They come after the lines that replace it. The rest is left out once too many
+    /// lines were restored.
     pub(crate) fn keep(&mut self, lines: impl IntoIterator<Item = u32>) {
         for line in lines {
             let Some(number) = self.node(line) else { continue };
             if self.nodes[number as usize].at.is_none() {
+                if !self.may_restore() {
+                    break;
+                }
                 self.nodes[number as usize].epoch = self.epoch;
                 self.append(number);
             }
@@ -307,4 +342,90 @@ fn in_order(indices: &[u32], pieces: &[Piece]) -> Vec<u32> {
         rest = behind;
     }
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A conversation without branches, of lines with one block each.
+    fn conversation(lines: u32) -> Tree {
+        let mut tree = Tree::default();
+        for line in 0..lines {
+            let parent = line.checked_sub(1);
+            let added = Added { line, parent, is_root: parent.is_none(), group: None, is_message: true };
+            tree.add(&added, [Piece { entry: line, block: 0, group: None, is_output: false, text: None }]);
+        }
+        tree
+    }
+
+    #[test]
+    fn segments_behind_summaries_are_kept_up_to_a_limit() {
+        let mut tree = conversation(100);
+        let most = MAX_RESTORED_PER_LINE * (100 + SHORT_FILE);
+        let mut restored = 0;
+        loop {
+            tree.replace();
+            let span = tree.span(0, 99);
+            tree.keep(span.iter().copied());
+            if tree.take_cut_short() {
+                assert!(tree.live.len() < 100, "a part is missing");
+                break;
+            }
+            assert_eq!(tree.live.len(), 100);
+            restored += span.len() + tree.live.len();
+        }
+        assert!(restored <= most && restored > most - 200, "{restored} lines of {most}");
+        tree.replace();
+        assert!(tree.span(0, 99).is_empty());
+        tree.keep(0..100);
+        assert!(tree.live.is_empty() && tree.take_cut_short());
+    }
+
+    #[test]
+    fn branches_are_restored_up_to_a_limit() {
+        let mut tree = conversation(100);
+        // Two branches, of which the conversation goes from one to the other.
+        let mut lines = 100;
+        let mut go = |tree: &mut Tree, parent| {
+            let added = Added { line: lines, parent: Some(parent), is_root: false, group: None, is_message: true };
+            tree.add(&added, []);
+            lines += 1;
+            tree.live.len()
+        };
+        let (mut went, mut stayed) = (0, 0);
+        for _ in 0..200 {
+            assert!(go(&mut tree, 0) > 1);
+            match go(&mut tree, 99) {
+                101 => went += 1,
+                _ => stayed += 1,
+            }
+        }
+        assert!(went > 20 && stayed > 20, "{went} restored, {stayed} not");
+        assert!(tree.take_cut_short());
+    }
+
+    #[test]
+    fn lines_are_rewritten_up_to_a_limit() {
+        let mut tree = conversation(100);
+        let mut written = 0;
+        let mut fill = |tree: &mut Tree| {
+            tree.fill(|_| {
+                written += 1;
+                ItemText::empty(0)
+            });
+            written
+        };
+        assert_eq!(fill(&mut tree), 100);
+        let rewrites = MAX_REFILLED_PER_LINE * (100 + SHORT_FILE) / 100;
+        for number in 1..=rewrites {
+            tree.rewrite(0);
+            assert_eq!(fill(&mut tree), 100 + number);
+            assert!(!tree.take_cut_short());
+        }
+        tree.rewrite(0);
+        assert_eq!(fill(&mut tree), 100 + rewrites, "the line keeps its text");
+        assert!(tree.take_cut_short());
+        assert!(!tree.take_cut_short(), "it is told once");
+    }
 }

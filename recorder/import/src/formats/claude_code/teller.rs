@@ -176,6 +176,14 @@ impl<'m, 'a> Teller<'m, 'a> {
             let place = self.entry(piece.entry as usize).place;
             self.draft.note(Code::DeadBranch, Some(place));
         }
+        self.note_cut_short(index);
+    }
+
+    /// Notes that requests from this line on lack parts of the history.
+    pub(super) fn note_cut_short(&mut self, index: usize) {
+        if self.tree.take_cut_short() {
+            self.draft.note(Code::RequestIncomplete, Some(self.entry(index).place));
+        }
     }
 
     /// Adds a line of the user and accepts its items.
@@ -281,6 +289,7 @@ impl<'m, 'a> Teller<'m, 'a> {
             self.replaced.insert((line as u32, block as u32), (text.into_inner(), entry.stamp()));
             self.tree.rewrite(line as u32);
         }
+        self.note_cut_short(index);
     }
 
     /// Returns the history as the lines tell it.
