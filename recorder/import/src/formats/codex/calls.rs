@@ -42,6 +42,12 @@ const SCRIPT_RUNNING: &str = "Script running";
 /// Beginning of the output of code that the model stopped.
 const SCRIPT_TERMINATED: &str = "Script terminated";
 
+/// Open cells in which the code of a nested call is looked for, the newest ones. Cells without an output stay open.
+const MAX_SEARCHED_CELLS: usize = 64;
+
+/// Bytes of the code of a cell in which a nested call is looked for.
+const MAX_SEARCHED_BYTES: usize = 1 << 14;
+
 /// A child that a call spawned.
 #[derive(Debug, Clone)]
 pub(super) struct Child {
@@ -206,9 +212,17 @@ impl Calls {
     }
 
     /// Returns the cell whose code made a call. The file does not say which, so it is the newest one that has the words of the call, or
-    /// the name of the tool, or any code.
+    /// the name of the tool, or any code. Limits keep a file of many cells, calls and much code from taking time of their product.
     fn cell_of(&self, tool: &str, words: &str) -> Option<String> {
-        let has = |text: &str| self.cells.iter().rev().find(|cell| !text.is_empty() && cell.source.contains(text));
+        let has = |text: &str| {
+            let newest = self.cells.iter().rev().take(MAX_SEARCHED_CELLS);
+            let finder = memchr::memmem::Finder::new(text);
+            let mut fitting = newest.filter(|cell| {
+                let code = cell.source.as_bytes();
+                finder.find(&code[..code.len().min(MAX_SEARCHED_BYTES)]).is_some()
+            });
+            fitting.next().filter(|_| !text.is_empty())
+        };
         has(words).or_else(|| has(tool)).or(self.cells.last()).map(|cell| cell.id.clone())
     }
 
@@ -629,6 +643,25 @@ fn is_agent_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_code_of_a_nested_call_is_looked_for_in_the_newest_cells() {
+        let cell =
+            |number: usize, source: &str| Cell { id: number.to_string(), source: source.to_owned(), number: None };
+        let mut calls = Calls::default();
+        assert_eq!(calls.cell_of("tool", "words"), None);
+        calls.cells = vec![cell(1, "tool(words)"), cell(2, "tool(x)"), cell(3, "y")];
+        let found = |calls: &Calls, words: &str| calls.cell_of("tool", words).expect("a cell");
+        assert_eq!([found(&calls, "words"), found(&calls, "z"), found(&calls, "")], ["1", "2", "2"]);
+        assert_eq!(calls.cell_of("other", "").as_deref(), Some("3"));
+        calls.cells.extend((4..=MAX_SEARCHED_CELLS + 1).map(|number| cell(number, "y")));
+        assert_eq!(found(&calls, "words"), "2", "the first cell is one too many");
+        calls.cells.push(cell(0, &format!("{}words", "y".repeat(MAX_SEARCHED_BYTES - 4))));
+        assert_eq!(found(&calls, "words"), "0", "no cell in reach has the words or the tool");
+        calls.cells.push(cell(99, &format!("{}words", "y".repeat(MAX_SEARCHED_BYTES - 5))));
+        calls.cells.push(cell(100, "y"));
+        assert_eq!(found(&calls, "words"), "99");
+    }
 
     #[test]
     fn results_of_commands_are_read_in_both_forms() {
