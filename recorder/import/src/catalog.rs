@@ -53,6 +53,13 @@ struct KnownFile {
     ids: Vec<Option<String>>,
 }
 
+impl KnownFile {
+    /// Returns whether neither the file has changed nor others that its sessions depend on.
+    fn is_right(&self, file: &File, names: u64) -> bool {
+        self.stamp == file.stamp && self.names.is_none_or(|known| known == names)
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct KnownSession {
     fingerprint: u64,
@@ -100,8 +107,8 @@ impl Catalog {
         self.find_quickly(root, usize::MAX)
     }
 
-    /// Returns the sessions like [`Catalog::find`], but opens at most `limit` new files, those that were written last. The
-    /// sessions of the others are left out.
+    /// Returns the sessions like [`Catalog::find`], but opens at most `limit` files that are new or changed, those that were written
+    /// last. Of the others, the sessions are returned that an earlier search found in them.
     pub fn find_quickly(&mut self, root: &Path, limit: usize) -> Vec<SessionRef> {
         let (_, sessions) = self.search(root, limit);
         let mut sessions: Vec<_> = sessions.into_iter().map(|(session, _)| session).collect();
@@ -115,23 +122,28 @@ impl Catalog {
         self.sessions.get(&key(session)?).map(|known| known.summary.unpack())
     }
 
-    /// Returns the files below a folder, and the sessions in them with the stamps of their files. At most `limit` new files
-    /// are opened.
+    /// Returns the files below a folder, and the sessions in them with the stamps of their files. At most `limit` files that are new or
+    /// changed are opened.
     fn search(&mut self, root: &Path, limit: usize) -> (Tree, Vec<(SessionRef, u64)>) {
         let tree = Tree::walk(root);
         self.seen.extend(tree.files.iter().filter_map(|file| file.path.to_str()).map(|path| hash(&path)));
         let names = tree.names();
-        let mut candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
-        let is_new = |file: &&File| file.path.to_str().is_none_or(|path| !self.files.contains_key(path));
+        let candidates: Vec<&File> = tree.files.iter().filter(|file| file.is_candidate).collect();
+        let is_new = |file: &&File| self.known(file).is_none_or(|known| !known.is_right(file, names));
         let mut new: Vec<&File> = candidates.iter().copied().filter(is_new).collect();
+        let mut left_out: HashSet<&Path> = HashSet::new();
         if new.len() > limit {
             new.sort_by_key(|file| Reverse(file.written));
-            let left_out: HashSet<&Path> = new[limit..].iter().map(|file| file.path.as_path()).collect();
-            candidates.retain(|file| !left_out.contains(file.path.as_path()));
+            left_out.extend(new[limit..].iter().map(|file| file.path.as_path()));
         }
-        let found: Vec<_> = candidates.par_iter().map(|file| self.recognized(file, names)).collect();
+        let recognized = |file: &&File| match left_out.contains(file.path.as_path()) {
+            false => Some(self.recognized(file, names)),
+            true => self.known(file).map(|known| (known.clone(), false)),
+        };
+        let found: Vec<_> = candidates.par_iter().map(recognized).collect();
         let mut sessions = Vec::new();
-        for (file, (known, is_new)) in candidates.into_iter().zip(found) {
+        for (file, found) in candidates.into_iter().zip(found) {
+            let Some((known, is_new)) = found else { continue };
             if let Some(format) = known.format.as_deref().and_then(format) {
                 let reference =
                     |id: &Option<String>| SessionRef { id: id.clone(), ..SessionRef::file(format.name(), &file.path) };
@@ -176,9 +188,13 @@ impl Catalog {
         self.sessions.retain(|key, _| is_there(key.split('\n').next().unwrap_or_default()));
     }
 
+    fn known(&self, file: &File) -> Option<&KnownFile> {
+        self.files.get(file.path.to_str()?)
+    }
+
     fn recognized(&self, file: &File, names: u64) -> (KnownFile, bool) {
-        let known = file.path.to_str().and_then(|path| self.files.get(path)).filter(|known| known.stamp == file.stamp);
-        if let Some(known) = known.filter(|known| known.names.is_none_or(|known| known == names)) {
+        let known = self.known(file).filter(|known| known.stamp == file.stamp);
+        if let Some(known) = known.filter(|known| known.is_right(file, names)) {
             return (known.clone(), false);
         }
         // Other files were added or removed. That does not change the format of this file, but may change its sessions.
@@ -251,4 +267,69 @@ impl Catalog {
 fn key(session: &SessionRef) -> Option<String> {
     let id = session.id.as_deref().unwrap_or_default();
     session.path.to_str().map(|path| format!("{path}\n{}\n{id}", session.format))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    fn write(path: &Path, text: &str, age: u64) {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("creates");
+        fs::write(path, text).expect("writes");
+        let file = fs::File::options().append(true).open(path).expect("opens");
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("sets the time");
+    }
+
+    fn rollout(folder: &Path, number: u64, more: &str, age: u64) {
+        let id = format!("01a20516-0000-7000-8000-{number:012}");
+        let meta = format!(r#"{{"id":"{id}","cwd":"/repo","cli_version":"0.169.0","source":"exec"}}"#);
+        let line = format!(r#"{{"timestamp":"2026-11-22T21:00:00.000Z","type":"session_meta","payload":{meta}}}"#);
+        write(&folder.join(format!("rollout-2026-11-22T21-00-00-{id}.jsonl")), &format!("{line}\n{more}"), age);
+    }
+
+    /// Names of the sessions: ids of those in a store, and the last digits of the ids of others.
+    fn names(sessions: &[SessionRef]) -> Vec<String> {
+        let name = |session: &SessionRef| {
+            let stem = session.path.file_stem().expect("a name").to_string_lossy().into_owned();
+            session.id.clone().unwrap_or_else(|| stem[stem.len() - 2..].to_owned())
+        };
+        sessions.iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_quick_search_opens_what_was_written_last() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (rollouts, store) = (folder.path().join("rollouts"), folder.path().join("store"));
+        (0..4).for_each(|number| rollout(&rollouts, number, "", 500 - number));
+        let info =
+            r#"{"id":"ses_a","directory":"/repo","title":"A","version":"1.0.0","time":{"created":1,"updated":2}}"#;
+        write(&store.join("session/p/ses_a.json"), info, 600);
+        write(
+            &store.join("message/ses_a/msg_a.json"),
+            r#"{"id":"msg_a","sessionID":"ses_a","role":"user","time":{"created":1}}"#,
+            100,
+        );
+        let mut catalog = Catalog::default();
+        // The newest file is in the store, and behind it comes the last rollout.
+        assert_eq!(names(&catalog.find_quickly(folder.path(), 2)), ["03", "ses_a"]);
+        assert_eq!(names(&catalog.find_quickly(folder.path(), 1)), ["02", "03", "ses_a"]);
+        assert_eq!(catalog.find(folder.path()).len(), 5);
+    }
+
+    #[test]
+    fn a_quick_search_does_not_open_all_files_that_changed() {
+        let folder = tempfile::tempdir().expect("a directory");
+        (0..3).for_each(|number| rollout(folder.path(), number, "", 500 - number));
+        let mut catalog = Catalog::default();
+        assert_eq!(names(&catalog.find(folder.path())), ["00", "01", "02"]);
+        // The files are no sessions any more, which only those who open them see.
+        let files = Tree::walk(folder.path()).files;
+        files.iter().zip([300, 100, 200]).for_each(|(file, age)| write(&file.path, "{}\n", age));
+        assert_eq!(names(&catalog.find_quickly(folder.path(), 1)), ["00", "02"]);
+        assert_eq!(names(&catalog.find_quickly(folder.path(), 1)), ["00"]);
+        assert!(catalog.find(folder.path()).is_empty());
+    }
 }

@@ -21,7 +21,7 @@ pub(super) struct File {
     pub(super) path: PathBuf,
     /// A number for its size and time.
     pub(super) stamp: u64,
-    /// When it was last written to.
+    /// When it was last written to. The time of a folder is that of its newest file.
     pub(super) written: Option<SystemTime>,
     /// Whether it may hold sessions.
     pub(super) is_candidate: bool,
@@ -77,10 +77,10 @@ impl Tree {
     fn folder(&mut self, folder: &Path, depth: usize) {
         if let Some(format) = is_store(folder) {
             let mut store = Vec::new();
-            all_below(folder, 0, &mut store);
+            let written = all_below(folder, 0, &mut store);
             store.sort();
             let stamp = with_companions(Some(format), folder, hash(&store));
-            self.files.push(File { path: folder.to_owned(), stamp, written: None, is_candidate: true });
+            self.files.push(File { path: folder.to_owned(), stamp, written, is_candidate: true });
             return;
         }
         let entries = match fs::read_dir(folder) {
@@ -126,16 +126,20 @@ fn with_companions(format: Option<&'static dyn Format>, path: &Path, own: u64) -
     hash(&(own, companions.iter().map(|path| stamp(path)).collect::<Vec<_>>()))
 }
 
-fn all_below(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64)>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+/// Lists the files below a folder with their stamps. Returns the time of the newest one.
+fn all_below(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64)>) -> Option<SystemTime> {
+    let mut newest = None;
+    let Ok(entries) = fs::read_dir(folder) else { return newest };
     for entry in entries.flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MAX_STORE_DEPTH {
-            all_below(&entry.path(), depth + 1, found);
+            newest = newest.max(all_below(&entry.path(), depth + 1, found));
         } else if let (true, Ok(data)) = (kind.is_file(), entry.metadata()) {
+            newest = newest.max(data.modified().ok());
             found.push((entry.path(), stamp_of(&data)));
         }
     }
+    newest
 }
 
 /// Sums over the files that may belong to sessions, by folder.
