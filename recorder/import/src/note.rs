@@ -148,7 +148,7 @@ impl Notes {
         }
         let shown = |(kind, count): (&String, &u64)| {
             let name: String = kind.chars().take(MAX_KIND_CHARS).collect();
-            format!("{name:?} ({count})")
+            if name.is_empty() { format!("none ({count})") } else { format!("{name:?} ({count})") }
         };
         let mut kinds: Vec<_> = self.kinds.iter().map(shown).collect();
         let named: u64 = self.kinds.values().sum();
@@ -200,6 +200,9 @@ mod tests {
         let note = shown(notes);
         assert_eq!(note.count, 2);
         assert!(note.message.ends_with("The types: \"frame\" (2)."), "{}", note.message);
+        let mut notes = Notes::default();
+        notes.add_unknown("", place);
+        assert!(shown(notes).message.ends_with("The types: none (1)."));
         let mut notes = Notes::default();
         (0..MAX_KINDS + 5).for_each(|number| notes.add_unknown(&format!("{number:02}{}", "x".repeat(99)), place));
         let note = shown(notes);

@@ -87,6 +87,18 @@ fn a_trajectory_has_its_turns_calls_tools_and_children() {
 }
 
 #[test]
+fn steps_of_unknown_sources_are_named() {
+    let text = std::fs::read_to_string(fixture("parts/trajectory.json")).expect("reads");
+    let mut trajectory: Value = serde_json::from_str(&text).expect("is JSON");
+    let steps = trajectory["steps"].as_array_mut().expect("steps");
+    steps.push(serde_json::json!({"step_id": steps.len() + 1, "source": "oracle", "message": "x"}));
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("trajectory.json");
+    std::fs::write(&path, trajectory.to_string()).expect("writes");
+    assert_eq!(imported::unknown_types(&only(&path)), "\"oracle\" (1).");
+}
+
+#[test]
 fn a_trajectory_goes_on_in_other_files() {
     let session = only(&fixture("parts/trajectory.json"));
     assert_eq!(

@@ -576,3 +576,16 @@ fn code_in_the_background_ends_with_the_call_that_waits_for_it() {
     // What the user ran is no call of the model.
     assert_eq!(tools, ["code completed", "l failed", "s failed", "w failed"]);
 }
+
+#[test]
+fn records_of_unknown_types_are_named() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let mut root = Rollout::new(ROOT, 0, &json!({}));
+    root.talk("one").line("new_record", &json!({}));
+    root.begin("two").says("user", "go").item(&json!({"type": "hologram_call", "id": "h"})).says("assistant", "Fine.");
+    root.used("two").end("two");
+    let bundle = trace_import::open(&root.write(folder.path(), ROOT)).expect("imports");
+    let notes = &bundle.import().expect("is imported").notes;
+    let note = notes.iter().find(|note| note.code == "unknown-record").expect("a note");
+    assert!(note.message.ends_with("The types: \"hologram_call\" (1), \"new_record\" (1)."), "{}", note.message);
+}

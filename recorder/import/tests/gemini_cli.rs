@@ -8,7 +8,7 @@ mod scripted;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use imported::{codes, objects, state, statuses, tokens};
+use imported::{codes, objects, state, statuses, tokens, unknown_types};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -340,6 +340,15 @@ fn a_session_of_older_versions_is_one_object() {
     let sessions = trace_import::sessions(&path).expect("reads");
     assert_eq!(outcome(&state(&sessions[0])), ["completed", "completed completed", "completed"]);
     assert!(codes(&sessions[0]).contains(&"damaged-line".to_owned()));
+}
+
+#[test]
+fn records_of_unknown_types_are_named() {
+    let mut store = Store::new();
+    store.line(prompt("u1", 1, "Go.")).line(json!({"$merge": {}})).line(json!({}));
+    store.line(json!({"id": "h", "type": "hint", "timestamp": time(2), "content": "x"}));
+    store.line(answer("a1", 3, "Done.", &[]));
+    assert_eq!(unknown_types(&store.write()), "none (1), \"$merge\" (1), \"hint\" (1).");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use imported::{codes, objects, state, statuses, tokens};
+use imported::{codes, objects, state, statuses, tokens, unknown_types};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -443,6 +443,17 @@ fn a_program_that_was_killed_leaves_calls_that_run() {
     let messages = [prompt("msg_1", 1500, "Go."), answer("msg_2", "msg_1", 2000, &killed, &[])];
     let path = export(folder.path(), ROOT, None, &messages);
     assert_eq!(outcome(&imported::state(&only(&path))), ["running", "running", ""]);
+}
+
+#[test]
+fn records_of_unknown_types_are_named() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let mut judge = prompt("msg_3", 3000, "x");
+    judge["info"]["role"] = json!("judge");
+    let parts = [text("t", "Done."), json!({"id": "u", "type": "hologram"})];
+    let messages = [prompt("msg_1", 1000, "Go."), answer("msg_2", "msg_1", 2000, &json!({}), &parts), judge];
+    let path = export(folder.path(), ROOT, None, &messages);
+    assert_eq!(unknown_types(&only(&path)), "\"hologram\" (1), \"judge\" (1).");
 }
 
 #[test]

@@ -65,6 +65,14 @@ pub(crate) fn codes(session: &SessionRef) -> Vec<String> {
     bundle.import().expect("an import").notes.iter().map(|note| note.code.clone()).collect()
 }
 
+/// Returns the types that the note about unknown records names.
+pub(crate) fn unknown_types(session: &SessionRef) -> String {
+    let bundle = trace_import::open(session).expect("imports");
+    let notes = &bundle.import().expect("an import").notes;
+    let note = notes.iter().find(|note| note.code == "unknown-record").expect("a note");
+    note.message.split_once(" The types: ").expect("types").1.to_owned()
+}
+
 /// Imports all sessions of some agents and returns how each went.
 pub(crate) fn told(imports: &Path, agents: &[&str]) -> String {
     let mut told = Vec::new();

@@ -175,7 +175,7 @@ impl<'s> Teller<'s> {
             "agent" => self.agent(draft, step, &facts, time, place),
             "user" => self.message(draft, step, speaker(step, &facts), time, place),
             "system" => self.message(draft, step, speaker(step, &facts), time, place),
-            _ => draft.note(Code::UnknownRecord, Some(place)),
+            source => draft.unknown(source, place),
         }
     }
 

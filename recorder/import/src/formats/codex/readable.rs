@@ -78,6 +78,11 @@ pub(super) fn form_of(item: &RawValue) -> Form {
     if is_whole { Form::Readable } else { Form::Damaged }
 }
 
+/// Returns the type of an item, or nothing if it is damaged.
+pub(super) fn type_of(item: &RawValue) -> String {
+    serde_json::from_str::<Shape<'_>>(item.get()).map(|item| item.tag.into_owned()).unwrap_or_default()
+}
+
 const ROLES: [&str; 5] = [r#""system""#, r#""developer""#, r#""user""#, r#""assistant""#, r#""tool""#];
 
 fn is_text(value: &RawValue) -> bool {

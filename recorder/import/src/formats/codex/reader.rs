@@ -11,7 +11,7 @@ use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind};
 
 use super::calls::{Calls, Child};
 use super::files::{file_of_base, is_base, thread_in_name};
-use super::readable::{Form, form_of};
+use super::readable::{Form, form_of, type_of};
 use super::record::{
     Compacted, EventMsg, HistoryBase, Line, Metadata, ResponseItem, RuntimeItem, SessionMeta, TokenInfo, Tokens,
     TurnContext, UsageRecord, text_of,
@@ -375,8 +375,8 @@ impl<'p> Reader<'p> {
             "turn_context" => self.turn_context(line.payload, stamp, draft),
             "compacted" => self.compacted(line.payload, stamp, draft),
             "session_meta" | "world_state" | "inter_agent_communication_metadata" | "ghost_snapshot" => Some(()),
-            _ => {
-                draft.note(Code::UnknownRecord, Some(record.place));
+            tag => {
+                draft.unknown(tag, record.place);
                 Some(())
             }
         };
@@ -860,11 +860,11 @@ fn is_result(message: &str) -> bool {
 
 /// Returns whether readers of bundles accept an item. One that they would refuse is noted.
 fn is_readable(item: &RawValue, place: Place, draft: &mut Draft) -> bool {
-    let code = match form_of(item) {
-        Form::Readable => return true,
-        Form::Unknown => Code::UnknownRecord,
-        Form::Damaged => Code::DamagedLine,
-    };
-    draft.note(code, Some(place));
-    false
+    let form = form_of(item);
+    match form {
+        Form::Readable => {}
+        Form::Unknown => draft.unknown(&type_of(item), place),
+        Form::Damaged => draft.note(Code::DamagedLine, Some(place)),
+    }
+    form == Form::Readable
 }

@@ -131,7 +131,7 @@ impl Log {
                 };
             }
         } else {
-            draft.note(Code::UnknownRecord, Some(place));
+            draft.unknown(&first_member(text), place);
         }
     }
 
@@ -178,4 +178,10 @@ impl Log {
         }
         Ok(log)
     }
+}
+
+/// Returns the name of the first member of an object, which tells what a line without a type is.
+fn first_member(object: &str) -> String {
+    let members = object.trim_start().strip_prefix('{').unwrap_or_default();
+    serde_json::Deserializer::from_str(members).into_iter().next().and_then(Result::ok).unwrap_or_default()
 }

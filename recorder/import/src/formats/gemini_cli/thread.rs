@@ -209,7 +209,7 @@ impl Teller<'_, '_> {
             }
             // Notices of the program, which the model does not see.
             "info" | "warning" => {}
-            _ => self.draft.note(Code::UnknownRecord, Some(place)),
+            kind => self.draft.unknown(kind, place),
         }
     }
 

@@ -357,8 +357,8 @@ impl<'a> Teller<'_, 'a, '_> {
                 }
                 "text" | "step-start" | "step-finish" | "patch" | "snapshot" | "retry" | "file" | "agent"
                 | "subtask" | "compaction" => continue,
-                _ => {
-                    self.draft.note(Code::UnknownRecord, Some(stored.place));
+                kind => {
+                    self.draft.unknown(kind, stored.place);
                     continue;
                 }
             };

@@ -93,7 +93,7 @@ pub(crate) fn turns(entries: &[Entry<'_>], draft: &mut Draft) -> Vec<Turn> {
                 }
                 turns[turn].answers.push(index);
             }
-            _ => draft.note(Code::UnknownRecord, Some(entry.stored.place)),
+            role => draft.unknown(role, entry.stored.place),
         }
     }
     turns
