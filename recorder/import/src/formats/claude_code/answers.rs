@@ -142,8 +142,8 @@ impl<'a> Teller<'_, 'a> {
         }
     }
 
-    /// Counts the tokens of a copy that lost the id of its request, as version 1.0 made them. Without that, sums over many sessions do not
-    /// know it for a copy, here as in `ccusage`.
+    /// Counts the tokens of a copy that lost the id of its request, as version 1.0 made them. A session counts such a copy under the id of
+    /// the session, so that sums count it again, as `ccusage` does.
     pub(super) fn count_copy(&mut self, index: usize) {
         let Some(group) = self.scan.group_of[index].map(|group| &self.scan.groups[group]) else { return };
         let entry = self.entry(group.usage);
