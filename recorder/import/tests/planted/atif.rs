@@ -59,7 +59,7 @@ fn tell(turn: &[Step], steps: &mut Vec<Value>, children: &mut Vec<Value>, clock:
             // A request that failed is no step.
             Step::Refuse => continue,
             Step::Run(printed, code) => ("shell", Some(json!({"content": printed})), *code != 0),
-            Step::Unknown => ("nope", Some(json!({"content": "Tool nope not found"})), true),
+            Step::Unknown => ("nope", Some(json!({"content": "Tool \"nope\" not found"})), true),
             Step::Task(_) => (
                 "delegate",
                 Some(json!({"content": "Looked.", "subagent_trajectory_ref": [{"trajectory_id": "helper"}]})),

@@ -119,8 +119,8 @@ impl Spans {
                 Step::Unknown => (
                     self.calls.next(),
                     "nope",
-                    "Tool nope not found".to_owned(),
-                    Some("Tool nope not found".to_owned()),
+                    r#"Tool "nope" not found"#.to_owned(),
+                    Some(r#"Tool "nope" not found"#.to_owned()),
                 ),
                 Step::Task(_) => (self.calls.next(), "helper", "Looked.".to_owned(), None),
             };
