@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, ImportRecord, MANIFEST_FILE, Manifest};
+use crate::format::{EVENT_LOG_FILE, Event, IMPORT_FILE, ImportRecord, MANIFEST_FILE, Manifest};
 use crate::hidden::PRUNED_PREFIX;
 use crate::log::EventLog;
 use crate::pack::{PACKED_EXTENSION, PackedBundle, PackedError, is_packed};
@@ -32,7 +32,10 @@ pub const MAX_SEARCH_DEPTH: usize = 8;
 pub struct Bundle {
     path: PathBuf,
     manifest: Result<Manifest, BundleError>,
-    log: Result<EventLog, BundleError>,
+    /// The log. That of a bundle which was made of events is written at the first question.
+    log: OnceLock<Result<EventLog, BundleError>>,
+    /// The events that the bundle was made of.
+    events: Option<Vec<Event<'static>>>,
     payloads: PayloadFiles,
     packed: Option<Arc<PackedBundle>>,
     /// Content of `import.json`, read at the first question.
@@ -59,7 +62,7 @@ impl Bundle {
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None, import: OnceLock::new() })
+        Ok(Self::of_parts(path.to_owned(), manifest, log, payloads))
     }
 
     /// Opens the bundle at `path` for a caller that follows the log and reads it in pieces. For a directory,
@@ -82,7 +85,7 @@ impl Bundle {
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None, import: OnceLock::new() })
+        Ok(Self::of_parts(path.to_owned(), manifest, log, payloads))
     }
 
     fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
@@ -94,16 +97,36 @@ impl Bundle {
             return Err(BundleError::NotABundle { path });
         }
         let payloads = PayloadFiles::from_packed(Arc::clone(&packed));
-        Ok(Self { path, manifest, log, payloads, packed: Some(packed), import: OnceLock::new() })
+        Ok(Self { packed: Some(packed), ..Self::of_parts(path, manifest, log, payloads) })
+    }
+
+    fn of_parts(
+        path: PathBuf,
+        manifest: Result<Manifest, BundleError>,
+        log: Result<EventLog, BundleError>,
+        payloads: PayloadFiles,
+    ) -> Self {
+        let log = OnceLock::from(log);
+        Self { path, manifest, log, events: None, payloads, packed: None, import: OnceLock::new() }
     }
 
     /// Makes a bundle of parts in memory. `path` names what they were made from, for messages. `files` has all other files
     /// of the bundle: payloads, and [`IMPORT_FILE`] for an imported session.
     pub fn from_memory(path: &Path, manifest: Manifest, log: Vec<u8>, files: MemoryFiles) -> Self {
+        let (log, payloads) = (EventLog::from_bytes(log), PayloadFiles::from_memory(files));
+        Self::of_parts(path.to_owned(), Ok(manifest), Ok(log), payloads)
+    }
+
+    /// Makes a bundle of events in memory, as [`Bundle::from_memory`] makes one of a log. The events are numbered from 1 without
+    /// gaps, and have the schema version and the rollout of the manifest. Their log is written when [`Bundle::log`] is called for
+    /// the first time.
+    pub fn from_events(path: &Path, manifest: Manifest, events: Vec<Event<'static>>, files: MemoryFiles) -> Self {
+        debug_assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq), "events are numbered from 1");
         Self {
             path: path.to_owned(),
             manifest: Ok(manifest),
-            log: Ok(EventLog::from_bytes(log)),
+            log: OnceLock::new(),
+            events: Some(events),
             payloads: PayloadFiles::from_memory(files),
             packed: None,
             import: OnceLock::new(),
@@ -122,7 +145,21 @@ impl Bundle {
 
     /// Returns the event log, or the error of reading it.
     pub fn log(&self) -> Result<&EventLog, &BundleError> {
-        self.log.as_ref()
+        let written = || {
+            let mut bytes = Vec::new();
+            for event in self.events.iter().flatten() {
+                serde_json::to_writer(&mut bytes, event).expect("an event is plain data");
+                bytes.push(b'\n');
+            }
+            Ok(EventLog::from_bytes(bytes))
+        };
+        self.log.get_or_init(written).as_ref()
+    }
+
+    /// Returns the events of a bundle that was made of events, so that nobody has to parse its log. Returns `None` for any other
+    /// bundle.
+    pub fn events(&self) -> Option<&[Event<'static>]> {
+        self.events.as_deref()
     }
 
     /// Returns the payload files.

@@ -59,9 +59,15 @@ impl From<Box<Refusal>> for ReduceError {
 ///
 /// Returns an error only if the options ask for a strict reduction and the bundle breaks a rule of its format.
 pub fn reduce(bundle: &Bundle, options: Options) -> Result<Reduction, ReduceError> {
+    let mut reducer = Reducer::begin(bundle, options)?;
+    if let Some(events) = bundle.events() {
+        for batch in events.chunks(BATCH_LINES) {
+            reducer.apply(batch, bundle.payloads())?;
+        }
+        return reducer.finish();
+    }
     let empty = EventLog::from_bytes(Vec::new());
     let log = bundle.log().unwrap_or(&empty);
-    let mut reducer = Reducer::begin(bundle, options)?;
     let mut lines = log.lines();
     loop {
         let batch: Vec<Line<'_>> = lines.by_ref().take(BATCH_LINES).collect();
@@ -127,7 +133,10 @@ impl Reducer {
                 reducer
             }
         };
-        if let Err(error) = bundle.log() {
+        // The events of a bundle in memory stand for its log, which is not written for this question.
+        if bundle.events().is_none()
+            && let Err(error) = bundle.log()
+        {
             let message = format!("{}; there are no events", with_causes(error));
             reducer.note(Diagnostic::new(Code::LogUnreadable, message))?;
         }
@@ -222,14 +231,8 @@ impl Reducer {
                     continue;
                 }
             };
-            if matches!(event.payload, EventPayload::RecordingCompleted(_)) {
-                self.closed = true;
-                // A last line without a line feed may be incomplete, so it does not prove that the recording is
-                // complete.
-                if line.terminated && self.schema >= SchemaVersion::V2 {
-                    self.replay.draft.trace.recording_complete = true;
-                }
-            }
+            // A last line without a line feed may be incomplete, so it does not prove that the recording is complete.
+            self.look_for_end(&event, line.terminated);
             if unknown_fields > 0 {
                 *self.unknown_fields.entry(event.payload.tag().to_owned()).or_default() += u64::from(unknown_fields);
             }
@@ -244,6 +247,29 @@ impl Reducer {
         Ok(())
     }
 
+    /// Applies more events, which are complete, in order, and need no log.
+    fn apply(&mut self, events: &[Event<'_>], payloads: &PayloadFiles) -> Result<(), ReduceError> {
+        for event in events {
+            self.look_for_end(event, true);
+        }
+        if self.schema >= SchemaVersion::V2 {
+            self.check_order(events.iter().map(|event| (event.seq, event)))?;
+        }
+        let batch = self.ingest.read(events, payloads);
+        self.replay.apply_batch(events, batch)?;
+        Ok(())
+    }
+
+    /// Notes whether an event is the one with which a recorder closes the log. `is_whole` means that its line is complete.
+    fn look_for_end(&mut self, event: &Event<'_>, is_whole: bool) {
+        if matches!(event.payload, EventPayload::RecordingCompleted(_)) {
+            self.closed = true;
+            if is_whole && self.schema >= SchemaVersion::V2 {
+                self.replay.draft.trace.recording_complete = true;
+            }
+        }
+    }
+
     /// Checks the fields that schema 2 guarantees in each event, and sorts events that are out of order. Each event
     /// comes with its line number.
     fn check_envelopes(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
@@ -252,7 +278,15 @@ impl Reducer {
             self.sort(events)?;
         }
         self.has_late_events |= events.first().is_some_and(|(_, event)| event.seq < self.next_seq);
-        for (line, event) in events.iter() {
+        self.check_order(events.iter().map(|(line, event)| (*line, event)))
+    }
+
+    /// Checks the fields that schema 2 guarantees in each event. The events are in order, each with its line number.
+    fn check_order<'e, 'a: 'e>(
+        &mut self,
+        events: impl Iterator<Item = (u64, &'e Event<'a>)>,
+    ) -> Result<(), ReduceError> {
+        for (line, event) in events {
             if event.schema_version != self.schema {
                 let message =
                     format!("an event of schema {} in a bundle of schema {}", event.schema_version, self.schema);
@@ -260,7 +294,7 @@ impl Reducer {
             }
             if event.seq > self.next_seq {
                 let missing = event.seq - self.next_seq;
-                let is_explained = missing <= self.lines_lost_before(*line);
+                let is_explained = missing <= self.lines_lost_before(line);
                 if !is_explained || self.replay.draft.strict {
                     let message = match missing {
                         1 => format!("event {} is missing", self.next_seq),
@@ -274,7 +308,7 @@ impl Reducer {
             } else if event.seq < self.next_seq && self.replay.draft.strict {
                 self.note(Diagnostic::new(Code::SeqRepeated, "two events share it").at_seq(event.seq))?;
             }
-            self.last_line = *line;
+            self.last_line = line;
             self.next_seq = self.next_seq.max(event.seq.saturating_add(1));
             if *event.rollout_id != *self.rollout_id {
                 let message = format!("an event of rollout {}", event.rollout_id);

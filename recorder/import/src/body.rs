@@ -110,10 +110,10 @@ impl Buffers {
         Ok(ItemText { buffer, start, end: bytes.len() })
     }
 
-    /// Returns the file of an item with a text in front of it and one behind it. The item is not copied.
-    pub(crate) fn around(&mut self, before: &[u8], item: ItemText, after: &[u8]) -> Vec<Slice> {
+    /// Adds to `slices` the file of an item with a text in front of it and one behind it. The item is not copied.
+    pub(crate) fn around(&mut self, before: &[u8], item: ItemText, after: &[u8], slices: &mut Vec<Slice>) {
         let item = Slice { buffer: item.buffer, bytes: item.start..item.end };
-        vec![self.whole(before), item, self.whole(after)]
+        slices.extend([self.whole(before), item, self.whole(after)]);
     }
 
     /// Appends a text that is a whole file, or a part of one.
@@ -124,11 +124,10 @@ impl Buffers {
         Slice { buffer: WHOLE, bytes: start..bytes.len() }
     }
 
-    /// Returns the file of a JSON object: the members of `head`, itself a JSON object, and behind them each list of items
+    /// Adds to `slices` the file of a JSON object: the members of `head`, itself a JSON object, and behind them each list of items
     /// under its name.
-    pub(crate) fn with_lists(&mut self, head: &[u8], lists: &[(&str, &History)]) -> Vec<Slice> {
+    pub(crate) fn with_lists(&mut self, head: &[u8], lists: &[(&str, &History)], slices: &mut Vec<Slice>) {
         let mut text = head.strip_suffix(b"}").unwrap_or(b"{").to_vec();
-        let mut slices = Vec::new();
         for (name, items) in lists {
             if text.last() != Some(&b'{') {
                 text.push(b',');
@@ -148,7 +147,6 @@ impl Buffers {
         }
         text.push(b'}');
         slices.push(self.whole(&text));
-        slices
     }
 
     pub(crate) fn into_inner(self) -> Vec<Vec<u8>> {
@@ -165,6 +163,12 @@ mod tests {
         String::from_utf8(bytes.copied().collect()).expect("UTF-8")
     }
 
+    fn with_lists(buffers: &mut Buffers, head: &[u8], lists: &[(&str, &History)]) -> Vec<Slice> {
+        let mut slices = Vec::new();
+        buffers.with_lists(head, lists, &mut slices);
+        slices
+    }
+
     #[test]
     fn neighbours_become_one_run() {
         let mut buffers = Buffers::new();
@@ -174,14 +178,14 @@ mod tests {
         let (a, b, c, d) = (item(one, 1), item(one, 22), item(other, 3), item(one, 4));
         let history: History = [a, b, c, d].into_iter().collect();
         assert_eq!((history.len(), history.runs.len()), (4, 3));
-        let file = buffers.with_lists(br#"{"model":"m"}"#, &[("input", &history), ("more", &History::default())]);
+        let file = with_lists(&mut buffers, br#"{"model":"m"}"#, &[("input", &history), ("more", &History::default())]);
         assert_eq!(text(&buffers, &file), r#"{"model":"m","input":[1,22,3,4],"more":[]}"#);
         let mut shorter = history.clone();
         [d, c, b].into_iter().for_each(|item| shorter.pop(item));
         assert_eq!(shorter, History::from_iter([a]));
         shorter.pop(a);
         assert_eq!(shorter, History::default());
-        let file = buffers.with_lists(b"{}", &[("input", &[d, a].into_iter().collect())]);
+        let file = with_lists(&mut buffers, b"{}", &[("input", &[d, a].into_iter().collect())]);
         assert_eq!(text(&buffers, &file), r#"{"input":[4,1]}"#);
     }
 
@@ -190,8 +194,9 @@ mod tests {
         let mut buffers = Buffers::new();
         let buffer = buffers.add();
         let item = buffers.item(buffer, |bytes| serde_json::to_writer(bytes, &7)).expect("writes");
-        let files =
-            [buffers.around(b"{\"a\":", item, b"}"), buffers.with_lists(b"{}", &[("b", &History::from_iter([item]))])];
+        let mut around = Vec::new();
+        buffers.around(b"{\"a\":", item, b"}", &mut around);
+        let files = [around, with_lists(&mut buffers, b"{}", &[("b", &History::from_iter([item]))])];
         assert_eq!(files.map(|file| text(&buffers, &file)), [r#"{"a":7}"#, r#"{"b":[7]}"#]);
     }
 

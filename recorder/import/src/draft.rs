@@ -18,7 +18,7 @@ use trace_recorder::payloads::{MemoryFiles, Slice};
 use crate::body::{Buffers, History, ItemText};
 use crate::error::ImportError;
 use crate::event::{EventRef, Pending, Stamp, Time};
-use crate::merge::merge;
+use crate::merge::{Merged, merge};
 use crate::note::{Code, Notes};
 use crate::summary::{Reads, Spent, Summary, Usage};
 
@@ -47,7 +47,9 @@ pub struct Draft {
     reads: Reads,
     notes: Notes,
     buffers: Buffers,
-    files: Vec<Vec<Slice>>,
+    /// The slices of all payloads, and where those of each end.
+    slices: Vec<Slice>,
+    ends: Vec<usize>,
     lanes: Vec<LaneState>,
     /// Ids of turns and of calls that are in use.
     turn_ids: HashSet<Box<str>>,
@@ -70,7 +72,8 @@ impl Draft {
             reads: Reads::default(),
             notes: Notes::default(),
             buffers: Buffers::new(),
-            files: Vec::new(),
+            slices: Vec::new(),
+            ends: Vec::new(),
             lanes: Vec::new(),
             turn_ids: HashSet::new(),
             call_ids: HashSet::new(),
@@ -277,11 +280,11 @@ impl Draft {
         value: &(impl Serialize + ?Sized),
     ) -> serde_json::Result<PayloadRef<'static>> {
         if self.is_summary {
-            return Ok(self.file(kind, Vec::new()));
+            return Ok(self.file(kind));
         }
         let text = serde_json::to_vec(value)?;
-        let slice = self.buffers.whole(&text);
-        Ok(self.file(kind, vec![slice]))
+        self.slices.push(self.buffers.whole(&text));
+        Ok(self.file(kind))
     }
 
     /// Adds a payload that is a JSON object: the members of `head`, and behind them each list of items under its name. A
@@ -297,11 +300,11 @@ impl Draft {
         lists: &[(&str, &History)],
     ) -> serde_json::Result<PayloadRef<'static>> {
         if self.is_summary {
-            return Ok(self.file(kind, Vec::new()));
+            return Ok(self.file(kind));
         }
         let head = serde_json::to_vec(head)?;
-        let slices = self.buffers.with_lists(&head, lists);
-        Ok(self.file(kind, slices))
+        self.buffers.with_lists(&head, lists, &mut self.slices);
+        Ok(self.file(kind))
     }
 
     /// Adds a payload that is an item with a text in front of it and one behind it.
@@ -312,16 +315,19 @@ impl Draft {
         item: ItemText,
         after: &str,
     ) -> PayloadRef<'static> {
-        let slices =
-            if self.is_summary { Vec::new() } else { self.buffers.around(before.as_bytes(), item, after.as_bytes()) };
-        self.file(kind, slices)
+        if !self.is_summary {
+            self.buffers.around(before.as_bytes(), item, after.as_bytes(), &mut self.slices);
+        }
+        self.file(kind)
     }
 
-    fn file(&mut self, kind: PayloadKind<'static>, slices: Vec<Slice>) -> PayloadRef<'static> {
-        if !self.is_summary {
-            self.files.push(slices);
+    /// Makes a payload of the slices that were added since the last one.
+    fn file(&mut self, kind: PayloadKind<'static>) -> PayloadRef<'static> {
+        if self.is_summary {
+            return PayloadRef { raw_payload_id: "".into(), kind, path: "".into() };
         }
-        let number = self.files.len();
+        self.ends.push(self.slices.len());
+        let number = self.ends.len();
         PayloadRef {
             raw_payload_id: format!("raw_payload:{number}").into(),
             kind,
@@ -430,31 +436,35 @@ impl Draft {
         }
         let threads: Vec<Arc<str>> = self.lanes.iter().map(|lane| Arc::clone(&lane.thread)).collect();
         let root_has_ended = self.lanes[0].has_ended;
-        let merged = merge(self.lanes.into_iter().map(|lane| lane.events).collect());
-        for place in merged.reordered {
-            self.notes.add(Code::ClockDisorder, Some(place));
-        }
-        let events = merged.events;
-        let (first, last) = (&events[0], &events[events.len() - 1]);
-        let manifest = Manifest::new(&threads[0], &threads[0], &threads[0], first.time);
-        let mut log = Log { rollout_id: &threads[0], bytes: Vec::new(), origins: Vec::new() };
+        let count = self.lanes.iter().map(|lane| lane.events.len()).sum();
+        let mut log = Log::new(Arc::clone(&threads[0]), count);
         let edge = |place| Origin { place, is_timed: false };
-        let start = RolloutStarted {
-            trace_id: manifest.trace_id.clone().into(),
-            root_thread_id: manifest.root_thread_id.clone().into(),
-        };
-        log.write(first.time, None, None, edge(first.event.stamp.place), EventPayload::RolloutStarted(start));
-        let (last_time, last_place) = (last.time, last.event.stamp.place);
-        for merged in events {
-            let Pending { stamp, turn, payload, .. } = merged.event;
-            let Some(payload) = payload else { continue };
+        let mut manifest = None;
+        let (mut last_time, mut last_place) = (0, Place { source: 0, line: 0 });
+        let lanes = self.lanes.into_iter().map(|lane| lane.events).collect();
+        let reordered = merge(lanes, |merged| {
+            let Merged { lane, time, event: Pending { stamp, turn, payload, .. } } = merged;
+            if manifest.is_none() {
+                let manifest = manifest.insert(Manifest::new(&threads[0], &threads[0], &threads[0], time));
+                let start = RolloutStarted {
+                    trace_id: manifest.trace_id.clone().into(),
+                    root_thread_id: manifest.root_thread_id.clone().into(),
+                };
+                log.add(time, None, None, edge(stamp.place), EventPayload::RolloutStarted(start));
+            }
+            (last_time, last_place) = (time, stamp.place);
+            let Some(payload) = payload else { return };
             let origin = Origin { place: stamp.place, is_timed: stamp.time != Time::Unknown };
-            log.write(merged.time, Some(&threads[merged.lane]), turn.as_deref(), origin, payload);
+            log.add(time, Some(Arc::clone(&threads[lane])), turn, origin, payload);
+        });
+        let manifest = manifest.expect("the root has events");
+        for place in reordered {
+            self.notes.add(Code::ClockDisorder, Some(place));
         }
         if root_has_ended {
             let ended = RolloutEnded { status: RolloutStatus::Completed };
-            log.write(last_time, None, None, edge(last_place), EventPayload::RolloutEnded(ended));
-            log.write(last_time, None, None, edge(last_place), EventPayload::RecordingCompleted(RecordingCompleted {}));
+            log.add(last_time, None, None, edge(last_place), EventPayload::RolloutEnded(ended));
+            log.add(last_time, None, None, edge(last_place), EventPayload::RecordingCompleted(RecordingCompleted {}));
         }
         let record = ImportRecord {
             version: IMPORT_VERSION,
@@ -466,42 +476,47 @@ impl Draft {
         };
         let record = serde_json::to_vec(&record).expect("a record is plain data");
         let record = self.buffers.whole(&record);
-        let mut files = MemoryFiles::new(self.buffers.into_inner());
+        let mut files = MemoryFiles::of_documents(self.buffers.into_inner());
+        files.add_payloads(self.slices, self.ends);
         files.insert(IMPORT_FILE.to_owned(), vec![record]);
-        for (index, slices) in self.files.into_iter().enumerate() {
-            files.insert(format!("{PAYLOADS_DIR}/{}.json", index + 1), slices);
-        }
-        Ok(Bundle::from_memory(path, manifest, log.bytes, files))
+        Ok(Bundle::from_events(path, manifest, log.events, files))
     }
 }
 
-/// The event log while it is written.
-struct Log<'a> {
-    rollout_id: &'a str,
-    bytes: Vec<u8>,
+/// The event log while it is made.
+struct Log {
+    rollout_id: Arc<str>,
+    events: Vec<Event<'static>>,
     origins: Vec<Origin>,
 }
 
-impl Log<'_> {
-    fn write(
+/// Events that a session has beside those of its threads: its start, its end, and the end of the recording.
+const EDGE_EVENTS: usize = 3;
+
+impl Log {
+    /// Makes an empty log for a session whose threads have so many events.
+    fn new(rollout_id: Arc<str>, count: usize) -> Self {
+        let (events, origins) = (Vec::with_capacity(count + EDGE_EVENTS), Vec::with_capacity(count + EDGE_EVENTS));
+        Self { rollout_id, events, origins }
+    }
+
+    fn add(
         &mut self,
         time: i64,
-        thread: Option<&str>,
-        turn: Option<&str>,
+        thread: Option<Arc<str>>,
+        turn: Option<Arc<str>>,
         origin: Origin,
         payload: EventPayload<'static>,
     ) {
         self.origins.push(origin);
-        let event = Event {
+        self.events.push(Event {
             schema_version: SchemaVersion::CURRENT,
             seq: self.origins.len() as u64,
             wall_time_unix_ms: time,
-            rollout_id: self.rollout_id.into(),
+            rollout_id: Arc::clone(&self.rollout_id).into(),
             thread_id: thread.map(Into::into),
             codex_turn_id: turn.map(Into::into),
             payload,
-        };
-        serde_json::to_writer(&mut self.bytes, &event).expect("an event is plain data");
-        self.bytes.push(b'\n');
+        });
     }
 }

@@ -116,6 +116,8 @@ pub enum Content<'a> {
 pub enum Output<'a> {
     /// A text.
     Text(Cow<'a, str>),
+    /// A text as the JSON string that the file has.
+    Written(Cow<'a, RawValue>),
     /// Several parts, such as texts and pictures.
     Parts(Vec<Content<'a>>),
 }

@@ -17,21 +17,13 @@ pub(crate) struct Merged {
     pub(crate) event: Pending,
 }
 
-/// The result of [`merge`].
-#[derive(Debug)]
-pub(crate) struct Order {
-    pub(crate) events: Vec<Merged>,
-    /// Where an event had to wait for a cause that is later by its time, or where causes form a circle and one was given up.
-    pub(crate) reordered: Vec<Place>,
-}
-
-/// Brings the events of threads into one order.
+/// Brings the events of threads into one order, in which `emit` gets them. Returns where an event had to wait for a cause that is
+/// later by its time, or where causes form a circle and one was given up.
 ///
 /// The order of each thread is kept. Between threads, the earlier time comes first, unless an event has a cause in another
 /// thread: it waits for that. If causes form a circle, the earliest event of the circle waits no longer.
-pub(crate) fn merge(lanes: Vec<Vec<Pending>>) -> Order {
-    let count = lanes.iter().map(Vec::len).sum();
-    let mut order = Order { events: Vec::with_capacity(count), reordered: Vec::new() };
+pub(crate) fn merge(lanes: Vec<Vec<Pending>>, mut emit: impl FnMut(Merged)) -> Vec<Place> {
+    let mut reordered = Vec::new();
     let mut times: Vec<i64> = lanes.iter().map(|lane| first_time(lane)).collect();
     let mut lanes: Vec<_> = lanes.into_iter().map(|lane| lane.into_iter().peekable()).collect();
     let mut next = vec![0; lanes.len()];
@@ -66,7 +58,7 @@ pub(crate) fn merge(lanes: Vec<Vec<Pending>>) -> Order {
         };
         let Some(event) = lanes[lane].peek() else { continue };
         if given_up.take() == Some(lane) {
-            order.reordered.push(event.stamp.place);
+            reordered.push(event.stamp.place);
         } else if let Some(cause) =
             event.causes.iter().find(|cause| next.get(cause.lane).is_some_and(|done| *done <= cause.index))
         {
@@ -77,20 +69,20 @@ pub(crate) fn merge(lanes: Vec<Vec<Pending>>) -> Order {
         let at = key(times[lane], &event);
         times[lane] = at;
         if !event.causes.is_empty() && at < latest {
-            order.reordered.push(event.stamp.place);
+            reordered.push(event.stamp.place);
         }
         latest = latest.max(at);
         let time = if let Time::At(exact) = event.stamp.time { exact } else { at };
         let done = EventRef { lane, index: next[lane] };
         next[lane] += 1;
-        order.events.push(Merged { lane, time, event });
+        emit(Merged { lane, time, event });
         for lane in waiting.remove(&done).into_iter().flatten().chain([lane]) {
             if let Some(event) = lanes[lane].peek() {
                 ready.push(Reverse((key(times[lane], event), lane)));
             }
         }
     }
-    order
+    reordered
 }
 
 /// Returns the first time that a thread has, for the events before it. Returns 0 for a thread without times.
@@ -108,7 +100,7 @@ mod tests {
     use trace_recorder::format::EventPayload;
     use trace_recorder::format::event::ThreadResumed;
 
-    use super::*;
+    use super::{EventRef, Merged, Pending, Place, Time};
     use crate::event::Stamp;
 
     fn event(time: impl Into<Option<i64>>, causes: &[(usize, usize)]) -> Pending {
@@ -118,6 +110,17 @@ mod tests {
             payload: Some(EventPayload::ThreadResumed(ThreadResumed { thread_id: "t".into() })),
             causes: causes.iter().map(|(lane, index)| EventRef { lane: *lane, index: *index }).collect(),
         }
+    }
+
+    struct Order {
+        events: Vec<Merged>,
+        reordered: Vec<Place>,
+    }
+
+    fn merge(lanes: Vec<Vec<Pending>>) -> Order {
+        let mut events = Vec::new();
+        let reordered = super::merge(lanes, |event| events.push(event));
+        Order { events, reordered }
     }
 
     fn shown(order: &Order) -> Vec<(usize, i64)> {

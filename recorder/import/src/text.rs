@@ -90,6 +90,13 @@ pub(crate) fn mend_surrogates(json: &mut [u8]) -> bool {
     has_mended
 }
 
+/// Returns whether a JSON value is a string with no other escapes than a text is written with here, so that it need not be read and
+/// written again. Some strings are taken for others: those that have a backslash in front of a `u` or a slash.
+pub(crate) fn is_written_alike(json: &RawValue) -> bool {
+    let json = json.get().as_bytes();
+    json.first() == Some(&b'"') && [b"\\u", b"\\/"].iter().all(|other| memchr::memmem::find(json, *other).is_none())
+}
+
 /// Returns the UTF-16 code unit that a text begins with as an escape.
 fn escaped_unit(json: &[u8]) -> Option<u16> {
     let digits = json.strip_prefix(b"\\u")?.get(..4)?;
@@ -147,6 +154,18 @@ mod tests {
         let printed = "{\n  \"a b\": [1.50,\n 2],\n  \"c\": \"x \\\" \\\\\",\n  \"d\" : \" y\"\n}";
         assert_eq!(compact(printed), r#"{"a b":[1.50,2],"c":"x \" \\","d":" y"}"#);
         assert!(matches!(compact(r#"{"a": 1}"#), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn strings_that_are_written_alike_stay_as_they_are() {
+        let is_alike = |json: &str| is_written_alike(serde_json::from_str(json).expect(json));
+        for json in [r#""""#, r#""a\n\t\r\b\f\"\\ \u{e9}\u{7f}""#] {
+            let json = json.replace("\\u{e9}", "\u{e9}").replace("\\u{7f}", "\u{7f}");
+            assert!(is_alike(&json), "{json}");
+            let text: String = serde_json::from_str(&json).expect("a text");
+            assert_eq!(serde_json::to_string(&text).expect("writes"), json);
+        }
+        assert!([r#""\u00e9""#, r#""a\/b""#, "7", "[\"a\"]"].iter().all(|json| !is_alike(json)));
     }
 
     #[test]

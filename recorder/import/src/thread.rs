@@ -1,5 +1,7 @@
 //! A thread of a draft, told in the terms of agents: turns, items, requests, tool calls, children.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::json;
 use trace_recorder::format::event::{
@@ -139,11 +141,13 @@ pub struct Awaited {
 pub struct ThreadWriter {
     lane: Lane,
     began: EventRef,
-    id: String,
+    // Most events name these, so they share them.
+    id: Arc<str>,
+    turn: Option<Arc<str>>,
+    model: Arc<str>,
+    provider: Arc<str>,
     agent_path: String,
-    turn: Option<String>,
     is_open: bool,
-    model: String,
     cwd: String,
 }
 
@@ -179,11 +183,12 @@ impl ThreadWriter {
         Self {
             lane,
             began,
-            id: info.id,
-            agent_path: info.agent_path,
+            id: info.id.into(),
             turn: None,
+            model: info.model.unwrap_or_default().into(),
+            provider: "".into(),
+            agent_path: info.agent_path,
             is_open: false,
-            model: info.model.unwrap_or_default(),
             cwd: info.cwd.unwrap_or_default(),
         }
     }
@@ -225,8 +230,9 @@ impl ThreadWriter {
     /// Begins a turn. If another turn of the session has this id, the thread's id is put in front of it, because the turns of
     /// a bundle have ids of their own. A turn that is still open stays so: end it first.
     pub fn begin_turn(&mut self, draft: &mut Draft, id: &str, stamp: Stamp) -> EventRef {
-        let id = if draft.is_new_turn(id) { id.to_owned() } else { self.second_id(draft, id) };
-        let started = CodexTurnStarted { codex_turn_id: id.clone().into(), thread_id: self.id.clone().into() };
+        let id: Arc<str> = if draft.is_new_turn(id) { id.into() } else { self.second_id(draft, id).into() };
+        let started =
+            CodexTurnStarted { codex_turn_id: Arc::clone(&id).into(), thread_id: Arc::clone(&self.id).into() };
         self.turn = Some(id);
         self.is_open = true;
         self.push(draft, stamp, EventPayload::CodexTurnStarted(started))
@@ -254,7 +260,7 @@ impl ThreadWriter {
 
     /// Ends the thread.
     pub fn end(&mut self, draft: &mut Draft, status: RolloutStatus, stamp: Stamp) -> EventRef {
-        let ended = ThreadEnded { thread_id: self.id.clone().into(), status };
+        let ended = ThreadEnded { thread_id: Arc::clone(&self.id).into(), status };
         draft.push(self.lane, None, stamp, EventPayload::ThreadEnded(ended))
     }
 
@@ -330,16 +336,18 @@ impl ThreadWriter {
         }
         let lists: Vec<_> = lists.iter().copied().chain([("input", request.input)]).collect();
         let body = draft.object(PayloadKind::InferenceRequest, request.head, &lists);
-        if self.model != request.model {
-            request.model.clone_into(&mut self.model);
+        for (known, name) in [(&mut self.model, request.model), (&mut self.provider, request.provider)] {
+            if **known != *name {
+                *known = name.into();
+            }
         }
         draft.asked(self.lane, request.model);
         let started = InferenceStarted {
             inference_call_id: id.clone().into(),
-            thread_id: self.id.clone().into(),
-            codex_turn_id: self.turn.clone().unwrap_or_default().into(),
-            model: request.model.to_owned().into(),
-            provider_name: request.provider.to_owned().into(),
+            thread_id: Arc::clone(&self.id).into(),
+            codex_turn_id: self.turn.clone().map(Into::into).unwrap_or_default(),
+            model: Arc::clone(&self.model).into(),
+            provider_name: Arc::clone(&self.provider).into(),
             request_payload: body,
         };
         self.push(draft, stamp, EventPayload::InferenceStarted(started));
@@ -450,12 +458,9 @@ impl ThreadWriter {
             Some(namespace) => format!("{namespace}.{}", call.name),
             None => call.name.to_owned(),
         };
-        let payload = if call.is_custom {
-            json!({"type": "custom", "input": call.arguments})
-        } else {
-            json!({"type": "function", "arguments": call.arguments})
-        };
-        let invocation = json!({"tool_name": call.name, "tool_namespace": call.namespace, "payload": payload});
+        let arguments = call.arguments;
+        let payload = if call.is_custom { Input::Custom { input: arguments } } else { Input::Function { arguments } };
+        let invocation = Invocation { tool_name: call.name, tool_namespace: call.namespace, payload };
         let invocation = is_readable_invocation(call).then(|| draft.value(PayloadKind::ToolInvocation, &invocation));
         let is_new = draft.is_new_call(call.call_id);
         let id = if is_new {
@@ -549,12 +554,12 @@ impl ThreadWriter {
     /// Records that a tool call spawned a child. `prompt` is the task. The edge leads to the child's thread, whose id must be a
     /// UUID, as must be the id of this thread. Make the child's start an effect of the returned event with [`Draft::after`].
     pub fn spawned(&mut self, draft: &mut Draft, tool: &ToolId, child: &str, prompt: &str, stamp: Stamp) -> EventRef {
-        let begin = json!({"call_id": tool.call_id, "sender_thread_id": self.id, "prompt": prompt});
+        let begin = json!({"call_id": tool.call_id, "sender_thread_id": *self.id, "prompt": prompt});
         self.begin_runtime(draft, tool, ToolKind::SpawnAgent, &begin, stamp);
         // The fields of the Codex CLI's report; it wants a model and an effort, which this thread does not know.
         let end = json!({
             "call_id": tool.call_id,
-            "sender_thread_id": self.id,
+            "sender_thread_id": *self.id,
             "new_thread_id": child,
             "prompt": prompt,
             "model": "",
@@ -576,7 +581,7 @@ impl ThreadWriter {
         let carried = draft.value(PayloadKind::AgentResult, &json!({"message": message}));
         let observed = AgentResultObserved {
             edge_id: format!("edge:agent_result:{}:{turn}:{parent}", self.id).into(),
-            child_thread_id: self.id.clone().into(),
+            child_thread_id: Arc::clone(&self.id).into(),
             child_codex_turn_id: turn.to_owned().into(),
             parent_thread_id: parent.to_owned().into(),
             message: message.to_owned().into(),
@@ -591,7 +596,7 @@ impl ThreadWriter {
     pub fn await_answer(&self, draft: &mut Draft, id: String, stamp: Stamp) -> Awaited {
         Awaited {
             event: draft.reserve(self.lane, self.turn.as_deref(), stamp),
-            thread: self.id.clone(),
+            thread: self.id.to_string(),
             agent_path: self.agent_path.clone(),
             item_id: id,
             place: stamp.place,
@@ -739,6 +744,21 @@ impl Draft {
     ) -> PayloadRef<'static> {
         self.payload_with_items(kind, head, lists).expect("plain data becomes JSON")
     }
+}
+
+/// What a payload says of the invocation of a tool.
+#[derive(Serialize)]
+struct Invocation<'a> {
+    tool_name: &'a str,
+    tool_namespace: Option<&'a str>,
+    payload: Input<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Input<'a> {
+    Custom { input: &'a str },
+    Function { arguments: &'a str },
 }
 
 /// Returns whether the Codex CLI accepts the invocation. It takes a tool `wait` for one that waits for a code cell, and refuses the

@@ -69,6 +69,15 @@ impl PayloadFiles {
         matches!(self.place, Place::Memory(_))
     }
 
+    /// Returns whether the file at `path` exists and is known to be a JSON document of an allowed size without being read. That is
+    /// known of the files of some bundles in memory, see [`MemoryFiles::of_documents`].
+    pub fn is_document(&self, path: &str) -> bool {
+        match &self.place {
+            Place::Memory(files) => files.is_document(path),
+            Place::Directory(_) | Place::Packed(_) => false,
+        }
+    }
+
     /// Reads the file at `path` (relative to the bundle) into `buffer`, which is cleared first.
     ///
     /// # Errors

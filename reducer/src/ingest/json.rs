@@ -23,10 +23,20 @@ const SUMMARY_BYTES: usize = 240;
 /// that the text was cut earlier.
 pub(crate) fn summary(value: &impl Serialize) -> (Box<str>, bool) {
     let mut head = Head(Vec::new());
-    let is_whole = serde_json::to_writer(&mut head, value).is_ok();
-    let Head(mut text) = head;
+    // An error means that there is more than fits.
+    let _ = serde_json::to_writer(&mut head, value);
+    cut(head.0)
+}
+
+/// Returns the summary of a value whose compact JSON is `text`; see [`summary`].
+pub(crate) fn summary_of_compact(text: &str) -> (Box<str>, bool) {
+    cut(text.as_bytes()[..text.len().min(SUMMARY_BYTES + 1)].to_vec())
+}
+
+/// Cuts a text that has more than [`SUMMARY_BYTES`].
+fn cut(mut text: Vec<u8>) -> (Box<str>, bool) {
     let mut end = SUMMARY_BYTES;
-    if !is_whole {
+    if text.len() > SUMMARY_BYTES {
         // A byte of this form continues a character.
         while text[end] & 0xc0 == 0x80 {
             end -= 1;

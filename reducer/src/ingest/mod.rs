@@ -7,6 +7,7 @@ mod json;
 mod limits;
 mod normalize;
 mod payload;
+mod plain;
 mod prefix;
 mod problem;
 mod request;
@@ -479,6 +480,9 @@ impl Ingest {
                 payloads
                     .iter()
                     .map(|(event, reference, usage)| {
+                        if *usage == Use::Present && files.is_document(&reference.path) {
+                            return (*event, *usage, Ingested::Nothing);
+                        }
                         let ingested = match files.read(&reference.path, &mut buffer) {
                             Err(error) => Ingested::Failed(Failure { problem: error.into(), is_broken: true }),
                             Ok(()) => self.interpret(&buffer, *usage).unwrap_or_else(|problem| {

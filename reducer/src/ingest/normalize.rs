@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::json;
 use super::limits::MAX_VALUES;
+use super::plain::{self, PlainItem};
 use super::problem::PayloadProblem;
 use crate::model::{Channel, ItemKind, Part, Role, SchemaVersion};
 
@@ -77,15 +78,84 @@ pub enum ItemProblem {
 /// A member that the client adds to items that it sends back. It is not part of the item.
 const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
 
+/// Types of the entries of a message that are texts.
+const TEXT_TAGS: [&str; 3] = ["input_text", "output_text", "text"];
+
+/// Types of the entries of a thought.
+const THOUGHT_TAGS: [&str; 2] = ["reasoning_text", "text"];
+
+/// Type of the entries of a thought's summary.
+const SUMMARY_TAG: &str = "summary_text";
+
+/// Label of a text that only the provider reads.
+const ENCRYPTED: &str = "encrypted_content";
+
 /// Depth of the items in a payload: they are in an array that is a member of the top-level object.
 const ITEM_DEPTH: usize = 2;
 
 /// Reads one of the items in a payload. Returns `None` if the item has no place in a conversation.
 pub(crate) fn read_item(text: &[u8], schema: SchemaVersion) -> Result<Option<Normalized>, PayloadProblem> {
+    if let Some(normalized) = PlainItem::read(text, schema).and_then(|item| normalize_plain(&item)) {
+        return Ok(Some(normalized));
+    }
     if json::too_deep(text, ITEM_DEPTH) {
         return Err(PayloadProblem::TooDeep);
     }
     Ok(normalize(&json::parse(text)?, schema))
+}
+
+/// Normalizes an item of a usual form. Returns `None` if it is not one, and [`normalize`] must read it.
+fn normalize_plain(item: &PlainItem<'_>) -> Option<Normalized> {
+    let mut draft = Draft::default();
+    let commentary = Some(Channel::Commentary);
+    // Members that do not belong to the type must be valid, too.
+    let expected = match item.tag.as_str() {
+        "reasoning" => item.member_count(),
+        _ => 1,
+    };
+    if item.member_count() != expected {
+        return None;
+    }
+    match item.tag.as_str() {
+        "message" => {
+            draft.be(role(item.role.as_deref())?, channel(item.phase.as_deref()), ItemKind::Message);
+            draft.parts.extend(plain::texts(item.content?, &TEXT_TAGS)?.into_iter().map(Part::Text));
+        }
+        "reasoning" if item.output.is_none() && item.arguments.is_none() => {
+            draft.be(Role::Assistant, Some(Channel::Analysis), ItemKind::Reasoning);
+            if let Some(content) = item.content {
+                draft.parts.extend(plain::texts(content, &THOUGHT_TAGS)?.into_iter().map(Part::Text));
+            }
+            if let Some(summary) = item.summary {
+                draft.parts.extend(plain::texts(summary, &[SUMMARY_TAG])?.into_iter().map(Part::Summary));
+            }
+            if let Some(encrypted) = item.encrypted_content {
+                draft.parts.push(Part::Encoded { label: ENCRYPTED, value: plain::string(encrypted)? });
+            }
+            if draft.parts.is_empty() {
+                return None;
+            }
+        }
+        "function_call" => {
+            draft.be(Role::Assistant, commentary, ItemKind::FunctionCall);
+            let arguments = plain::string(item.arguments?)?;
+            let summary = if plain::is_compact(&arguments) {
+                json::summary_of_compact(&arguments).0
+            } else {
+                json::summary(&json::parse(arguments.as_bytes()).ok()?).0
+            };
+            draft.parts.push(Part::Json { summary });
+        }
+        "function_call_output" => {
+            draft.be(Role::Tool, commentary, ItemKind::FunctionCallOutput);
+            draft.parts.push(Part::Text(plain::string(item.output?)?));
+        }
+        _ => return None,
+    }
+    if matches!(draft.kind, ItemKind::FunctionCall | ItemKind::FunctionCallOutput) {
+        draft.call_id = item.call_id.as_deref().map(Into::into);
+    }
+    Some(draft.finish(item.id.as_deref().map(Into::into), None))
 }
 
 /// Normalizes one item. Returns `None` if the item has no place in a conversation.
@@ -103,20 +173,28 @@ pub(crate) fn normalize(item: &Value, schema: SchemaVersion) -> Option<Normalize
     }
     let with_ids = schema >= SchemaVersion::V2;
     let responses_item_id = item.get("id").and_then(Value::as_str).filter(|_| with_ids).map(Into::into);
-    let unrepeatable = draft.parts.iter().any(|part| matches!(part, Part::PayloadRef { content_sha256: None, .. }));
-    let key = draft.key();
-    Some(Normalized {
-        role: draft.role,
-        channel: draft.channel,
-        kind: draft.kind,
-        call_id: draft.call_id,
-        responses_item_id,
-        agent_message: draft.agent_message,
-        parts: draft.parts.into(),
-        key,
-        unrepeatable,
-        problem,
-    })
+    Some(draft.finish(responses_item_id, problem))
+}
+
+fn role(name: Option<&str>) -> Option<Role> {
+    match name {
+        Some("system") => Some(Role::System),
+        Some("developer") => Some(Role::Developer),
+        Some("user") => Some(Role::User),
+        Some("assistant") => Some(Role::Assistant),
+        Some("tool") => Some(Role::Tool),
+        _ => None,
+    }
+}
+
+/// Returns the audience of a message by its phase.
+fn channel(phase: Option<&str>) -> Option<Channel> {
+    match phase? {
+        "commentary" => Some(Channel::Commentary),
+        "final_answer" => Some(Channel::Final),
+        "summary" => Some(Channel::Summary),
+        _ => None,
+    }
 }
 
 struct Draft {
@@ -156,15 +234,10 @@ impl Draft {
         let commentary = Some(Channel::Commentary);
         match tag {
             "message" => {
-                let role = match object.get("role").and_then(Value::as_str) {
-                    Some("system") => Role::System,
-                    Some("developer") => Role::Developer,
-                    Some("user") => Role::User,
-                    Some("assistant") => Role::Assistant,
-                    Some("tool") => Role::Tool,
-                    _ => return Some(ItemProblem::BadRole),
+                let Some(role) = role(object.get("role").and_then(Value::as_str)) else {
+                    return Some(ItemProblem::BadRole);
                 };
-                self.be(role, message_channel(object), ItemKind::Message);
+                self.be(role, channel(object.get("phase").and_then(Value::as_str)), ItemKind::Message);
                 self.parts = content_parts(object.get("content"), schema);
                 return None;
             }
@@ -268,8 +341,8 @@ impl Draft {
                 }
             }
         };
-        read(object.get("content"), &["reasoning_text", "text"], true, text_part);
-        read(object.get("summary"), &["summary_text"], false, |text| Part::Summary(text.into()));
+        read(object.get("content"), &THOUGHT_TAGS, true, text_part);
+        read(object.get("summary"), &[SUMMARY_TAG], false, |text| Part::Summary(text.into()));
         match object.get("encrypted_content") {
             None | Some(Value::Null) => {}
             Some(Value::String(text)) => self.parts.push(encrypted(text)),
@@ -333,6 +406,22 @@ impl Draft {
         self.json_part(&WithoutPassthrough(object))
     }
 
+    fn finish(self, responses_item_id: Option<Box<str>>, problem: Option<ItemProblem>) -> Normalized {
+        let key = self.key();
+        Normalized {
+            role: self.role,
+            channel: self.channel,
+            kind: self.kind,
+            call_id: self.call_id,
+            responses_item_id,
+            agent_message: self.agent_message,
+            unrepeatable: self.parts.iter().any(|part| matches!(part, Part::PayloadRef { content_sha256: None, .. })),
+            parts: self.parts.into(),
+            key,
+            problem,
+        }
+    }
+
     fn key(&self) -> u64 {
         let mut hasher = Xxh3::new();
         (self.role, self.channel, self.kind, &self.call_id, &self.agent_message).hash(&mut hasher);
@@ -385,15 +474,6 @@ fn hash_parts(parts: &[Part], hasher: &mut Xxh3) {
     }
 }
 
-fn message_channel(object: &Map<String, Value>) -> Option<Channel> {
-    match object.get("phase").and_then(Value::as_str)? {
-        "commentary" => Some(Channel::Commentary),
-        "final_answer" => Some(Channel::Final),
-        "summary" => Some(Channel::Summary),
-        _ => None,
-    }
-}
-
 fn content_parts(content: Option<&Value>, schema: SchemaVersion) -> Vec<Part> {
     let Some(Value::Array(entries)) = content else { return vec![payload_ref("content")] };
     let hashed = schema >= SchemaVersion::V2;
@@ -401,7 +481,7 @@ fn content_parts(content: Option<&Value>, schema: SchemaVersion) -> Vec<Part> {
     for entry in entries {
         let tag = entry.get("type").and_then(Value::as_str);
         let label = match tag {
-            Some("input_text" | "output_text" | "text") => {
+            Some(tag) if TEXT_TAGS.contains(&tag) => {
                 if let Some(text) = entry.get("text").and_then(Value::as_str) {
                     parts.push(text_part(text));
                 }
@@ -434,7 +514,7 @@ fn text_part(text: &str) -> Part {
 }
 
 fn encrypted(text: &str) -> Part {
-    Part::Encoded { label: "encrypted_content", value: text.into() }
+    Part::Encoded { label: ENCRYPTED, value: text.into() }
 }
 
 fn payload_ref(label: &str) -> Part {
@@ -479,6 +559,56 @@ mod tests {
         .map(describe)
         .collect();
         insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn usual_forms_are_read_alike_in_both_ways() {
+        let plain = [
+            r#"{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"a\nb"}]}"#,
+            r#"{"type":"message","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"\u00e9"},{"text":"t","type":"text"}]}"#,
+            r#"{"type":"message","role":"user","content":[]}"#,
+            r#"{"type":"function_call","id":"f","name":"n","arguments":"{\"a\" : 1.50, \"b\":-0}","call_id":"c"}"#,
+            r#"{"type":"function_call","id":"f","name":"n","arguments":"{\"a\":1,\"b\":\"x\"}","call_id":"c"}"#,
+            &format!(r#"{{"type":"function_call","arguments":"{{\"a\":\"{}\"}}"}}"#, "é".repeat(140)),
+            &format!(r#"{{"type":"function_call","arguments":"{{\"a\":\"x{}\"}}"}}"#, "é".repeat(140)),
+            &format!(r#"{{"type":"function_call","arguments":"{{\"a\":\"{}\"}}"}}"#, "x".repeat(232)),
+            r#"{"type":"function_call_output","id":null,"call_id":"c","output":"x\\y"}"#,
+            r#"{"type":"function_call_output","call_id":null,"output":""}"#,
+            r#"{"type":"reasoning","id":"r","call_id":"c","summary":[{"type":"summary_text","text":"s"}],"content":[{"type":"text","text":"t"}],"encrypted_content":"e"}"#,
+            r#"{"type":"reasoning","summary":[],"encrypted_content":"e"}"#,
+        ];
+        let others = [
+            r#"{"type":"message","role":"user","content":"x"}"#,
+            r#"{"type":"message","role":"user"}"#,
+            r#"{"type":"message","role":"robot","content":[]}"#,
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a","annotations":[]}]}"#,
+            r#"{"type":"message","role":"user","content":[{"type":"input_text"}]}"#,
+            r#"{"type":"message","role":"user","content":[{"type":"input_image","text":"a"}]}"#,
+            r#"{"type":"message","role":"user","role":"tool","content":[]}"#,
+            r#"{"type":"message","role":"user","content":[["input_text","a"]]}"#,
+            r#"["message","m",null,"user",null,null,[]]"#,
+            r#"{"type":"function_call","call_id":"c","arguments":"not json"}"#,
+            r#"{"type":"function_call","call_id":"c","arguments":{}}"#,
+            r#"{"type":"function_call","call_id":7,"arguments":"1"}"#,
+            r#"{"type":"function_call","call_id":"c"}"#,
+            r#"{"type":"function_call_output","call_id":"c","output":null}"#,
+            r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"a"}]}"#,
+            r#"{"type":"function_call_output","call_id":"c","status":"completed","output":"x"}"#,
+            r#"{"type":"function_call_output","call_id":"c","output":"x","content":"\ud800"}"#,
+            r#"{"type":"reasoning","summary":[]}"#,
+            r#"{"type":"reasoning","summary":null,"encrypted_content":"e"}"#,
+            r#"{"type":"reasoning","summary":[{"type":"text","text":"s"}],"encrypted_content":"e"}"#,
+            "[]",
+        ];
+        let read =
+            |text: &str| PlainItem::read(text.as_bytes(), SchemaVersion::V2).and_then(|item| normalize_plain(&item));
+        for text in plain {
+            let (short, long) = (read(text).expect(text), item(text).expect(text));
+            assert_eq!(format!("{short:?}"), format!("{long:?}"), "{text}");
+        }
+        for text in others {
+            assert!(read(text).is_none(), "{text}");
+        }
     }
 
     #[test]

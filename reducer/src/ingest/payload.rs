@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::json;
 use super::normalize::{Normalized, read_item};
+use super::plain;
 use super::problem::PayloadProblem;
 use crate::model::{SchemaVersion, Usage};
 
@@ -18,8 +19,14 @@ pub(crate) struct Response {
 pub(crate) fn read_response(text: &[u8], schema: SchemaVersion) -> Result<Response, PayloadProblem> {
     let [output, usage] = json::members(text, ["output_items", "token_usage"])?;
     let items = items(output, "no array `output_items`", schema)?;
-    let usage = usage.map(|usage| json::parse(usage.get().as_bytes())).transpose()?;
-    Ok(Response { items, usage: usage.as_ref().and_then(Value::as_object).and_then(read_usage) })
+    let usage = match usage {
+        Some(usage) => match plain::usage(usage) {
+            Some(usage) => Some(usage),
+            None => json::parse(usage.get().as_bytes())?.as_object().and_then(read_usage),
+        },
+        None => None,
+    };
+    Ok(Response { items, usage })
 }
 
 fn read_usage(usage: &Map<String, Value>) -> Option<Usage> {

@@ -6,9 +6,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use trace_recorder::format::Text;
 use uuid::Uuid;
 
 use super::json;
+use super::plain;
 use super::problem::PayloadProblem;
 use crate::model::TerminalResult;
 
@@ -125,6 +127,9 @@ impl Invocation {
             r#type: Box<str>,
             arguments: Option<Box<str>>,
         }
+        if let Some(invocation) = Self::read_plain(payload) {
+            return Ok(invocation);
+        }
         let value = &json::select(payload, ["tool_name", "tool_namespace", "payload"])?;
         let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(Into::into);
         Ok(match Dispatch::deserialize(value) {
@@ -145,6 +150,40 @@ impl Invocation {
                     is_dispatch: false,
                 }
             }
+        })
+    }
+
+    /// Reads a dispatched call of a function without building JSON values. Returns `None` for one with any other member or value.
+    fn read_plain(payload: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Dispatch<'a> {
+            #[serde(borrow)]
+            tool_name: Text<'a>,
+            #[serde(borrow, default)]
+            tool_namespace: Option<Text<'a>>,
+            #[serde(borrow)]
+            payload: Function<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Function<'a> {
+            #[serde(borrow)]
+            r#type: Text<'a>,
+            #[serde(borrow)]
+            arguments: &'a RawValue,
+        }
+        if !payload.starts_with(b"{") {
+            return None;
+        }
+        let Dispatch { tool_name, tool_namespace, payload } = serde_json::from_slice(payload).ok()?;
+        let arguments = plain::string(payload.arguments)?;
+        Some(Self {
+            tool_name: Some(tool_name.as_str().into()),
+            tool_namespace: tool_namespace.map(|namespace| namespace.as_str().into()),
+            payload_type: Some(payload.r#type.as_str().into()),
+            arguments: Some(arguments),
+            is_dispatch: true,
         })
     }
 

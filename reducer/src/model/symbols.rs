@@ -11,31 +11,36 @@ use super::ids::{Handle, Symbol};
 
 /// The strings of a trace.
 ///
-/// All strings are in one buffer, and a table of handles finds them. A string costs its bytes plus twelve.
+/// All strings are in one buffer, and a table of handles finds them.
 #[derive(Clone, Default)]
 pub struct Symbols {
     text: String,
     ends: Vec<usize>,
-    table: HashTable<Symbol>,
+    /// Symbols with the hashes of their strings, so that a growing table need not look at the strings.
+    table: HashTable<(u64, Symbol)>,
 }
 
 impl Symbols {
     pub(crate) fn intern(&mut self, text: &str) -> Symbol {
         let hash = hash(text);
-        if let Some(found) = self.table.find(hash, |symbol| slice(&self.text, &self.ends, *symbol) == text) {
-            return *found;
+        if let Some(found) = self.find(hash, text) {
+            return found;
         }
         let symbol = Symbol::from_index(self.ends.len());
         self.text.push_str(text);
         self.ends.push(self.text.len());
-        let Self { text, ends, table } = self;
-        table.insert_unique(hash, symbol, |symbol| self::hash(slice(text, ends, *symbol)));
+        self.table.insert_unique(hash, (hash, symbol), |(hash, _)| *hash);
         symbol
     }
 
     /// Returns the symbol of a string, or `None` if the string is not interned.
     pub fn get(&self, text: &str) -> Option<Symbol> {
-        self.table.find(hash(text), |symbol| slice(&self.text, &self.ends, *symbol) == text).copied()
+        self.find(hash(text), text)
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<Symbol> {
+        let is_it = |known: &(u64, Symbol)| known.0 == hash && slice(&self.text, &self.ends, known.1) == text;
+        self.table.find(hash, is_it).map(|(_, symbol)| *symbol)
     }
 
     /// Returns the number of strings.

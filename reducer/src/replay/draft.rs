@@ -114,6 +114,11 @@ impl Draft {
         self.trace.symbols.intern(text)
     }
 
+    /// Interns a text that is probably the one of `before`.
+    pub(super) fn intern_again(&mut self, before: Option<Symbol>, text: &str) -> Symbol {
+        before.filter(|before| self.trace.text(*before) == text).unwrap_or_else(|| self.intern(text))
+    }
+
     /// Adds a diagnostic about something that the peer accepts.
     pub(crate) fn remark(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);

@@ -89,10 +89,11 @@ impl Replay {
     /// Makes an event the current one, with the payloads that it names, and reports what does not fit its format.
     fn begin_event(&mut self, event: &Event<'_>, ingested: &Ingested) -> Step {
         let draft = &mut self.draft;
+        let EventContext { thread, turn, .. } = draft.event;
         draft.event = EventContext {
             at: Moment { unix_ms: event.wall_time_unix_ms, seq: event.seq },
-            thread: event.thread_id.as_deref().map(|id| draft.intern(id)),
-            turn: event.codex_turn_id.as_deref().map(|id| draft.intern(id)),
+            thread: event.thread_id.as_deref().map(|id| draft.intern_again(thread, id)),
+            turn: event.codex_turn_id.as_deref().map(|id| draft.intern_again(turn, id)),
         };
         draft.trace.last_event = draft.trace.last_event.max(Some(draft.event.at));
         for reference in event.payload.payload_refs() {

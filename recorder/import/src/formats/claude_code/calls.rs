@@ -1,6 +1,7 @@
 //! Calls of tools, their results, and the children that they spawn.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use serde_json::value::{RawValue, to_raw_value};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
@@ -128,9 +129,10 @@ impl<'a> Teller<'_, 'a> {
     ) {
         let entry = self.entry(index);
         let stamp = entry.stamp();
-        let text = block.result_text();
-        let status = self.result_status(index, open, block, &text);
-        let code = exit_code(&text).filter(|_| status != ExecutionStatus::Completed);
+        // The results of most calls need not be read.
+        let text = LazyCell::new(|| block.result_text());
+        let status = self.result_status(index, open, block);
+        let code = if status == ExecutionStatus::Completed { None } else { exit_code(&text) };
         if let (Some(code), Some(command)) = (code, &open.command) {
             let span = (open.began, stamp);
             self.writer.command(self.draft, &open.tool, &[command], code, after_exit_code(&text), span);
@@ -148,7 +150,7 @@ impl<'a> Teller<'_, 'a> {
         let has_answer = has_waited && matches!(status, ExecutionStatus::Completed | ExecutionStatus::Failed);
         let answer = has_answer.then(|| ChildAnswer {
             awaited: self.writer.await_answer(self.draft, format!("{}:answer", open.tool.as_str()), stamp),
-            message: text.into_owned(),
+            message: text.to_string(),
             stamp,
         });
         let event = self.writer.end_call(self.draft, &open.tool, status, result, stamp);
@@ -164,18 +166,13 @@ impl<'a> Teller<'_, 'a> {
         }
     }
 
-    pub(super) fn result_status(
-        &self,
-        index: usize,
-        open: &OpenCall,
-        block: &Block<'_>,
-        text: &str,
-    ) -> ExecutionStatus {
+    pub(super) fn result_status(&self, index: usize, open: &OpenCall, block: &Block<'_>) -> ExecutionStatus {
         let line = &self.entry(index).line;
-        if line.denial.as_deref() == Some("interrupted") || text.starts_with("[Tool call interrupted:") {
+        if line.denial.as_deref() == Some("interrupted") || block.result_starts_with("[Tool call interrupted:") {
             return ExecutionStatus::Aborted;
         }
         if block.is_failure() {
+            let text = block.result_text();
             let is_stopped = text.starts_with("The user doesn't want to")
                 // An exit code may stand in front of it.
                 || text.lines().take(2).any(|line| line.starts_with(INTERRUPTED));
@@ -194,7 +191,7 @@ impl<'a> Teller<'_, 'a> {
         }
         let child = open.spawned.map(|spawned| &self.material.kin.children[self.told.spawned[spawned].child]);
         // Version 2.1.197 reports a child as completed even if its last request failed. The error is its answer then.
-        let answers_error = *open.tool.kind() == ToolKind::SpawnAgent && text.starts_with("API Error:");
+        let answers_error = *open.tool.kind() == ToolKind::SpawnAgent && block.result_starts_with("API Error:");
         let has_failed = child.is_some_and(|child| child.has_failed) || answers_error;
         let has_failed = has_failed && !is_background(self.entry(index));
         if has_failed { ExecutionStatus::Failed } else { ExecutionStatus::Completed }

@@ -8,6 +8,7 @@ use trace_recorder::format::ToolKind;
 
 use super::records::{Block, Blocks, Flag};
 use crate::item::{Content, Item, Output, Role};
+use crate::text::is_written_alike;
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,16 @@ impl Block<'_> {
     /// Returns whether the block is a result that says that the call failed.
     pub(crate) fn is_failure(&self) -> bool {
         Flag::is_set(&self.is_error)
+    }
+
+    /// Returns whether the text of a result begins with `start`, which is a text without escapes.
+    pub(crate) fn result_starts_with(&self, start: &str) -> bool {
+        let text = self.content.and_then(|raw| raw.get().strip_prefix('"'));
+        match text.and_then(|text| text.as_bytes().get(..start.len())) {
+            // The rest of the text need not be read.
+            Some(head) if !head.contains(&b'\\') => head == start.as_bytes(),
+            _ => self.result_text().starts_with(start),
+        }
     }
 
     /// Returns the text of a result: the texts of its parts, one below the other.
@@ -124,6 +135,9 @@ fn text(role: Role, text: &str) -> Content<'_> {
 
 fn output(content: Option<&RawValue>) -> Output<'_> {
     let Some(raw) = content else { return Output::Text("".into()) };
+    if is_written_alike(raw) {
+        return Output::Written(Cow::Borrowed(raw));
+    }
     match Blocks::deserialize(raw) {
         Ok(Blocks::Text(text)) => Output::Text(text),
         Ok(Blocks::List(list)) => Output::Parts(list.into_iter().map(part).collect()),

@@ -64,8 +64,8 @@ plain!(Borrowed<'a>, Flag<'a>, Number<'a>, Texts<'a>, RawList<'a>, Blocks<'a>, &
 pub(crate) type Text<'a> = Cow<'a, str>;
 
 lenient! {
-    /// A line.
-    struct Line {
+    /// The members of a line.
+    struct Members {
         kind: Borrowed<'a> = "type",
         subtype: Borrowed<'a> = "subtype",
         uuid: Borrowed<'a> = "uuid",
@@ -109,6 +109,92 @@ lenient! {
         keep: Number<'a> = "keep",
         tail: Texts<'a> = "tail",
         hash: Borrowed<'a> = "hash",
+    }
+}
+
+/// Divides the members of a line into those that lines of a conversation have, and those of other lines, which are stored only where
+/// there are some. A session has many lines, and most are of a conversation.
+macro_rules! divide {
+    ({ $($field:ident: $type:ty,)* } rarely { $($rare:ident: $rare_type:ty,)* }) => {
+        /// A line.
+        #[derive(Debug)]
+        pub(crate) struct Line<'a> {
+            $(pub(crate) $field: Option<$type>,)*
+            rare: Option<Box<Rare<'a>>>,
+        }
+
+        /// Members that few lines have. A [`Line`] dereferences to them.
+        #[derive(Debug)]
+        pub(crate) struct Rare<'a> {
+            $(pub(crate) $rare: Option<$rare_type>,)*
+        }
+
+        static NONE_RARE: Rare<'static> = Rare { $($rare: None,)* };
+
+        impl<'a> From<Members<'a>> for Line<'a> {
+            fn from(members: Members<'a>) -> Self {
+                let has_rare = $(members.$rare.is_some())||*;
+                let rare = if has_rare { Some(Box::new(Rare { $($rare: members.$rare,)* })) } else { None };
+                Self { $($field: members.$field,)* rare }
+            }
+        }
+    };
+}
+
+divide! {
+    {
+        kind: Borrowed<'a>,
+        uuid: Borrowed<'a>,
+        parent: Borrowed<'a>,
+        timestamp: Borrowed<'a>,
+        session: Borrowed<'a>,
+        agent: Borrowed<'a>,
+        version: Borrowed<'a>,
+        cwd: Borrowed<'a>,
+        is_sidechain: Flag<'a>,
+        is_meta: Flag<'a>,
+        is_compact_summary: Flag<'a>,
+        is_api_error: Flag<'a>,
+        is_error: Flag<'a>,
+        prompt: Borrowed<'a>,
+        message: Message<'a>,
+        tool_use_result: &'a RawValue,
+        request_id: Borrowed<'a>,
+        request_ref: Borrowed<'a>,
+    } rarely {
+        subtype: Borrowed<'a>,
+        turn_position: &'a RawValue,
+        denial: Borrowed<'a>,
+        request_session: Borrowed<'a>,
+        error: &'a RawValue,
+        attachment: &'a RawValue,
+        rendered: &'a RawValue,
+        compact_metadata: CompactMetadata<'a>,
+        summary: Borrowed<'a>,
+        leaf: Borrowed<'a>,
+        operation: Borrowed<'a>,
+        replacements: RawList<'a>,
+        custom_title: Borrowed<'a>,
+        ai_title: Borrowed<'a>,
+        parent_tool: Borrowed<'a>,
+        model: Borrowed<'a>,
+        id: Borrowed<'a>,
+        source: Borrowed<'a>,
+        shape_hash: Borrowed<'a>,
+        shape: &'a RawValue,
+        params: &'a RawValue,
+        base: Borrowed<'a>,
+        keep: Number<'a>,
+        tail: Texts<'a>,
+        hash: Borrowed<'a>,
+    }
+}
+
+impl<'a> std::ops::Deref for Line<'a> {
+    type Target = Rare<'a>;
+
+    fn deref(&self) -> &Rare<'a> {
+        self.rare.as_deref().unwrap_or(&NONE_RARE)
     }
 }
 
@@ -388,6 +474,13 @@ impl<'a> Blocks<'a> {
                 list.into_iter().map(|raw| (Block::parse(raw.get()).unwrap_or_default(), Some(raw))).collect()
             }
         }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Reads a JSON object. Returns `None` if the text is none.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        Members::parse(text).map(Self::from)
     }
 }
 

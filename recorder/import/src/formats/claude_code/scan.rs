@@ -86,7 +86,7 @@ impl<'a> Scan<'a> {
             let mut first = number;
             if let Some(parent) = parent {
                 let parent = self.by_id.get(parent).copied().ok_or(parent);
-                match said.entry(hash_of(&(parent, entry.said_hash()))) {
+                match said.entry(hash_of(&(parent, entry.glance_hash()))) {
                     Slot::Occupied(known) if entry.says_what(entries[*known.get() as usize]) => {
                         first = *known.get();
                         self.repeats[index] = first;

@@ -142,6 +142,16 @@ impl<'a> Entry<'a> {
         texts.fold(hash_of(&(self.at, self.line.kind())), |hash, text| hash_of(&(hash, text)))
     }
 
+    /// Returns a hash of a part of what the line says, and when. Lines that say the same have the same.
+    pub(crate) fn glance_hash(&self) -> u64 {
+        let blocks = self.blocks.iter().map(said_by);
+        blocks.fold(hash_of(&(self.at, self.line.kind())), |hash, text| {
+            let text = text.as_bytes();
+            let (start, end) = (text.len().min(GLANCE_BYTES), text.len().saturating_sub(GLANCE_BYTES));
+            hash_of(&(hash, text.len(), &text[..start], &text[end..]))
+        })
+    }
+
     /// Returns whether another line says the same at the same time.
     pub(crate) fn says_what(&self, other: &Self) -> bool {
         let is_alike = self.at == other.at && self.line.kind() == other.line.kind();
@@ -158,6 +168,9 @@ impl<'a> Entry<'a> {
         Stamp { time: Time::Unknown, place: self.place }
     }
 }
+
+/// Bytes at the start and at the end of a block that [`Entry::glance_hash`] reads.
+const GLANCE_BYTES: usize = 64;
 
 /// Bytes at the start of a line in which its type is looked for.
 const HEAD_BYTES: usize = 1 << 10;

@@ -150,6 +150,7 @@ fn owned(said: Said<'_>) -> Said<'static> {
         What::Output { call_id, output } => {
             let output = match output {
                 Output::Text(one) => Output::Text(text(one)),
+                Output::Written(json) => Output::Written(Cow::Owned(json.into_owned())),
                 Output::Parts(content) => Output::Parts(parts(content)),
             };
             What::Output { call_id: text(call_id), output }

@@ -620,6 +620,7 @@ fn owned(output: &Output<'_>) -> Output<'static> {
     };
     match output {
         Output::Text(text) => Output::Text(text.clone().into_owned().into()),
+        Output::Written(json) => Output::Written(std::borrow::Cow::Owned(json.clone().into_owned())),
         Output::Parts(parts) => Output::Parts(parts.iter().map(part).collect()),
     }
 }
