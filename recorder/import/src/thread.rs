@@ -578,16 +578,26 @@ impl ThreadWriter {
         message: &str,
         stamp: Stamp,
     ) -> EventRef {
+        let observed = self.result_payload(draft, turn, parent, message);
+        draft.push(self.lane, Some(turn), stamp, observed)
+    }
+
+    /// Records the same in a place that was kept for it with [`Draft::reserve`].
+    pub(crate) fn result_at(&self, draft: &mut Draft, place: EventRef, turn: &str, parent: &str, message: &str) {
+        let observed = self.result_payload(draft, turn, parent, message);
+        draft.fill(place, observed);
+    }
+
+    fn result_payload(&self, draft: &mut Draft, turn: &str, parent: &str, message: &str) -> EventPayload<'static> {
         let carried = draft.value(PayloadKind::AgentResult, &json!({"message": message}));
-        let observed = AgentResultObserved {
+        EventPayload::AgentResultObserved(AgentResultObserved {
             edge_id: format!("edge:agent_result:{}:{turn}:{parent}", self.id).into(),
             child_thread_id: Arc::clone(&self.id).into(),
             child_codex_turn_id: turn.to_owned().into(),
             parent_thread_id: parent.to_owned().into(),
             message: message.to_owned().into(),
             carried_payload: Some(carried),
-        };
-        draft.push(self.lane, Some(turn), stamp, EventPayload::AgentResultObserved(observed))
+        })
     }
 
     /// Keeps a place for the answer of a child that this thread gets here, such as the output of a call. The child is told later,

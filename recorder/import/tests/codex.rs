@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use trace_import::{SessionRef, sessions, summarize};
 use trace_reducer::{Options, reduce, state_json};
@@ -336,7 +337,7 @@ fn a_failed_child_is_told_by_its_own_file() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
 
-    /// Whatever happens to a file, there is an answer, and the bundle that is made of it reduces strictly.
+    /// Whatever happens to a file, there is an answer, the bundle that is made of it reduces strictly, and lost lines are named.
     #[test]
     fn a_damaged_rollout_gives_an_answer(
         cut in 0.0f64..1.0,
@@ -358,10 +359,16 @@ proptest::proptest! {
         content.truncate((cut.max(0.02) * length) as usize);
         let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join(root.file_name().expect("a name"));
-        std::fs::write(&path, content).expect("writes");
+        std::fs::write(&path, &content).expect("writes");
         if let Ok(bundle) = trace_import::open(&SessionRef::file("codex", &path)) {
             let strict = Options { strict: true, ..Options::default() };
             reduce(&bundle, strict).unwrap_or_else(|error| panic!("{error}"));
+            let is_json = |line: &[u8]| serde_json::from_str::<Box<RawValue>>(&String::from_utf8_lossy(line)).is_ok();
+            let lines = content.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            let lost = lines.filter(|line| !is_json(line)).count() as u64;
+            let notes = &bundle.import().expect("an import").notes;
+            let named: u64 = notes.iter().filter(|note| note.code == "damaged-line").map(|note| note.count).sum();
+            assert!(named >= lost, "{lost} lines are no JSON, {named} are named");
         }
     }
 }
@@ -588,4 +595,33 @@ fn records_of_unknown_types_are_named() {
     let notes = &bundle.import().expect("is imported").notes;
     let note = notes.iter().find(|note| note.code == "unknown-record").expect("a note");
     assert!(note.message.ends_with("The types: \"hologram_call\" (1), \"new_record\" (1)."), "{}", note.message);
+}
+
+#[test]
+fn a_call_id_that_is_used_again_belongs_to_two_calls() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let mut root = Rollout::new(ROOT, 0, &json!({}));
+    root.begin("one").says("user", "go");
+    for (number, command) in [(1, "ls"), (2, "cat")] {
+        let arguments = json!({ "cmd": command }).to_string();
+        root.calls("c", &json!({"name": "exec_command", "id": format!("fc_{number}"), "arguments": arguments}));
+        root.used(&number.to_string());
+        let output = format!("Process exited with code 0\nOutput:\n{command}");
+        let id = format!("o_{number}");
+        root.item(&json!({"type": "function_call_output", "id": id, "call_id": "c", "output": output}));
+    }
+    let session = root.says("assistant", "Fine.").used("3").end("one").write(folder.path(), ROOT);
+    let state = imported(&session);
+    let items = |call: &Value, list: &str| item_ids(&state, &call[list]).join(" ");
+    let tools = objects(&state, "tool_calls").map(|call| {
+        let [call_item, output] =
+            ["model_visible_call_item_ids", "model_visible_output_item_ids"].map(|list| items(call, list));
+        format!("{} {} {call_item} {output}", text(&call["model_visible_call_id"]), text(&call["execution"]["status"]))
+    });
+    let mut tools: Vec<_> = tools.collect();
+    tools.sort();
+    assert_eq!(tools, ["c completed fc_1 o_1", "c:line_0_8:2 completed fc_2 o_2"]);
+    let bundle = trace_import::open(&session).expect("imports");
+    let notes = &bundle.import().expect("an import").notes;
+    assert!(notes.iter().any(|note| note.code == "call-id-repeated" && note.count == 1), "{notes:?}");
 }

@@ -1,5 +1,6 @@
 //! Rollouts of the Codex CLI, from 0.42 on: one file per thread, those of children beside that of their parent.
 
+mod call_ids;
 mod calls;
 mod files;
 mod readable;
@@ -151,10 +152,18 @@ impl Tree {
             let Some(child) = self.threads.iter_mut().find(|thread| thread.writer.agent_path() == mail.author) else {
                 continue;
             };
-            let before = child.turns.iter().rev().find(|turn| turn.ended_at <= mail.at);
-            let Some(turn) = before.or(child.turns.first()) else { continue };
-            child.writer.result_of_turn(draft, &turn.id, &mail.recipient, &mail.message, mail.stamp);
-            draft.after(mail.received, turn.ended);
+            let before = child.turns.iter().rposition(|turn| turn.ended_at <= mail.at);
+            let Some(turn) = child.turns.get_mut(before.unwrap_or(0)) else { continue };
+            match turn.answer.take() {
+                Some(place) => {
+                    child.writer.result_at(draft, place, &turn.id, &mail.recipient, &mail.message);
+                    draft.after(mail.received, place);
+                }
+                None => {
+                    child.writer.result_of_turn(draft, &turn.id, &mail.recipient, &mail.message, mail.stamp);
+                    draft.after(mail.received, turn.ended);
+                }
+            }
         }
     }
 }

@@ -36,6 +36,10 @@ struct Shape<'a> {
     author: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     recipient: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    output: Option<&'a RawValue>,
 }
 
 /// Reads a member that is there, also if it is null.
@@ -62,11 +66,11 @@ pub(super) fn form_of(item: &RawValue) -> Form {
         "reasoning" => is_reasoning(&item),
         "compaction" | "compaction_summary" | "context_compaction" => item.encrypted_content.is_some_and(is_text),
         "agent_message" => is_agent_message(&item),
+        // Readers take the same call without arguments for another one each time.
+        "function_call" => item.arguments.is_some(),
+        "function_call_output" | "custom_tool_call_output" => item.output.is_some(),
         "additional_tools"
-        | "function_call"
-        | "function_call_output"
         | "custom_tool_call"
-        | "custom_tool_call_output"
         | "tool_search_call"
         | "tool_search_output"
         | "web_search_call"
@@ -138,7 +142,7 @@ mod tests {
             r#"{"type":"message","role":"user","content":[]}"#,
             r#"{"type":"reasoning","summary":[],"encrypted_content":"x","content":null}"#,
             r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"t"}]}"#,
-            r#"{"type":"function_call"}"#,
+            r#"{"type":"function_call","arguments":"{}"}"#,
             r#"{"type":"agent_message","id":null,"author":"/root","recipient":"/root/a","content":[{"type":"input_text","text":"t"}]}"#,
             r#"{"type":"compaction","encrypted_content":"x"}"#,
         ] {
@@ -151,6 +155,8 @@ mod tests {
             r#"{"type":"reasoning","summary":[{"type":"text","text":"t"}]}"#,
             r#"{"type":"agent_message","author":"/root","content":[{"type":"input_text","text":"t"}]}"#,
             r#"{"type":"compaction"}"#,
+            r#"{"type":"function_call","call_id":"c"}"#,
+            r#"{"type":"custom_tool_call_output","call_id":"c"}"#,
             r#"{"role":"user"}"#,
             "[]",
         ] {

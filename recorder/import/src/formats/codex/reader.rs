@@ -9,6 +9,7 @@ use trace_recorder::format::event::{CompactionRequestCompleted, CompactionReques
 use trace_recorder::format::import::Place;
 use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind};
 
+use super::call_ids::{CallIds, Id, with_call_id};
 use super::calls::{Calls, Child};
 use super::files::{file_of_base, is_base, thread_in_name};
 use super::readable::{Form, form_of, type_of};
@@ -50,6 +51,8 @@ pub(super) struct Turn {
     pub(super) id: String,
     pub(super) ended_at: i64,
     pub(super) ended: EventRef,
+    /// A place behind the end for the answer that the parent gets, until there is one.
+    pub(super) answer: Option<EventRef>,
 }
 
 /// A message with the result of a child, as its parent received it.
@@ -97,6 +100,7 @@ pub(super) struct Reader<'p> {
     writer: Option<ThreadWriter>,
     timeline: Timeline,
     calls: Calls,
+    call_ids: CallIds,
     group: Option<Group>,
     /// Where the turns of a version without marks begin and end.
     legacy: Legacy,
@@ -150,6 +154,7 @@ impl<'p> Reader<'p> {
             writer: None,
             timeline: Timeline::default(),
             calls: Calls::default(),
+            call_ids: CallIds::default(),
             group: None,
             legacy: Legacy::default(),
             review: Review::None,
@@ -206,6 +211,7 @@ impl<'p> Reader<'p> {
         if !self.legacy.has_marks {
             self.end_legacy_turn(stamp, false, draft);
         }
+        self.complete_by_usage();
         if self.group.as_ref().is_some_and(|group| group.is_complete || !group.items.is_empty()) {
             self.close_group(None, draft);
         } else if let Some(group) = self.group.take() {
@@ -320,7 +326,10 @@ impl<'p> Reader<'p> {
         };
         let mut is_first = true;
         while let Ok(Some(record)) = records.next(draft) {
-            let Ok(line) = serde_json::from_slice::<Line<'_>>(record.bytes) else { continue };
+            let Ok(line) = serde_json::from_slice::<Line<'_>>(record.bytes) else {
+                draft.note(Code::DamagedLine, Some(record.place));
+                continue;
+            };
             let ordinal = line.ordinal.unwrap_or(0);
             if std::mem::take(&mut is_first) {
                 // The other file may go on with an earlier one itself.
@@ -342,7 +351,12 @@ impl<'p> Reader<'p> {
         match &*line.tag {
             "response_item" => {
                 draft.note(Code::CopiedRecord, Some(place));
-                let text = self.item_text(line.payload, place, draft);
+                if !is_readable(line.payload, place, draft) {
+                    return;
+                }
+                let item = serde_json::from_str::<ResponseItem<'_>>(line.payload.get());
+                let renamed = item.ok().and_then(|item| self.with_own_call_id(&item, line.payload, place, draft));
+                let text = self.item_text(renamed.as_deref().unwrap_or(line.payload), place, draft);
                 self.timeline.push(self.ordinal, line.metadata.and_then(|metadata| metadata.history_sequence), text);
             }
             "compacted" => {
@@ -411,6 +425,38 @@ impl<'p> Reader<'p> {
         if !is_readable(raw, stamp.place, draft) {
             return Some(());
         }
+        match self.with_own_call_id(&item, raw, stamp.place, draft) {
+            None => self.tell_item(raw, &item, metadata, stamp, draft),
+            Some(raw) => {
+                let item: ResponseItem<'_> = serde_json::from_str(raw.get()).ok()?;
+                self.tell_item(&raw, &item, metadata, stamp, draft)
+            }
+        }
+    }
+
+    /// Returns a call, or the output of one, with another id if an earlier call of the thread has the same one.
+    fn with_own_call_id(
+        &mut self,
+        item: &ResponseItem<'_>,
+        raw: &RawValue,
+        place: Place,
+        draft: &mut Draft,
+    ) -> Option<Box<RawValue>> {
+        let Id::Made { id, is_new } = self.call_ids.id_of(item, raw, place) else { return None };
+        if is_new {
+            draft.note(Code::CallIdRepeated, Some(place));
+        }
+        with_call_id(raw, id)
+    }
+
+    fn tell_item(
+        &mut self,
+        raw: &RawValue,
+        item: &ResponseItem<'_>,
+        metadata: Option<Metadata>,
+        stamp: Stamp,
+        draft: &mut Draft,
+    ) -> Option<()> {
         let sequence = metadata.and_then(|metadata| metadata.history_sequence);
         let sampled = metadata.and_then(|metadata| metadata.sampled_through_sequence);
         // Outside of turns, and in the turn of a review, the program itself adds what looks like answers.
@@ -428,7 +474,7 @@ impl<'p> Reader<'p> {
         } else if self.group.as_ref().is_some_and(|group| group.is_complete) {
             self.close_group(None, draft);
         } else if self.legacy.has_ordinals && item.tag == "message" && item.role.as_deref() == Some("user") {
-            self.cancel_group(STEERED, draft);
+            self.cancel_group(STEERED, stamp, draft);
         }
         self.timeline.push(self.ordinal, sequence, text);
         if is_of_model || item.tag != "message" {
@@ -452,10 +498,10 @@ impl<'p> Reader<'p> {
             writer.accept(draft, &id, stamp);
         }
         if item.is_call() {
-            self.calls.add(&item, stamp);
+            self.calls.add(item, stamp);
         } else if item.is_output() {
             self.calls.begin(writer, draft);
-            self.calls.output(&item, raw, stamp, writer, draft);
+            self.calls.output(item, raw, stamp, writer, draft);
         }
         Some(())
     }
@@ -500,7 +546,8 @@ impl<'p> Reader<'p> {
             }
             "turn_aborted" => {
                 let reason = event.reason.as_deref().unwrap_or("interrupted").to_owned();
-                self.cancel_group(&format!("The turn was stopped: {reason}."), draft);
+                self.complete_by_usage();
+                self.cancel_group(&format!("The turn was stopped: {reason}."), stamp, draft);
                 self.settle(draft);
                 self.stopped.extend(event.turn_id.map(|turn| turn.into_owned()));
                 self.end_turn(ExecutionStatus::Cancelled, stamp, draft);
@@ -517,7 +564,8 @@ impl<'p> Reader<'p> {
             "token_count" if !self.legacy.has_ordinals => self.token_count(event.info.as_ref(), stamp),
             "item_completed" => {
                 let raw = event.item?;
-                let item: RuntimeItem<'_> = serde_json::from_str(raw.get()).ok()?;
+                let mut item: RuntimeItem<'_> = serde_json::from_str(raw.get()).ok()?;
+                item.id = self.call_ids.reported(&item.id).to_owned().into();
                 let time = |at: Option<i64>| Stamp { time: at.map_or(stamp.time, Time::At), place: stamp.place };
                 let span = (time(event.started_at_ms), time(event.completed_at_ms));
                 match &*item.tag {
@@ -579,9 +627,10 @@ impl<'p> Reader<'p> {
         let Some(group) = &mut self.group else { return };
         group.usage = info.last_token_usage.map(Usage::from);
         group.last = stamp;
-        // With marks of turns, the sum follows the answer. Before, it may come first.
-        if self.legacy.has_marks {
+        // From 0.98 on, the sum follows the answer, and the outputs of its calls come behind the sum. Before, the sum may come first.
+        if self.legacy.has_marks || !group.items.is_empty() {
             group.is_complete = true;
+            self.legacy.unanswered = 0;
         }
     }
 
@@ -602,12 +651,18 @@ impl<'p> Reader<'p> {
 
     /// Ends an attempt of a version that marks only the start of attempts.
     fn close_attempt(&mut self, draft: &mut Draft) {
-        let Some(group) = &mut self.group else { return };
-        // The sum of tokens grows when an answer is complete.
-        group.is_complete = group.usage.is_some();
+        self.complete_by_usage();
+        let Some(group) = &self.group else { return };
         self.legacy.unanswered = if group.is_complete { 0 } else { self.legacy.unanswered + 1 };
         let error = if group.items.is_empty() { NO_ANSWER } else { CUT_ANSWER };
         self.close_group(Some(error), draft);
+    }
+
+    /// Takes an answer with tokens for complete: the sum of tokens grows when an answer is. Before 0.120, nothing else says so.
+    fn complete_by_usage(&mut self) {
+        if let Some(group) = &mut self.group {
+            group.is_complete |= group.usage.is_some();
+        }
     }
 
     fn compacted(&mut self, raw: &RawValue, stamp: Stamp, draft: &mut Draft) -> Option<()> {
@@ -686,7 +741,9 @@ impl<'p> Reader<'p> {
                 continue;
             }
             let lane = self.writer.as_ref().expect("a thread has begun").lane();
-            let text = draft.raw_item(lane, item);
+            let parsed = serde_json::from_str::<ResponseItem<'_>>(item.get());
+            let renamed = parsed.ok().and_then(|parsed| self.with_own_call_id(&parsed, item, place, draft));
+            let text = draft.raw_item(lane, renamed.as_deref().unwrap_or(item));
             let sequence = metadata.get(index).copied().flatten().and_then(|metadata| metadata.history_sequence);
             self.timeline.push(self.ordinal, sequence, text);
         }
@@ -771,8 +828,9 @@ impl<'p> Reader<'p> {
         self.answer(&group, answer, draft);
     }
 
-    fn cancel_group(&mut self, reason: &str, draft: &mut Draft) {
-        if let Some(group) = self.group.take_if(|group| !group.is_complete) {
+    fn cancel_group(&mut self, reason: &str, stamp: Stamp, draft: &mut Draft) {
+        if let Some(mut group) = self.group.take_if(|group| !group.is_complete) {
+            group.last = stamp;
             self.answer(&group, Answer::Cancelled { reason }, draft);
         }
     }
@@ -791,7 +849,10 @@ impl<'p> Reader<'p> {
     /// Records the request whose failure ended a turn.
     fn fail_request(&mut self, error: &str, stamp: Stamp, draft: &mut Draft) {
         let group = match self.group.take_if(|group| !group.is_complete) {
-            Some(group) => group,
+            Some(mut group) => {
+                group.last = stamp;
+                group
+            }
             None => {
                 self.settle(draft);
                 Group::new(stamp, None, self.timeline.up_to(None))
@@ -805,7 +866,10 @@ impl<'p> Reader<'p> {
         let writer = self.writer.as_mut()?;
         let id = writer.turn()?.to_owned();
         let ended = writer.end_turn(draft, status, stamp)?;
-        self.turns.push(Turn { id, ended_at: self.now, ended });
+        // The parent's call that waits for the answer ends after it.
+        let unknown = Stamp { time: Time::Unknown, place: stamp.place };
+        let answer = Some(draft.reserve(writer.lane(), Some(&id), unknown));
+        self.turns.push(Turn { id, ended_at: self.now, ended, answer });
         Some(())
     }
 
