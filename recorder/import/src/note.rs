@@ -74,7 +74,7 @@ codes! {
     /// Ids of calls were made.
     CallIdMade = "call-id-made", "The file has no ids of tool calls; they are made from their places.";
     /// Two calls have the same id.
-    CallIdRepeated = "call-id-repeated", "Several tool calls have the same id; only the first one is linked with its items.";
+    CallIdRepeated = "call-id-repeated", "Several tool calls have the same id; the later ones have made ids, or are not linked with their items.";
     /// Ids of items were made.
     ItemIdMade = "item-id-made", "The file has no ids of items; they are made from their places.";
     /// Ids of threads were made.
@@ -99,6 +99,8 @@ codes! {
     LoneSurrogate = "lone-surrogate", "A text has half of a surrogate pair, which is no character; U+FFFD takes its place.";
     /// A line that is not a record.
     DamagedLine = "damaged-line", "A line is damaged and left out.";
+    /// A database that is damaged.
+    DamagedStore = "damaged-store", "The database is damaged, so that messages or parts of them may be missing.";
     /// A line that is longer than the limit.
     LongLine = "long-line", "A line is longer than the limit and left out.";
     /// A file that is longer than the limit.

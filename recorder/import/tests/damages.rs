@@ -99,6 +99,13 @@ fn codes(session: &SessionRef, what: &str) -> Option<Vec<String>> {
     Some(bundle.import().expect("an import").notes.iter().map(|note| note.code.clone()).collect())
 }
 
+/// Codes that name a damage.
+const NAMES: [&str; 3] = ["damaged-line", "damaged-store", "child-missing"];
+
+fn is_named(codes: &[String]) -> bool {
+    codes.iter().any(|code| NAMES.contains(&&**code))
+}
+
 /// Damages one file of a session again and again. `is_lost` tells whether the file lacks a record now that only the import can
 /// name. Returns how many sessions could be read, and how many damages were named.
 fn trials(folder: &Path, file: &Path, session: &SessionRef, seed: u64, is_lost: fn(&[u8]) -> bool) -> (usize, usize) {
@@ -116,7 +123,7 @@ fn trials(folder: &Path, file: &Path, session: &SessionRef, seed: u64, is_lost: 
         let what = format!("{} trial {trial}", file.strip_prefix(folder).expect("below").display());
         let Some(codes) = codes(session, &what) else { continue };
         read += 1;
-        let is_named = codes.iter().any(|code| code == "damaged-line");
+        let is_named = is_named(&codes);
         named += usize::from(is_named);
         assert!(is_named || !is_lost(&bytes), "{what}: a record is lost, and the import says only {codes:?}");
     }
@@ -135,6 +142,19 @@ fn lacks_a_line(bytes: &[u8]) -> bool {
 
 fn lacks_something(bytes: &[u8]) -> bool {
     !is_json(bytes)
+}
+
+/// Returns whether SQLite finds a database damaged. It has no checksums, so it does not see every changed byte.
+fn is_inconsistent(bytes: &[u8]) -> bool {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(file.path(), bytes).expect("writes");
+    let check = |path: &Path| -> rusqlite::Result<bool> {
+        let connection = rusqlite::Connection::open(path)?;
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let mut found = statement.query_map([], |row| row.get::<_, String>(0))?;
+        found.next().map_or(Ok(false), |first| Ok(first? == "ok"))
+    };
+    !check(file.path()).unwrap_or(false)
 }
 
 fn recorded(name: &str) -> Option<TempDir> {
@@ -164,6 +184,11 @@ fn transcripts_of_claude_code() {
 }
 
 #[test]
+fn rollouts_of_the_codex_cli() {
+    damage_roots(&["codex/agents-failing", "codex-0.58.0/tool-failures"], 30);
+}
+
+#[test]
 fn chats_of_gemini_cli() {
     for (seed, name) in ["subagent", "compaction"].into_iter().enumerate() {
         let Some(folder) = recorded(&format!("gemini-cli/{name}")) else { return };
@@ -176,7 +201,8 @@ fn chats_of_gemini_cli() {
     let name = "43082151-1979-4989-8950-dc4fbada763b.jsonl";
     let child = files(folder.path()).into_iter().find(|file| file.ends_with(name));
     // A child whose first line is lost is a child that is missing.
-    trials(folder.path(), &child.expect("a child"), &session, 7, |_| false);
+    let (read, named) = trials(folder.path(), &child.expect("a child"), &session, 7, lacks_a_line);
+    assert!(read == DAMAGES as usize && named > 200, "{read} {named}");
 }
 
 #[test]
@@ -241,9 +267,8 @@ fn databases_of_opencode() {
     let path = folder.path().join("opencode.db");
     let id = trace_import::sessions(&path).expect("lists").remove(0).id;
     let session = SessionRef { format: "opencode", path: path.clone(), id };
-    // What SQLite cannot read is an error, or is named. A cell that SQLite no longer finds is not.
-    let (read, _) = trials(folder.path(), &path, &session, 5, |_| false);
-    assert!(read > 150, "{read}");
+    let (read, named) = trials(folder.path(), &path, &session, 5, is_inconsistent);
+    assert!(read > 150 && named > 50, "{read} {named}");
     // Rows that are damaged, not the file.
     let whole = fs::read(&path).expect("reads");
     for trial in 0..DAMAGES {

@@ -67,6 +67,51 @@ fn fixture(folder: &str, name: &str) -> PathBuf {
     trace_needs::repository().join("recorder/import/tests/fixtures").join(folder).join(name)
 }
 
+/// The fields of protobuf that lead to a span: the spans of a resource, those of a scope, the span.
+const WAY: [u64; 3] = [1, 2, 2];
+
+/// Returns how many spans a message has at the end of a way. `None` if a field on the way is cut or of no known form, or if a span has no
+/// ids.
+fn spans(message: &[u8], way: &[u64]) -> Option<usize> {
+    let mut rest = message;
+    let number = |rest: &mut &[u8]| {
+        let mut value = 0;
+        for index in 0..10 {
+            let (byte, after) = rest.split_first()?;
+            *rest = after;
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    };
+    let (mut count, mut ids) = (0, 0);
+    while !rest.is_empty() {
+        let tag = number(&mut rest)?;
+        let length = match tag & 7 {
+            0 => {
+                number(&mut rest)?;
+                0
+            }
+            1 => 8,
+            2 => usize::try_from(number(&mut rest)?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        let (content, after) = rest.split_at_checked(length)?;
+        rest = after;
+        match way.split_first() {
+            Some((field, below)) if tag == field << 3 | 2 => count += spans(content, below)?,
+            Some(_) => {}
+            // The ids of the trace and of the span, which are not all zero.
+            None if tag == 0x0a || tag == 0x12 => ids += usize::from(content.iter().any(|byte| *byte != 0)),
+            None => {}
+        }
+    }
+    if way.is_empty() { (ids >= 2).then_some(1) } else { Some(count) }
+}
+
 fn survive(format: usize, file: usize, damages: &[Damage]) {
     let (folder, names) = FILES[format];
     let name = names[file % names.len()];
@@ -80,12 +125,22 @@ fn survive(format: usize, file: usize, damages: &[Damage]) {
         let Ok(bundle) = open(&session) else { continue };
         let strict = Options { strict: true, ..Options::default() };
         reduce(&bundle, strict).expect("what is made of a damaged file is a whole bundle");
+        let notes = &bundle.import().expect("a record").notes;
+        let named = notes.iter().filter(|note| note.code == "damaged-line").map(|note| note.count).sum::<u64>();
+        if name.ends_with(".pb") {
+            assert!(named > 0 || spans(&bytes, &WAY).is_some(), "spans are lost, and {notes:?} does not name it");
+        }
+        if name.ends_with(".json") {
+            let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<serde::de::IgnoredAny>();
+            assert!(
+                named > 0 || values.all(|value| value.is_ok()),
+                "the rest is no JSON, and {notes:?} does not name it"
+            );
+        }
         // A line that is no JSON any more is lost, and the record of the import says so.
         if name.ends_with(".jsonl") {
             let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
             let lost = lines.filter(|line| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()).count();
-            let notes = &bundle.import().expect("a record").notes;
-            let named = notes.iter().filter(|note| note.code == "damaged-line").map(|note| note.count).sum::<u64>();
             assert!(named >= lost as u64, "{lost} lines are no JSON, {named} are named");
         }
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::format::{Format, Homes, Knowledge, Known, SessionRef, Source};
+use crate::note::Code;
 use crate::text::read_text;
 
 use self::records::Trajectory;
@@ -64,7 +65,7 @@ impl Format for Atif {
 
     fn sessions(&self, path: &Path) -> Result<Vec<SessionRef>, ImportError> {
         let text = read_text(path)?;
-        let found = documents(&text);
+        let (found, _) = documents(&text);
         if found.len() <= 1 {
             return Ok(vec![SessionRef::file(self.name(), path)]);
         }
@@ -78,7 +79,7 @@ impl Format for Atif {
     fn read(&self, session: &SessionRef, draft: &mut Draft) -> Result<(), ImportError> {
         let path = &session.path;
         let text = read_text(path)?;
-        let found = documents(&text);
+        let (found, is_whole) = documents(&text);
         let trajectory = match &session.id {
             Some(id) => found
                 .iter()
@@ -95,6 +96,9 @@ impl Format for Atif {
             })?,
         };
         threads::tell(draft, path, trajectory);
+        if !is_whole {
+            draft.note(Code::DamagedLine, None);
+        }
         Ok(())
     }
 
@@ -103,10 +107,16 @@ impl Format for Atif {
     }
 }
 
-/// Returns the trajectories of a text, which are one, or one behind the other.
-fn documents(text: &str) -> Vec<Trajectory<'_>> {
-    let stream = serde_json::Deserializer::from_str(text).into_iter::<Trajectory<'_>>();
-    stream.map_while(Result::ok).collect()
+/// Returns the trajectories of a text, which are one, or one behind the other, and whether nothing else is behind them.
+fn documents(text: &str) -> (Vec<Trajectory<'_>>, bool) {
+    let mut found = Vec::new();
+    for trajectory in serde_json::Deserializer::from_str(text).into_iter::<Trajectory<'_>>() {
+        match trajectory {
+            Ok(trajectory) => found.push(trajectory),
+            Err(_) => return (found, false),
+        }
+    }
+    (found, true)
 }
 
 /// Returns the id of one of several trajectories of a file.

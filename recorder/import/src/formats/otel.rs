@@ -129,8 +129,12 @@ impl Otel {
                 }
             };
             let is_read = match self.encoding {
-                Encoding::Json => json::each_span(bytes, place, is_wanted, &mut take).is_ok(),
-                Encoding::Protobuf => protobuf::each_span(bytes, place, is_wanted, &mut take).is_ok(),
+                Encoding::Json => {
+                    json::each_span(bytes, place, is_wanted, &mut take).is_ok_and(|nameless| nameless == 0)
+                }
+                Encoding::Protobuf => {
+                    protobuf::each_span(bytes, place, is_wanted, &mut take).is_ok_and(|nameless| nameless == 0)
+                }
             };
             if version.is_none() && spans.len() > before {
                 let resource = match self.encoding {

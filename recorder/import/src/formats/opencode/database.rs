@@ -21,6 +21,9 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Suffixes of the files in which SQLite keeps changes that are not in the database yet.
 const PENDING: [&str; 2] = ["-wal", "-journal"];
 
+/// Largest database that is looked through for damage when a session is imported. That takes about as long as to read it.
+const MAX_CHECKED_BYTES: u64 = 32 << 20;
+
 /// How often a database is copied that changes meanwhile.
 const MAX_COPIES: usize = 3;
 
@@ -38,6 +41,8 @@ pub(crate) struct Database {
     /// The folder of the copy that is read, if there is one.
     _copy: Option<TempDir>,
     source: Option<u32>,
+    /// Whether the file was looked through for damage.
+    is_checked: bool,
 }
 
 impl Database {
@@ -68,7 +73,7 @@ impl Database {
         let connection = connection.map_err(|error| damaged(path, &error))?;
         // The schema of a foreign file must not call functions.
         connection.execute_batch("PRAGMA trusted_schema = OFF").map_err(|error| damaged(path, &error))?;
-        Ok(Self { path: path.to_owned(), connection, _copy: copy, source: None })
+        Ok(Self { path: path.to_owned(), connection, _copy: copy, source: None, is_checked: false })
     }
 
     /// Returns the ids of the sessions that no other session started, or that one started which is gone.
@@ -118,6 +123,15 @@ impl Database {
         Ok(Some((info, line(row))))
     }
 
+    /// Returns whether SQLite finds its file in order. A large file is not looked through.
+    fn is_consistent(&self, max_bytes: u64) -> bool {
+        if length(&self.path) > max_bytes {
+            return true;
+        }
+        let found = self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        found.is_ok_and(|found| found == "ok")
+    }
+
     fn messages(&self, id: &str, source: u32, loaded: &mut Loaded) -> rusqlite::Result<()> {
         let sql = "SELECT rowid AS row, id, data FROM message WHERE session_id = ?1";
         let mut statement = self.connection.prepare(sql)?;
@@ -131,13 +145,16 @@ impl Database {
         Ok(())
     }
 
-    fn parts(&self, id: &str, loaded: &mut Loaded) -> rusqlite::Result<()> {
+    /// Reads the parts of the messages. Returns how many have no message: the program removes both together.
+    fn parts(&self, id: &str, loaded: &mut Loaded) -> rusqlite::Result<usize> {
+        let mut lost = 0;
         let by_id: HashMap<String, usize> =
             loaded.messages.iter().enumerate().map(|(index, message)| (message.id.clone(), index)).collect();
         let mut statement = self.connection.prepare("SELECT id, message_id, data FROM part WHERE session_id = ?1")?;
         let mut rows = statement.query([id])?;
         while let Some(row) = rows.next()? {
             let Some(index) = text(row, "message_id").and_then(|message| by_id.get(&message).copied()) else {
+                lost += 1;
                 continue;
             };
             let json = add(loaded, row);
@@ -146,7 +163,7 @@ impl Database {
             let place = message.place;
             message.parts.push(StoredPart { id: text(row, "id").unwrap_or_default(), json, place });
         }
-        Ok(())
+        Ok(lost)
     }
 }
 
@@ -159,10 +176,18 @@ impl Store for Database {
         let _snapshot = self.connection.unchecked_transaction();
         let mut loaded = Loaded::new(info, Place { source, line: row });
         let read = self.messages(id, source, &mut loaded).and_then(|()| self.parts(id, &mut loaded));
-        if let Err(error) = read {
-            // What was read before the damage is kept.
-            tracing::warn!(path = %self.path.display(), %error, "a part of the session cannot be read");
-            draft.note(Code::DamagedLine, Some(loaded.place));
+        match read {
+            Ok(lost) => (0..lost).for_each(|_| draft.note(Code::DamagedLine, Some(loaded.place))),
+            Err(error) => {
+                // What was read before the damage is kept.
+                tracing::warn!(path = %self.path.display(), %error, "a part of the session cannot be read");
+                draft.note(Code::DamagedLine, Some(loaded.place));
+            }
+        }
+        // A session and its children are in one file.
+        let is_new = !std::mem::replace(&mut self.is_checked, true);
+        if is_new && !draft.is_summary() && !self.is_consistent(MAX_CHECKED_BYTES) {
+            draft.note(Code::DamagedStore, Some(loaded.place));
         }
         Ok(Some(loaded))
     }
@@ -272,4 +297,32 @@ fn uri(path: &Path, option: &str) -> Result<String, ImportError> {
     uri.push_str("?mode=ro&");
     uri.push_str(option);
     Ok(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_looked_through_up_to_a_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("opencode.db");
+        let connection = Connection::open(&path).expect("opens");
+        connection
+            .execute_batch(
+                "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT); INSERT INTO message VALUES ('one', 's'), ('two', 's');",
+            )
+            .expect("writes");
+        drop(connection);
+        let is_consistent = |max_bytes| Database::open(&path).expect("opens").is_consistent(max_bytes);
+        assert!(is_consistent(MAX_CHECKED_BYTES));
+        // The index has another id than the table now.
+        let mut bytes = fs::read(&path).expect("reads");
+        let at = memchr::memmem::rfind(&bytes, b"two").expect("an id");
+        bytes[at] = b'z';
+        fs::write(&path, &bytes).expect("writes");
+        let length = bytes.len() as u64;
+        assert!(!is_consistent(length));
+        assert!(is_consistent(length - 1), "a larger database is not looked through");
+    }
 }

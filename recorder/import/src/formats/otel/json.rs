@@ -196,16 +196,20 @@ pub(super) fn each_light(text: &[u8], mut take: impl FnMut(&LightSpan<'_>)) -> s
     Ok(())
 }
 
-/// Calls `take` with each span of a request whose trace is wanted.
+/// Calls `take` with each span of a request whose trace is wanted. Returns how many spans have no ids, so that nothing can be told of them.
 pub(super) fn each_span(
     text: &[u8],
     place: Place,
     is_wanted: impl Fn(&str) -> bool,
     mut take: impl FnMut(Span),
-) -> serde_json::Result<()> {
+) -> serde_json::Result<usize> {
     let request: Request<FullSpan<'_>> = serde_json::from_slice(text)?;
+    let mut nameless = 0;
     for span in spans_of(request.resource_spans) {
-        let (Some(trace), Some(span_id)) = (id(&span.trace_id), id(&span.span_id)) else { continue };
+        let (Some(trace), Some(span_id)) = (id(&span.trace_id), id(&span.span_id)) else {
+            nameless += 1;
+            continue;
+        };
         if !is_wanted(&trace) {
             continue;
         }
@@ -228,7 +232,7 @@ pub(super) fn each_span(
             events: span.events.into_iter().map(event).collect(),
         });
     }
-    Ok(())
+    Ok(nameless)
 }
 
 /// Returns the attributes of the first resource of a request.

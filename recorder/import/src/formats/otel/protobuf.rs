@@ -116,17 +116,21 @@ struct Members {
     values: Vec<KeyValue>,
 }
 
-/// Calls `take` with each span of a request.
+/// Calls `take` with each span of a request. Returns how many spans have no ids, so that nothing can be told of them.
 pub(super) fn each_span(
     bytes: &[u8],
     place: Place,
     is_wanted: impl Fn(&str) -> bool,
     mut take: impl FnMut(Span),
-) -> Result<(), prost::DecodeError> {
+) -> Result<usize, prost::DecodeError> {
     let request = Request::decode(bytes)?;
+    let mut nameless = 0;
     let scopes = request.resource_spans.into_iter().flat_map(|spans| spans.scope_spans);
     for span in scopes.flat_map(|spans| spans.spans) {
-        let (Some(trace), Some(id)) = (id_of_bytes(&span.trace_id), id_of_bytes(&span.span_id)) else { continue };
+        let (Some(trace), Some(id)) = (id_of_bytes(&span.trace_id), id_of_bytes(&span.span_id)) else {
+            nameless += 1;
+            continue;
+        };
         if !is_wanted(&trace) {
             continue;
         }
@@ -146,7 +150,7 @@ pub(super) fn each_span(
             events: span.events.into_iter().map(event).collect(),
         });
     }
-    Ok(())
+    Ok(nameless)
 }
 
 /// Returns the attributes of the first resource of a request.
