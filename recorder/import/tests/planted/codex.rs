@@ -93,7 +93,8 @@ impl<'a> Thread<'a> {
     }
 
     fn runtime(&mut self, clock: &mut Clock, turn: &str, item: &Value) {
-        let at = 1_795_381_260_000_i64 + i64::from(clock.seconds) * 1000;
+        // The lines begin at 21:00.
+        let at = 1_795_381_200_000_i64 + i64::from(clock.seconds) * 1000;
         self.line(clock, "event_msg", &json!({"type": "item_completed", "turn_id": turn, "item": item, "started_at_ms": at, "completed_at_ms": at + 500}));
     }
 
@@ -163,6 +164,8 @@ impl<'a> Thread<'a> {
         );
         self.runtime(clock, turn, &json!({"type": "SubAgentActivity", "id": call, "kind": "started", "agent_thread_id": id, "agent_path": path}));
         self.output(clock, &call, "{\"task_name\":\"/root/helper\"}");
+        let wait = format!("wait-{call}");
+        self.call(clock, &wait, "wait_agent", Some("collaboration"), &json!({"timeout_ms": 60_000}));
         let source =
             json!({"subagent": {"thread_spawn": {"parent_thread_id": self.id, "depth": 1, "agent_path": path}}});
         let mut child = Thread::new(
@@ -173,8 +176,6 @@ impl<'a> Thread<'a> {
         );
         child.turn(steps, clock);
         child.save();
-        let wait = format!("wait-{call}");
-        self.call(clock, &wait, "wait_agent", Some("collaboration"), &json!({"timeout_ms": 60_000}));
         self.output(clock, &wait, "{\"message\":\"Wait completed.\",\"timed_out\":false}");
         let answer = match steps.last() {
             Some(Step::Say(text)) => text,

@@ -47,8 +47,22 @@ fn answer(clock: &mut Clock, text: &str) -> Value {
 
 /// Adds an answer with a call, as it is before the call has ended and after.
 fn call(clock: &mut Clock, lines: &mut Vec<Value>, name: &str, args: &Value, output: &str, more: &Value, id: &str) {
-    let mut message = answer(clock, "");
+    let message = answer(clock, "");
     lines.push(message.clone());
+    called(clock, lines, message, name, args, output, more, id);
+}
+
+#[expect(clippy::too_many_arguments, reason = "a call has all of them")]
+fn called(
+    clock: &mut Clock,
+    lines: &mut Vec<Value>,
+    mut message: Value,
+    name: &str,
+    args: &Value,
+    output: &str,
+    more: &Value,
+    id: &str,
+) {
     let response = json!({"functionResponse": {"id": id, "name": name, "response": {"output": output}}});
     let mut call = json!({"id": id, "name": name, "args": args, "status": "success", "timestamp": time(clock), "result": [response]});
     for (key, value) in more.as_object().expect("members") {
@@ -79,6 +93,8 @@ fn turn(steps: &[Step], lines: &mut Vec<Value>, chats: &Path, clock: &mut Clock)
             }
             Step::Task(steps) => {
                 let id = clock.calls.next();
+                let message = answer(clock, "");
+                lines.push(message.clone());
                 let mut child = vec![header(clock, CHILD, "subagent")];
                 turn(steps, &mut child, chats, clock);
                 let reason = if matches!(steps.last(), Some(Step::Say(_))) { "GOAL" } else { "ERROR" };
@@ -87,7 +103,7 @@ fn turn(steps: &[Step], lines: &mut Vec<Value>, chats: &Path, clock: &mut Clock)
                 save(&folder.join(format!("{CHILD}.jsonl")), &child);
                 let output = format!("Subagent 'generalist' finished.\nTermination Reason: {reason}\nResult:\nLooked.");
                 let args = json!({"agent_name": "generalist", "prompt": "Please do it."});
-                call(clock, lines, "invoke_agent", &args, &output, &json!({"agentId": CHILD}), &id);
+                called(clock, lines, message, "invoke_agent", &args, &output, &json!({"agentId": CHILD}), &id);
             }
             // A request that failed leaves nothing.
             Step::Refuse => {}

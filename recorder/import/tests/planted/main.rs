@@ -8,6 +8,7 @@ mod atif;
 mod claude_code;
 mod codex;
 mod gemini_cli;
+mod judgement;
 mod opencode;
 mod otel;
 mod plot;
@@ -16,6 +17,7 @@ use std::path::Path;
 
 use plot::{Expected, Plot, plots};
 use serde_json::Value;
+use tempfile::TempDir;
 use trace_explain::Session;
 use trace_explain::postmortem::postmortem;
 use trace_import::SessionRef;
@@ -47,19 +49,39 @@ const DEVIATIONS: &[(&str, &str, &[&str])] = &[
     ("atif", "refused", &["root ok - -"]),
 ];
 
-/// Returns the verdict on each turn: outcome, category and object.
-fn verdicts(session: &SessionRef) -> Vec<String> {
+/// A session that was imported into a folder.
+struct Imported {
+    session: Session,
+    /// The folder with its payloads, which are read when an analysis needs them.
+    _folder: TempDir,
+}
+
+/// Writes a plot as the files of an agent, and imports the session.
+fn played(format: &str, write: Writer, plot: &Plot) -> Imported {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = write(plot, folder.path());
+    let sessions = trace_import::sessions(&path).expect("lists");
+    let [session] = &sessions[..] else { panic!("{format} {}: {} sessions", plot.name, sessions.len()) };
+    assert_eq!(session.format, format);
+    imported(session)
+}
+
+/// Imports a session by way of a bundle on disk, which the Codex CLI accepts, too.
+fn imported(session: &SessionRef) -> Imported {
     let bundle = trace_import::open(session).unwrap_or_else(|error| panic!("{session:?}: {error}"));
     let folder = tempfile::tempdir().expect("a directory");
     let directory = folder.path().join("imported");
     trace_import::write(&bundle, &directory).expect("writes");
-    // The Codex CLI accepts the bundle, too.
     let _ = trace_needs::state_by_peer(&directory);
     let bundle = Bundle::open(&directory).expect("opens");
     let strict = Options { strict: true, ..Options::default() };
     let reduction = reduce(&bundle, strict).unwrap_or_else(|error| panic!("{session:?}: {error}"));
-    let told = postmortem(&Session::new(bundle, reduction));
-    let told = serde_json::to_value(&told).expect("serializes");
+    Imported { session: Session::new(bundle, reduction), _folder: folder }
+}
+
+/// Returns the verdict on each turn: outcome, category and object.
+fn verdicts(session: &Session) -> Vec<String> {
+    let told = serde_json::to_value(postmortem(session)).expect("serializes");
     told["turns"].as_array().expect("turns").iter().map(verdict).collect()
 }
 
@@ -79,17 +101,13 @@ fn planted_faults_are_found_in_the_files_of_every_agent() {
     let mut differences = Vec::new();
     for (format, write) in WRITERS {
         for plot in plots() {
-            let folder = tempfile::tempdir().expect("a directory");
-            let path = write(&plot, folder.path());
-            let sessions = trace_import::sessions(&path).expect("lists");
-            let [session] = &sessions[..] else { panic!("{format} {}: {} sessions", plot.name, sessions.len()) };
-            assert_eq!(session.format, format);
+            let Imported { session, _folder } = played(format, write, &plot);
             let deviation = DEVIATIONS.iter().find(|(of, name, _)| (*of, *name) == (format, plot.name));
             let mut expected: Vec<String> = match deviation {
                 Some((_, _, verdicts)) => verdicts.iter().map(ToString::to_string).collect(),
                 None => plot.expected.iter().map(Expected::to_string).collect(),
             };
-            let mut found = verdicts(session);
+            let mut found = verdicts(&session);
             expected.sort();
             found.sort();
             if found != expected {

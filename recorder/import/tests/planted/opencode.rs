@@ -30,8 +30,9 @@ fn tick(clock: &mut Clock) -> u64 {
     clock.now
 }
 
-fn answer(clock: &mut Clock, prompt: &str, part: Value, more: &Value) -> Value {
-    let (at, end) = (tick(clock), tick(clock));
+/// Makes the message of an answer that began at `at` and ends now.
+fn answer(clock: &mut Clock, prompt: &str, at: u64, part: Value, more: &Value) -> Value {
+    let end = tick(clock);
     let id = format!("msg_{at}");
     let mut info = json!({"id": id, "role": "assistant", "parentID": prompt, "modelID": "m", "providerID": "p",
         "time": {"created": at, "completed": end}, "finish": "stop",
@@ -57,10 +58,12 @@ fn turn(steps: &[Step], messages: &mut Vec<Value>, folder: &Path, clock: &mut Cl
         "parts": [{"id": format!("{prompt}-p"), "type": "text", "text": "Please do it."}]}));
     let with_tools = json!({"finish": "tool-calls"});
     for step in steps {
+        let at = tick(clock);
         let message = match step {
             Step::Say(text) => answer(
                 clock,
                 &prompt,
+                at,
                 json!({"id": format!("prt_{}", clock.now), "type": "text", "text": text}),
                 &json!({}),
             ),
@@ -69,7 +72,7 @@ fn turn(steps: &[Step], messages: &mut Vec<Value>, folder: &Path, clock: &mut Cl
                 let (start, end) = (tick(clock), tick(clock));
                 let state = json!({"status": "completed", "input": {"command": "make"}, "output": printed, "title": "make",
                     "metadata": {"exit": code, "output": printed}, "time": {"start": start, "end": end}});
-                answer(clock, &prompt, tool(&call, "bash", &state), &with_tools)
+                answer(clock, &prompt, at, tool(&call, "bash", &state), &with_tools)
             }
             Step::Unknown => {
                 let call = clock.calls.next();
@@ -78,7 +81,7 @@ fn turn(steps: &[Step], messages: &mut Vec<Value>, folder: &Path, clock: &mut Cl
                 let state = json!({"status": "completed", "input": {"tool": "nope", "error": error}, "title": "Invalid Tool",
                     "output": format!("The arguments provided to the tool are invalid: {error}"), "metadata": {},
                     "time": {"start": start, "end": end}});
-                answer(clock, &prompt, tool(&call, "invalid", &state), &with_tools)
+                answer(clock, &prompt, at, tool(&call, "invalid", &state), &with_tools)
             }
             Step::Task(steps) => {
                 let call = clock.calls.next();
@@ -94,13 +97,14 @@ fn turn(steps: &[Step], messages: &mut Vec<Value>, folder: &Path, clock: &mut Cl
                     state["status"] = json!("error");
                     state["error"] = json!(format!("Subagent failed (task_id: {CHILD})"));
                 }
-                answer(clock, &prompt, tool(&call, "task", &state), &with_tools)
+                answer(clock, &prompt, at, tool(&call, "task", &state), &with_tools)
             }
             Step::Refuse => {
                 let data = json!({"message": "Too Many Requests", "statusCode": 429, "isRetryable": false});
                 answer(
                     clock,
                     &prompt,
+                    at,
                     Value::Null,
                     &json!({"finish": null, "error": {"name": "APIError", "data": data}}),
                 )
@@ -112,8 +116,9 @@ fn turn(steps: &[Step], messages: &mut Vec<Value>, folder: &Path, clock: &mut Cl
                 answer(
                     clock,
                     &prompt,
+                    at,
                     tool(&call, "bash", &state),
-                    &json!({"finish": null, "time": {"created": start}}),
+                    &json!({"finish": null, "time": {"created": at}}),
                 )
             }
         };

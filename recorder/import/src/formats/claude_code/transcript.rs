@@ -158,9 +158,11 @@ impl<'a> Entry<'a> {
         is_alike && self.blocks.iter().map(said_by).eq(other.blocks.iter().map(said_by))
     }
 
-    /// Returns when and where the line happened.
+    /// Returns when and where the line happened. A prompt that was queued while a turn ran has the time at which the user gave it; when the
+    /// model got it is unknown.
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp { time: self.at.map_or(Time::Unknown, Time::At), place: self.place }
+        let at = self.at.filter(|_| self.line.kind() != "attachment");
+        Stamp { time: at.map_or(Time::Unknown, Time::At), place: self.place }
     }
 
     /// Returns the place of the line, without a time, for an event whose time the line does not say.
