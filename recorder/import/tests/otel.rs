@@ -2,6 +2,8 @@
 
 #[expect(dead_code, reason = "the tests of each format use a part of it")]
 mod imported;
+#[expect(dead_code, reason = "the tests of each format use a part of it")]
+mod scripted;
 
 use std::path::{Path, PathBuf};
 
@@ -217,6 +219,66 @@ fn recorded_runs_have_the_counts_of_their_spans() {
         let [input, _, output] = imported::tokens(&state);
         let text = std::fs::read_to_string(&path).expect("reads");
         assert_eq!([calls, tools, failed, input, output], counted(&text), "{name}");
+    }
+}
+
+/// Collects the scripts that the models followed: the prompts in the texts of a value, and of the JSON in them.
+fn scripts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.starts_with("RUN [[") => found.push(text.clone()),
+        Value::String(text) => {
+            if let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
+                scripts(&value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| scripts(value, found)),
+        Value::Object(members) => members.values().for_each(|value| scripts(value, found)),
+        _ => {}
+    }
+}
+
+/// Plays the script of an agent. A run of openai-agents has a turn for each answer.
+fn play(path: &str, script: &str, has_turns: bool, facts: &mut scripted::Facts) {
+    let steps: Vec<Vec<Value>> = serde_json::from_str(script.trim_start_matches("RUN ")).expect("a script");
+    let mut add = |fact: String| *facts.entry(fact).or_default() += 1;
+    let mut children = Vec::new();
+    for step in &steps {
+        let has_failed = step.iter().any(|part| part["status"].as_u64().is_some_and(|status| status >= 400));
+        let status = if has_failed { "failed" } else { "completed" };
+        add(format!("call {status}"));
+        if has_turns {
+            add(format!("turn {path} {status}"));
+        }
+        for (name, args) in step.iter().filter_map(|part| Some((part["call"].as_str()?, &part["args"]))) {
+            // The script of the session defines a tool that always fails.
+            add(format!("tool {name} {}", if name == "broken" { "failed" } else { "completed" }));
+            if name == "ask_helper" {
+                add("edge spawn_agent".to_owned());
+                children.push(args["input"].as_str().expect("a task"));
+            }
+        }
+    }
+    if !has_turns {
+        add(format!("turn {path} completed"));
+    }
+    children.into_iter().for_each(|script| play(&format!("{path}/helper"), script, has_turns, facts));
+}
+
+#[test]
+fn recorded_runs_are_as_their_scripts_tell() {
+    let mut score = scripted::Score::default();
+    for name in ["tools", "agent-as-tool", "model-error", "chat-ok"] {
+        let Some(path) = recorded(name) else { return };
+        let mut prompts = Vec::new();
+        for line in std::fs::read_to_string(&path).expect("reads").lines() {
+            scripts(&serde_json::from_str(line).expect("is JSON"), &mut prompts);
+        }
+        // The script of a child is a part of its parent's.
+        let script = prompts.iter().max_by_key(|prompt| prompt.len()).expect("a prompt");
+        let mut truth = scripted::Facts::new();
+        play("/root", script, name != "chat-ok", &mut truth);
+        let differences = score.add(&truth, &scripted::told(&only(&path).0));
+        assert!(differences.is_empty(), "{name}: {differences:?}");
     }
 }
 
