@@ -1,9 +1,11 @@
 //! The lock on a bundle: an exclusive lock on its `recorder.json`.
 //!
-//! A recorder holds it while it works, as a [`RecorderLock`](crate::write). Everything else that changes a bundle holds a
-//! [`BundleLock`], so that no recorder continues the bundle meanwhile. Whatever changes the files of an existing bundle takes
-//! one of the two locks as a parameter, and gets the directory from it.
+//! A recorder holds it while it works, as a [`RecorderLock`](crate::write). A repair holds a [`BundleLock`], so that no
+//! recorder continues the bundle meanwhile. Whatever changes the record in an existing bundle takes one of these locks as a
+//! parameter, and gets the directory from it. A deletion takes a [`DeletionLock`], which holds a `BundleLock` wherever one
+//! can be taken. Only `state.json`, which can be made again, is replaced without a lock.
 
+use std::borrow::Borrow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,13 +30,31 @@ pub enum Origin {
     Made,
 }
 
-/// Locks the file at `path` until the returned file is closed. Opens it with `existing`, or creates it if it is missing.
+/// A file that is locked until it is dropped.
+#[derive(Debug)]
+pub(crate) struct LockedFile(File);
+
+impl Borrow<File> for LockedFile {
+    fn borrow(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child process shares the lock from the moment in which it is forked until it
+        // starts its program.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Locks the file at `path` until the returned file is dropped. Opens it with `existing`, or creates it if it is missing.
 ///
 /// # Errors
 ///
 /// Returns an error of kind [`io::ErrorKind::WouldBlock`] if the lock is held in this process or another one. Returns any
 /// other error of creating, opening or locking the file, and `InvalidInput` if `path` is not a plain file.
-pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File, Origin)> {
+pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(LockedFile, Origin)> {
     // A recorder removes the file when it finishes. A process that opened the file just before locks a removed file. It
     // must open the path again.
     let mut was_made = false;
@@ -80,7 +100,7 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
         if is_at(&file, path)? {
             // Another process may have locked the new file for a moment. An empty file was not used by it.
             let is_ours = was_made && file.metadata()?.len() == 0;
-            return Ok((file, if is_ours { Origin::Made } else { Origin::Found }));
+            return Ok((LockedFile(file), if is_ours { Origin::Made } else { Origin::Found }));
         }
     }
     Err(io::ErrorKind::WouldBlock.into())
@@ -141,15 +161,9 @@ pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 #[derive(Debug)]
 pub(crate) struct BundleLock {
     bundle: PathBuf,
-    /// `None` if no lock file could be created, and none is needed.
-    file: Option<LockedFile>,
-}
-
-#[derive(Debug)]
-struct LockedFile {
+    /// The path of the lock file.
     path: PathBuf,
-    /// Holds the lock until it is closed.
-    _file: File,
+    file: LockedFile,
     origin: Origin,
 }
 
@@ -167,40 +181,11 @@ impl BundleLock {
             // If this process dies, the file looks like one of a dead recorder, which is correct. An empty file means the
             // same but says it less clearly, so a full disk must not prevent the lock.
             let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
-            if let Err(error) = serde_json::to_writer(&file, &recording) {
+            if let Err(error) = serde_json::to_writer(&file.0, &recording) {
                 tracing::debug!(path = %path.display(), %error, "the lock file of a bundle stays empty");
             }
         }
-        Ok(Self { bundle: bundle.to_owned(), file: Some(LockedFile { path, _file: file, origin }) })
-    }
-
-    /// Locks a bundle to make room on the disk. No lock file is needed if no recorder can be at work: the bundle is packed,
-    /// something other than a file has the name of the lock file, or the file system has no locks. A full disk is no error
-    /// either.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error under the same conditions as [`take`](Self::take).
-    pub(crate) fn take_to_make_room(bundle: &Path) -> io::Result<Self> {
-        let without_file = Self { bundle: bundle.to_owned(), file: None };
-        if !bundle.is_dir() {
-            return Ok(without_file);
-        }
-        let error = match Self::take(bundle) {
-            Err(error) => error,
-            taken => return taken,
-        };
-        match error.kind() {
-            io::ErrorKind::Unsupported => Ok(without_file),
-            io::ErrorKind::InvalidInput | io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                if is_being_recorded(bundle)? {
-                    Err(io::ErrorKind::WouldBlock.into())
-                } else {
-                    Ok(without_file)
-                }
-            }
-            _ => Err(error),
-        }
+        Ok(Self { bundle: bundle.to_owned(), path, file, origin })
     }
 
     /// Returns the path of the locked bundle.
@@ -208,82 +193,162 @@ impl BundleLock {
         &self.bundle
     }
 
-    /// Returns whether a lock file is held. If none is, a recorder may begin to work on the bundle.
-    pub(crate) fn is_exclusive(&self) -> bool {
-        self.file.is_some()
-    }
-
     /// Returns whether the lock file did not exist before it was locked.
     pub(crate) fn has_made_file(&self) -> bool {
-        self.file.as_ref().is_some_and(|file| file.origin == Origin::Made)
+        self.origin == Origin::Made
     }
 
     /// Removes the lock file while the lock is held, even if this guard did not create it.
     pub(crate) fn remove_file(mut self) -> io::Result<()> {
-        match &mut self.file {
-            Some(file) => {
-                file.origin = Origin::Found;
-                fs::remove_file(&file.path)
-            }
-            None => Ok(()),
-        }
+        self.origin = Origin::Found;
+        fs::remove_file(&self.path)
     }
 
-    /// Renames the bundle to a hidden name beside it, so that nobody finds a partly deleted bundle.
-    pub(crate) fn hide(mut self) -> io::Result<HiddenBundle> {
-        // The path may be that of a symlink to the bundle.
-        let path = self.bundle.canonicalize()?;
-        let hidden = hidden_name(&path)?;
-        if !cfg!(unix) {
-            // Other systems do not rename a directory with an open file.
-            self.file = None;
-        }
-        fs::rename(&path, &hidden)?;
-        Ok(HiddenBundle { lock: self, path, hidden })
+    /// Notes that the bundle was renamed.
+    fn moved_to(&mut self, bundle: &Path) {
+        self.bundle = bundle.to_owned();
+        self.path = bundle.join(RECORDER_FILE);
     }
 }
 
-/// A bundle with a hidden name, whose lock is held.
+impl Drop for BundleLock {
+    fn drop(&mut self) {
+        if self.origin == Origin::Found {
+            return;
+        }
+        // The file is removed before the lock is released, so that nobody can lock it in between. If the bundle was moved
+        // away, the path may be that of another bundle's lock file.
+        let removed = is_at(&self.file.0, &self.path)
+            .and_then(|is_there| if is_there { fs::remove_file(&self.path) } else { Ok(()) });
+        if let Err(error) = removed {
+            tracing::warn!(path = %self.path.display(), %error, "the lock file of a bundle cannot be removed");
+        }
+    }
+}
+
+/// The right to delete a bundle, and to pack it before.
+///
+/// It has a lock unless none can be taken and no recorder was at work: the bundle is packed, something other than a file has
+/// the name of the lock file, the disk is full, or the file system has no locks. Without a lock, a recorder may begin to work
+/// on the bundle later.
+#[derive(Debug)]
+pub(crate) struct DeletionLock {
+    bundle: PathBuf,
+    lock: Option<BundleLock>,
+}
+
+impl DeletionLock {
+    /// Locks the bundle at `bundle`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the same conditions as [`BundleLock::take`], except for the cases without a lock.
+    pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
+        let lock = if bundle.is_dir() { Self::lock_if_possible(bundle)? } else { None };
+        Ok(Self { bundle: bundle.to_owned(), lock })
+    }
+
+    fn lock_if_possible(bundle: &Path) -> io::Result<Option<BundleLock>> {
+        let error = match BundleLock::take(bundle) {
+            Err(error) => error,
+            Ok(lock) => return Ok(Some(lock)),
+        };
+        match error.kind() {
+            io::ErrorKind::Unsupported => Ok(None),
+            io::ErrorKind::InvalidInput | io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                if is_being_recorded(bundle)? {
+                    Err(io::ErrorKind::WouldBlock.into())
+                } else {
+                    Ok(None)
+                }
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Returns whether a lock is held. If none is, a recorder may begin to work on the bundle.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Returns whether the lock file did not exist before it was locked.
+    pub(crate) fn has_made_file(&self) -> bool {
+        self.lock.as_ref().is_some_and(BundleLock::has_made_file)
+    }
+
+    /// Renames the bundle to a hidden name beside it, so that nobody finds a partly deleted bundle.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bundle cannot be renamed, or if its path is now a symlink. It then keeps its name.
+    pub(crate) fn hide(mut self) -> io::Result<HiddenBundle> {
+        let hidden = hidden_name(&self.bundle)?;
+        if !cfg!(unix) {
+            // Other systems do not rename a directory with an open file.
+            self.lock = None;
+        }
+        fs::rename(&self.bundle, &hidden)?;
+        let bundle = HiddenBundle::new(self, hidden);
+        if fs::symlink_metadata(&bundle.hidden).is_ok_and(|metadata| metadata.is_symlink()) {
+            bundle.give_back()?;
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a symlink took the place of the bundle"));
+        }
+        Ok(bundle)
+    }
+}
+
+/// A bundle with a hidden name. Its lock is still held, if there is one.
 #[derive(Debug)]
 pub(crate) struct HiddenBundle {
-    lock: BundleLock,
-    path: PathBuf,
+    lock: DeletionLock,
     hidden: PathBuf,
 }
 
 impl HiddenBundle {
+    fn new(mut lock: DeletionLock, hidden: PathBuf) -> Self {
+        if let Some(lock) = &mut lock.lock {
+            lock.moved_to(&hidden);
+        }
+        Self { lock, hidden }
+    }
+
     /// Returns the hidden path.
     pub(crate) fn hidden_path(&self) -> &Path {
         &self.hidden
     }
 
-    pub(crate) fn lock(&self) -> &BundleLock {
+    pub(crate) fn lock(&self) -> &DeletionLock {
         &self.lock
     }
 
     /// Gives the bundle its name back.
-    pub(crate) fn give_back(self) -> io::Result<()> {
-        fs::rename(&self.hidden, &self.path)
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the hidden path if the bundle cannot be renamed.
+    pub(crate) fn give_back(mut self) -> io::Result<()> {
+        fs::rename(&self.hidden, &self.lock.bundle).map_err(|error| self.with_path(&error, "the bundle"))?;
+        if let Some(lock) = &mut self.lock.lock {
+            lock.moved_to(&self.lock.bundle);
+        }
+        Ok(())
     }
 
     /// Removes the bundle. If only a part of it can be removed, the rest keeps the hidden name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the hidden path if something cannot be removed.
     pub(crate) fn remove(mut self) -> io::Result<()> {
-        if let Some(file) = &mut self.lock.file {
+        if let Some(lock) = &mut self.lock.lock {
             // The lock file is removed with the directory.
-            file.origin = Origin::Found;
+            lock.origin = Origin::Found;
         }
-        remove(&self.hidden)
+        remove(&self.hidden).map_err(|error| self.with_path(&error, "what is left of the bundle"))
     }
-}
 
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // The file is removed before the lock is released, so that nobody can lock it in between.
-        if self.origin == Origin::Made
-            && let Err(error) = fs::remove_file(&self.path)
-        {
-            tracing::warn!(path = %self.path.display(), %error, "the lock file of a bundle cannot be removed");
-        }
+    fn with_path(&self, error: &io::Error, what: &str) -> io::Error {
+        io::Error::new(error.kind(), format!("{error}; {what} is now {}", self.hidden.display()))
     }
 }
 
@@ -324,5 +389,84 @@ mod tests {
         assert_eq!(fs::read(&path).expect("stays"), b"of a dead recorder");
         BundleLock::take(root.path()).expect("locks").remove_file().expect("removes");
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_lock_is_released_though_a_forked_child_still_shares_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        fs::write(root.path().join(RECORDER_FILE), "of a dead recorder").expect("writes");
+        let lock = BundleLock::take(root.path()).expect("locks");
+        // A duplicate of the descriptor shares the lock, as the child does before it starts its program.
+        let _of_child = lock.file.0.try_clone().expect("duplicates");
+        drop(lock);
+        BundleLock::take(root.path()).expect("nobody holds the lock");
+    }
+
+    /// A directory with the bundle `one`, which is locked for its deletion.
+    fn scene() -> (tempfile::TempDir, PathBuf, DeletionLock) {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("one");
+        fs::create_dir(&path).expect("creates");
+        let lock = DeletionLock::take(&path).expect("locks");
+        assert!(lock.is_exclusive() && lock.has_made_file());
+        (place, path, lock)
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_lock_file_of_another_bundle_with_the_same_path_stays() {
+        let (_place, path, lock) = scene();
+        let hidden = lock.hide().expect("hides");
+        let hidden_path = hidden.hidden_path().to_owned();
+        // Meanwhile another session takes the path.
+        fs::create_dir(&path).expect("creates");
+        let other = BundleLock::take(&path).expect("locks");
+        let error = hidden.give_back().expect_err("the path is taken").to_string();
+        assert!(error.ends_with(&format!("; the bundle is now {}", hidden_path.display())), "{error}");
+        assert!(path.join(RECORDER_FILE).exists());
+        assert!(hidden_path.is_dir() && !hidden_path.join(RECORDER_FILE).exists());
+        drop(other);
+
+        let (_place, path, lock) = scene();
+        fs::rename(&path, path.with_file_name("moved")).expect("renames");
+        fs::create_dir(&path).expect("creates");
+        let _other = BundleLock::take(&path).expect("locks");
+        drop(lock);
+        assert!(path.join(RECORDER_FILE).exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_gets_its_name_back_loses_the_file_that_was_made_for_the_lock() {
+        let (place, path, lock) = scene();
+        lock.hide().expect("hides").give_back().expect("renames");
+        assert_eq!(fs::read_dir(place.path()).expect("lists").count(), 1);
+        assert!(path.is_dir() && !path.join(RECORDER_FILE).exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_deletion_that_fails_says_where_the_rest_is() {
+        let (place, _, lock) = scene();
+        let hidden = lock.hide().expect("hides");
+        let hidden_path = hidden.hidden_path().to_owned();
+        fs::rename(&hidden_path, place.path().join("elsewhere")).expect("renames");
+        let error = hidden.remove().expect_err("is not there");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let end = format!("; what is left of the bundle is now {}", hidden_path.display());
+        assert!(error.to_string().ends_with(&end), "{error}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_symlink_that_took_the_place_of_a_bundle_is_not_deleted() {
+        let (place, path, lock) = scene();
+        let target = place.path().join("target");
+        fs::rename(&path, &target).expect("renames");
+        std::os::unix::fs::symlink(&target, &path).expect("links");
+        lock.hide().expect_err("a symlink");
+        assert!(path.is_symlink() && target.is_dir());
+        assert_eq!(fs::read_dir(place.path()).expect("lists").count(), 2);
+        assert!(!target.join(RECORDER_FILE).exists());
     }
 }

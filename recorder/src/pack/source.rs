@@ -11,7 +11,7 @@ use super::limits::MAX_PACKED_LOG_BYTES;
 use super::paths::{self, PathProblem};
 use crate::bundle::is_bundle_directory;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
-use crate::lock::BundleLock;
+use crate::lock::{DeletionLock, HiddenBundle};
 use crate::parts::Part;
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
@@ -22,7 +22,7 @@ pub const MAX_SOURCE_DEPTH: usize = 16;
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    lock: Option<BundleLock>,
+    lock: Option<DeletionLock>,
     listing: Listing,
 }
 
@@ -67,9 +67,14 @@ impl Source {
             // No lock file is created in a directory that is not a bundle.
             return Self::list(path);
         }
-        // Packing makes room. If something other than a plain file has the name of the lock file, listing reports it.
-        let lock = BundleLock::take_to_make_room(path).map_err(|source| Self::lock_error(path, source))?;
-        Self::list_with(path, Some(lock))
+        // If something other than a plain file has the name of the lock file, listing reports it.
+        Self::list_with(path, Some(Self::lock(path)?))
+    }
+
+    fn lock(path: &Path) -> Result<DeletionLock, PackError> {
+        // The path may be that of a symlink to the bundle. The bundle is deleted, not the symlink.
+        let lock = path.canonicalize().and_then(|bundle| DeletionLock::take(&bundle));
+        lock.map_err(|source| Self::lock_error(path, source))
     }
 
     fn lock_error(path: &Path, source: io::Error) -> PackError {
@@ -79,9 +84,9 @@ impl Source {
         }
     }
 
-    fn list_with(path: &Path, lock: Option<BundleLock>) -> Result<Self, PackError> {
+    fn list_with(path: &Path, lock: Option<DeletionLock>) -> Result<Self, PackError> {
         let io = |source| PackError::Io { action: "read", path: path.to_owned(), source };
-        let is_locked = lock.as_ref().is_some_and(BundleLock::is_exclusive);
+        let is_locked = lock.as_ref().is_some_and(DeletionLock::is_exclusive);
         if !is_locked && fs::metadata(path).map_err(io)?.is_dir() && is_being_recorded(path).map_err(io)? {
             return Err(PackError::BeingRecorded { path: path.to_owned() });
         }
@@ -130,13 +135,13 @@ impl Source {
     /// Returns an error if something changed or the directory cannot be listed again.
     pub fn check_unchanged(&self) -> Result<(), PackError> {
         // Without the lock, a recorder may have started to work on the bundle.
-        if !self.lock.as_ref().is_some_and(BundleLock::is_exclusive) {
+        if !self.lock.as_ref().is_some_and(DeletionLock::is_exclusive) {
             Self::list(&self.path)?;
         }
         self.check_unchanged_at(&self.path, self.lock.as_ref())
     }
 
-    fn check_unchanged_at(&self, path: &Path, lock: Option<&BundleLock>) -> Result<(), PackError> {
+    fn check_unchanged_at(&self, path: &Path, lock: Option<&DeletionLock>) -> Result<(), PackError> {
         let now = Listing::of(path, lock)?;
         if now == self.listing {
             return Ok(());
@@ -156,30 +161,37 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Returns an error if the directory changed or cannot be deleted. If only a part of it could be deleted, the rest
-    /// keeps the hidden name.
+    /// Returns an error if the directory changed or cannot be deleted. If only a part of it could be deleted, or it did not
+    /// get its name back, the rest keeps the hidden name, and the error has the path.
     pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
         let lock = match self.lock.take() {
             Some(lock) => lock,
-            None => BundleLock::take_to_make_room(&self.path).map_err(|error| Self::lock_error(&self.path, error))?,
+            None => Self::lock(&self.path)?,
         };
-        let io = |action, source| PackError::Io { action, path: self.path.clone(), source };
-        let hidden = lock.hide().map_err(|error| io("delete", error))?;
+        let hidden = lock.hide().map_err(|error| self.io("delete", error))?;
+        self.delete_hidden(hidden)
+    }
+
+    fn delete_hidden(&self, hidden: HiddenBundle) -> Result<(), PackError> {
         if let Err(changed) = self.check_unchanged_at(hidden.hidden_path(), Some(hidden.lock())) {
-            hidden.give_back().map_err(|error| io("give its name back to", error))?;
+            hidden.give_back().map_err(|error| self.io("give its name back to", error))?;
             return Err(changed);
         }
-        hidden.remove().map_err(|error| io("delete", error))
+        hidden.remove().map_err(|error| self.io("delete", error))
+    }
+
+    fn io(&self, action: &'static str, source: io::Error) -> PackError {
+        PackError::Io { action, path: self.path.clone(), source }
     }
 }
 
 impl Listing {
     /// Lists a directory. The file that a lock created in it is left out.
-    fn of(path: &Path, lock: Option<&BundleLock>) -> Result<Self, PackError> {
+    fn of(path: &Path, lock: Option<&DeletionLock>) -> Result<Self, PackError> {
         let mut listing = Self::default();
         listing.list_directory(path, "", 0)?;
-        if lock.is_some_and(BundleLock::has_made_file) {
+        if lock.is_some_and(DeletionLock::has_made_file) {
             listing.files.retain(|file| file.path != RECORDER_FILE);
         }
         listing.files.sort_by_cached_key(|file| order(&file.path));
@@ -290,7 +302,6 @@ pub(super) fn open(source: &Source, file: &SourceFile) -> Result<fs::File, PackE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hidden::hidden_name;
 
     fn bundle() -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a directory");
@@ -353,18 +364,45 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("one");
         fs::rename(bundle().keep(), &path).expect("renames");
-        let source = Source::hold(&path).expect("holds");
-        // The steps of a deletion, up to the check after the bundle got its hidden name.
-        let hidden = hidden_name(&path).expect("a name");
-        fs::rename(&path, &hidden).expect("renames");
-        source.check_unchanged_at(&hidden, source.lock.as_ref()).expect("under another name it is the same");
-        fs::write(hidden.join("a.txt"), "longer than it was").expect("writes");
-        let changed = source.check_unchanged_at(&hidden, source.lock.as_ref()).expect_err("changed");
+        let mut source = Source::hold(&path).expect("holds");
+        // The steps of a deletion, with a change after the bundle got its hidden name.
+        let hidden = source.lock.take().expect("is held").hide().expect("hides");
+        source
+            .check_unchanged_at(hidden.hidden_path(), Some(hidden.lock()))
+            .expect("under another name it is the same");
+        fs::write(hidden.hidden_path().join("a.txt"), "longer than it was").expect("writes");
+        let changed = source.delete_hidden(hidden).expect_err("changed");
         assert!(matches!(&changed, PackError::Changed { path } if path.ends_with("one/a.txt")), "{changed}");
-        fs::rename(&hidden, &path).expect("renames");
         assert!(matches!(source.delete(), Err(PackError::Changed { .. })));
         assert_eq!(fs::read_dir(place.path()).expect("lists").count(), 1);
         assert!(path.join("manifest.json").exists() && !path.join(RECORDER_FILE).exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_name_that_cannot_be_given_back_is_told_with_the_hidden_one() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("one");
+        fs::rename(bundle().keep(), &path).expect("renames");
+        let mut source = Source::hold(&path).expect("holds");
+        let hidden = source.lock.take().expect("is held").hide().expect("hides");
+        fs::write(hidden.hidden_path().join("a.txt"), "longer than it was").expect("writes");
+        fs::rename(bundle().keep(), &path).expect("another bundle takes the name");
+        let error = source.delete_hidden(hidden).expect_err("the name is taken");
+        assert_eq!(error.to_string(), format!("cannot give its name back to {}", path.display()));
+        let cause = std::error::Error::source(&error).expect("a cause").to_string();
+        assert!(cause.ends_with("/.pruned-one"), "{cause}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_bundle_is_deleted_through_a_symlink_to_it() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (path, link) = (place.path().join("one"), place.path().join("link"));
+        fs::rename(bundle().keep(), &path).expect("renames");
+        std::os::unix::fs::symlink(&path, &link).expect("links");
+        Source::hold(&link).expect("holds").delete().expect("deletes");
+        assert!(link.is_symlink() && !path.exists());
     }
 
     #[test]

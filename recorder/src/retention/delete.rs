@@ -6,21 +6,22 @@ use std::path::Path;
 
 use super::candidate::packed_state;
 use crate::bundle::is_bundle;
-use crate::lock::BundleLock;
+use crate::lock::DeletionLock;
 
 /// Deletes the bundle at `path`, and the state file beside a packed one. The bundle is renamed to a hidden name in the same
 /// directory, then removed. Both steps hold the lock of the bundle. Symlinks in it are removed, never followed.
 ///
 /// # Errors
 ///
-/// Returns an error if the bundle is being recorded, if `path` is not a bundle, or if it cannot be renamed or removed. If
-/// only a part of it could be removed, the rest keeps the hidden name.
+/// Returns an error if the bundle is being recorded, if `path` is not a bundle, is a symlink or has no last name (`..`), or
+/// if it cannot be renamed or removed. If only a part of it could be removed, the rest keeps the hidden name, and the error
+/// has the path.
 pub fn delete(path: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(path)?;
     if !is_bundle(path) || metadata.is_symlink() {
         return Err(io::Error::other("no longer a bundle"));
     }
-    let lock = BundleLock::take_to_make_room(path).map_err(|error| match error.kind() {
+    let lock = DeletionLock::take(path).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::other("a recorder is at work on it"),
         _ => error,
     })?;

@@ -1,5 +1,6 @@
 //! The file operations of the writer, behind a trait so that a test can make each of them fail.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -21,7 +22,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
     /// Opens an existing file for appending.
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
-    /// Opens a file, or creates it if it is missing, and locks it until it is closed.
+    /// Opens a file, or creates it if it is missing, and locks it until it is dropped.
     ///
     /// The error is of kind [`io::ErrorKind::WouldBlock`] if the lock is held by another process or by this one.
     fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)>;
@@ -85,7 +86,7 @@ impl Storage for OsStorage {
 
     fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)> {
         let (file, origin) = crate::lock::lock_file(path, OpenOptions::new().write(true))?;
-        Ok((Box::new(LockedFile(OsFile(file))), origin))
+        Ok((Box::new(OsFile(file)), origin))
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
@@ -102,54 +103,30 @@ impl Storage for OsStorage {
     }
 }
 
+/// A file, which may be locked.
 #[derive(Debug)]
-struct OsFile(File);
+struct OsFile<F>(F);
 
-impl StorageFile for OsFile {
+impl<F: Borrow<File> + fmt::Debug + Send> StorageFile for OsFile<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        let mut file: &File = self.0.borrow();
+        file.write(bytes)
     }
 
     fn overwrite(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.seek(SeekFrom::Start(0))?;
-        self.0.write_all(bytes)
+        let mut file: &File = self.0.borrow();
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(bytes)
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
-        self.0.set_len(bytes)?;
-        self.0.seek(SeekFrom::Start(bytes)).map(drop)
+        let mut file: &File = self.0.borrow();
+        file.set_len(bytes)?;
+        file.seek(SeekFrom::Start(bytes)).map(drop)
     }
 
     fn sync_data(&mut self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-}
-
-/// A file that is locked until it is dropped.
-#[derive(Debug)]
-struct LockedFile(OsFile);
-
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // Closing the file is not enough: a process that the session is just starting may have inherited a copy of it.
-        let _ = self.0.0.unlock();
-    }
-}
-
-impl StorageFile for LockedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn overwrite(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.overwrite(bytes)
-    }
-
-    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
-        self.0.truncate(bytes)
-    }
-
-    fn sync_data(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        let file: &File = self.0.borrow();
+        file.sync_data()
     }
 }
