@@ -5,7 +5,6 @@
 //! returns an error if something cannot be written. A live session records through [`BundleWriter`](super::BundleWriter),
 //! which does the same work on its own thread.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,11 +13,15 @@ use serde::Serialize;
 
 use super::lock::RecorderLock;
 use super::options::Durability;
+use super::reopen::Found;
 use super::storage::{OsStorage, Storage, StorageFile, write_all};
-use crate::files::replace;
+use crate::files::temporary_path;
 use crate::format::{
     EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef, SchemaVersion,
 };
+
+/// Number of bytes of a log that are copied at a time.
+const COPIED_BYTES: usize = 1 << 16;
 
 /// Thread and turn in which an event happened, as far as the recorder knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,16 +85,15 @@ impl BundleFiles {
         Ok(files)
     }
 
-    /// Opens the files of a bundle to continue it. What the log has behind `log_bytes`, an incomplete line, is cut off.
-    pub(crate) fn reopen(storage: Arc<dyn Storage>, lock: &RecorderLock, log_bytes: u64) -> io::Result<Self> {
+    /// Opens the files of a bundle to continue it. A log with an incomplete line is replaced by one without it.
+    pub(crate) fn reopen(storage: Arc<dyn Storage>, lock: &RecorderLock, found: &Found) -> io::Result<Self> {
         let path = lock.bundle();
         let log_path = path.join(EVENT_LOG_FILE);
-        if std::fs::metadata(&log_path)?.len() > log_bytes {
-            // A reader may have mapped the log, and would be killed if the file became shorter. It keeps the replaced file.
-            replace(&log_path, |copy| io::copy(&mut File::open(&log_path)?.take(log_bytes), copy).map(drop))?;
+        if found.is_torn {
+            replace_by_beginning(&*storage, &log_path, found.log_bytes)?;
         }
         let log = storage.open_to_append(&log_path)?;
-        Ok(Self { storage, path: path.to_owned(), log, log_bytes })
+        Ok(Self { storage, path: path.to_owned(), log, log_bytes: found.log_bytes })
     }
 
     /// Writes a payload file. Returns the open file so that the caller can sync it.
@@ -139,6 +141,40 @@ impl BundleFiles {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Replaces a file by its first `bytes` bytes. A reader may have mapped the file, and would be killed if it were truncated.
+/// The reader keeps the replaced file.
+fn replace_by_beginning(storage: &dyn Storage, path: &Path, bytes: u64) -> io::Result<()> {
+    let temporary = temporary_path(path);
+    storage.remove_leftover(&temporary)?;
+    let replaced = copy_beginning(storage, path, &temporary, bytes).and_then(|()| storage.rename(&temporary, path));
+    if let Err(error) = replaced {
+        // The error matters more than a file left behind.
+        let _ = storage.remove_leftover(&temporary);
+        return Err(match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                io::Error::new(error.kind(), format!("{error}; a copy of the log needs room for {bytes} bytes"))
+            }
+            _ => error,
+        });
+    }
+    storage.sync_dir(path.parent().unwrap_or(Path::new(".")))
+}
+
+fn copy_beginning(storage: &dyn Storage, path: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+    let mut rest = storage.open_to_read(path)?.take(bytes);
+    let mut copy = storage.create_file_like(to, path)?;
+    let mut buffer = vec![0; COPIED_BYTES];
+    while rest.limit() > 0 {
+        match rest.read(&mut buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => write_all(&mut *copy, &buffer[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    copy.sync_data()
 }
 
 /// Writes one bundle on the thread of the caller, with times that the caller provides.

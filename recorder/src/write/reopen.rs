@@ -17,6 +17,8 @@ pub(crate) struct Found {
     pub(crate) manifest: Manifest,
     /// Number of bytes of the log that are complete events.
     pub(crate) log_bytes: u64,
+    /// Whether an incomplete line follows them.
+    pub(crate) is_torn: bool,
     /// Whether the last of these events ends with a line feed.
     pub(crate) ends_whole: bool,
     pub(crate) last_seq: u64,
@@ -70,6 +72,7 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
         next_payload: next_payload(bundle)?,
         manifest,
         log_bytes: 0,
+        is_torn: false,
         ends_whole: true,
         last_seq: 0,
         known: Known::default(),
@@ -85,7 +88,10 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
             let event = match parsed.event {
                 Ok(Some(event)) => event,
                 // Only the last line can lack its line feed. A process that died while writing left it.
-                Ok(None) | Err(_) if !line.terminated => return Ok(found),
+                Ok(None) | Err(_) if !line.terminated => {
+                    found.is_torn = true;
+                    return Ok(found);
+                }
                 Ok(None) => return Err(damaged(Some(line.number), "a blank line".to_owned())),
                 Err(error) => return Err(damaged(Some(line.number), error.to_string())),
             };

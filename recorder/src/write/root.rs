@@ -113,8 +113,8 @@ impl TraceRoot {
         BundleWriter::start(start, &self.options)
     }
 
-    /// Continues the bundle at `bundle`, whose recorder stopped or died, and records a gap. An incomplete last line is cut
-    /// off.
+    /// Continues the bundle at `bundle`, whose recorder stopped or died, and records a gap. If the last line is incomplete, a
+    /// copy of the log without it takes the place of the log.
     ///
     /// Events that the earlier recorder wrote with [`Durability::Buffered`] are not synced by this.
     ///
@@ -156,7 +156,7 @@ impl TraceRoot {
         let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
         let context = LineContext::new(&found.manifest.rollout_id, None, None);
         Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
-        let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), lock, found.log_bytes)?;
+        let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), lock, found)?;
         let text = serde_json::to_vec(&gap)?;
         let mut file = files.payload(payload.ordinal, &text)?;
         if durability == Durability::Synced {

@@ -3,15 +3,15 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::files::{create_private_dir, create_private_file};
+use crate::files::{copy_access, create_private_dir, create_private_file, remove_leftover};
 pub use crate::lock::Origin as LockOrigin;
 
 /// The file operations that the writer needs.
 ///
-/// Directories and files are private to their owner. Any operation may fail. The writer then stops the recording without
+/// New directories and files are private to their owner. Any operation may fail. The writer then stops the recording without
 /// affecting the session.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a directory. Fails if it exists.
@@ -20,6 +20,10 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Creates a file. Fails if it exists.
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
+    /// Creates a file that those may open who may open the file at `like`. Fails if it exists.
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn StorageFile>>;
+    /// Opens an existing file for reading.
+    fn open_to_read(&self, path: &Path) -> io::Result<Box<dyn Read>>;
     /// Opens an existing file for appending.
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
     /// Opens a file, or creates it if it is missing, and locks it until it is dropped.
@@ -28,6 +32,10 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)>;
     /// Removes a directory and everything in it.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file, in place of the one that has the name `to`.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes what an interrupted program left at `path`, if anything.
+    fn remove_leftover(&self, path: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory survive a power failure.
@@ -80,6 +88,17 @@ impl Storage for OsStorage {
         Ok(Box::new(OsFile(create_private_file(path)?)))
     }
 
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn StorageFile>> {
+        let access = fs::metadata(like)?;
+        let file = create_private_file(path)?;
+        copy_access(&file, &access)?;
+        Ok(Box::new(OsFile(file)))
+    }
+
+    fn open_to_read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
         Ok(Box::new(OsFile(OpenOptions::new().append(true).open(path)?)))
     }
@@ -91,6 +110,14 @@ impl Storage for OsStorage {
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir_all(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove_leftover(&self, path: &Path) -> io::Result<()> {
+        remove_leftover(path)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

@@ -183,6 +183,44 @@ fn a_reopening_that_fails_leaves_the_bundle_and_its_marker() {
 }
 
 #[test]
+fn a_fault_while_an_incomplete_line_is_cut_off_leaves_the_log_with_or_without_it() {
+    let root = tempfile::tempdir().expect("a directory");
+    let writer = start(root.path(), WriterOptions::default());
+    writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>);
+    let bundle = writer.path().expect("is enabled").to_owned();
+    drop(writer);
+    let (log, temporary) = (bundle.join("trace.jsonl"), bundle.join(".trace.jsonl.tmp"));
+    let whole = std::fs::read(&log).expect("reads");
+    let torn = [&whole[..], b"{\"schema_version\":2,\"seq\":3,\"wall"].concat();
+    let (mut kept, mut replaced) = (0, 0);
+    for code in [ENOSPC, EIO] {
+        for at in 0.. {
+            std::fs::write(&log, &torn).expect("writes");
+            let storage = TestStorage::new(Fault::Once(at, code));
+            let options = WriterOptions { storage: Arc::new(storage), ..WriterOptions::default() };
+            let reopened = TraceRoot::new(root.path(), options).reopen(&bundle);
+            assert!(!temporary.exists(), "fault {at}");
+            let Err(error) = reopened else { break };
+            let left = std::fs::read(&log).expect("reads");
+            if left == torn {
+                kept += 1;
+            } else {
+                assert!(left.starts_with(&whole) && left.ends_with(b"\n"), "fault {at}");
+                replaced += 1;
+            }
+            if at == 4 {
+                // The first write of the copy.
+                let cause = std::error::Error::source(&error).expect("a cause").to_string();
+                let bytes = format!("; a copy of the log needs room for {} bytes", whole.len());
+                assert_eq!(cause.ends_with(&bytes), code == ENOSPC, "{cause}");
+            }
+        }
+    }
+    // The lock, what is left, the log, the copy, a write, a sync and a name; then the directory, the payload and the event.
+    assert!(kept == 2 * 7 && replaced >= 2 * 5, "{kept} {replaced}");
+}
+
+#[test]
 fn a_start_that_fails_leaves_nothing_behind() {
     for at in 2..8 {
         let root = tempfile::tempdir().expect("a directory");

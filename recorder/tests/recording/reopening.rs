@@ -66,6 +66,23 @@ fn a_bundle_goes_on_behind_its_last_whole_line() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_log_that_others_may_read_stays_open_to_them_when_its_incomplete_line_is_cut_off() {
+    use std::os::unix::fs::PermissionsExt;
+
+    for mode in [0o640, 0o604, 0o600] {
+        let root = tempfile::tempdir().expect("a directory");
+        let bundle = left_bundle(root.path());
+        append(&bundle, b"{");
+        let log = bundle.join("trace.jsonl");
+        std::fs::set_permissions(&log, PermissionsExt::from_mode(mode)).expect("sets");
+        traces(root.path()).reopen(&bundle).expect("reopens").complete().expect("completes");
+        assert_eq!(std::fs::metadata(&log).expect("is there").permissions().mode() & 0o777, mode);
+        read_events(&bundle);
+    }
+}
+
+#[test]
 fn a_reader_keeps_a_log_whose_incomplete_line_is_cut_off() {
     let root = tempfile::tempdir().expect("a directory");
     let bundle = left_bundle(root.path());

@@ -121,6 +121,16 @@ impl Storage for TestStorage {
         Ok(self.file(OsStorage.create_file(path)?))
     }
 
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn StorageFile>> {
+        self.operate()?;
+        Ok(self.file(OsStorage.create_file_like(path, like)?))
+    }
+
+    fn open_to_read(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+        self.operate()?;
+        OsStorage.open_to_read(path)
+    }
+
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
         self.operate()?;
         Ok(self.file(OsStorage.open_to_append(path)?))
@@ -135,6 +145,16 @@ impl Storage for TestStorage {
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         self.operate()?;
         OsStorage.remove_dir_all(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.rename(from, to)
+    }
+
+    fn remove_leftover(&self, path: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.remove_leftover(path)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
