@@ -5,6 +5,9 @@
 //! so an incomplete last line is returned only once nothing can follow it. It is not kept in memory either: the follower
 //! reads a line once its line feed is there. A line that is longer than any event is returned in chunks, so that the caller
 //! can drop it.
+//!
+//! A recorder that takes up a bundle with an incomplete last line, and a repair, put a new file in the place of the log. If
+//! it begins with what was returned, the follower goes on in it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -27,8 +30,7 @@ pub enum Growth {
     Grew,
     /// No whole line was appended. A log that does not exist yet counts as empty.
     Still,
-    /// The log is shorter than what was returned, or another file has its name: it was repaired or recorded anew. The lines
-    /// returned so far may not be in it.
+    /// The log no longer begins with what was returned: it was repaired or recorded anew.
     Rewritten,
 }
 
@@ -197,8 +199,12 @@ impl LogFollower {
             }
         }
         let Some(file) = &self.file else { return Ok(Growth::Still) };
+        if !is_at(file, &self.log)? && !self.go_on_in_new_file()? {
+            return Ok(Growth::Rewritten);
+        }
+        let Some(file) = &self.file else { return Ok(Growth::Still) };
         let length = file.metadata()?.len();
-        if length < self.position || !is_at(file, &self.log)? {
+        if length < self.position {
             return Ok(Growth::Rewritten);
         }
         check_size(length)?;
@@ -207,6 +213,34 @@ impl LogFollower {
             self.searched = self.position;
         }
         Ok(if length > self.searched { Growth::Grew } else { Growth::Still })
+    }
+
+    /// Opens the file that took the place of the log, if it begins with what was returned. Returns whether it does.
+    fn go_on_in_new_file(&mut self) -> io::Result<bool> {
+        let Some(before) = &mut self.file else { return Ok(false) };
+        let mut now = match fs::metadata(&self.log) {
+            Ok(metadata) if metadata.is_file() && metadata.len() >= self.position => File::open(&self.log)?,
+            Ok(_) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        before.seek(SeekFrom::Start(0))?;
+        let (mut known, mut found) = (Vec::new(), Vec::new());
+        let mut rest = self.position;
+        while rest > 0 {
+            let wanted = rest.min(CHUNK_BYTES as u64);
+            for (file, bytes) in [(&mut *before, &mut known), (&mut now, &mut found)] {
+                bytes.clear();
+                file.take(wanted).read_to_end(bytes)?;
+            }
+            if known != found || known.len() as u64 != wanted {
+                return Ok(false);
+            }
+            rest -= wanted;
+        }
+        self.file = Some(now);
+        self.searched = self.position;
+        Ok(true)
     }
 
     fn read_at(&mut self, offset: u64, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
@@ -321,14 +355,54 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn another_file_in_its_place_is_told() {
+    fn a_new_file_is_gone_on_with_if_it_begins_with_what_was_returned() {
+        let replace = |scene: &Scene, text: &str| {
+            let new = scene.root.path().join("new");
+            fs::write(&new, text).expect("writes");
+            fs::rename(&new, scene.root.path().join(EVENT_LOG_FILE)).expect("renames");
+        };
+        for (text, next) in [("one\n", still()), ("one\ntwo\n", grew("two\n")), ("one\nha", still())] {
+            let mut scene = Scene::new();
+            scene.append("one\nhalf a line");
+            assert_eq!(scene.read(), grew("one\n"));
+            assert_eq!(scene.read(), still());
+            replace(&scene, text);
+            assert_eq!(scene.read(), next, "{text}");
+            scene.append("\nthree\n");
+            assert!(scene.read().1.ends_with("\nthree\n"), "{text}");
+        }
+        let long = "x".repeat(CHUNK_BYTES + 10) + "\n";
+        for text in ["", "one", "two\n", "one\nx\n", &format!("one\n{}y\n", "x".repeat(CHUNK_BYTES + 9))] {
+            let mut scene = Scene::new();
+            scene.append(&format!("one\n{long}"));
+            while scene.read().0 == Growth::Grew {}
+            replace(&scene, text);
+            assert_eq!(scene.read().0, Growth::Rewritten, "{}", text.len());
+        }
         let mut scene = Scene::new();
         scene.append("one\n");
         assert_eq!(scene.read(), grew("one\n"));
-        let repaired = scene.root.path().join("repaired");
-        fs::write(&repaired, "one\ntwo\n").expect("writes");
-        fs::rename(&repaired, scene.root.path().join(EVENT_LOG_FILE)).expect("renames");
+        fs::remove_file(scene.root.path().join(EVENT_LOG_FILE)).expect("removes");
         assert_eq!(scene.read().0, Growth::Rewritten);
+    }
+
+    #[test]
+    fn a_recorder_that_takes_up_a_torn_bundle_is_followed() {
+        use crate::write::{NewSession, TraceRoot, WriterOptions};
+
+        let root = tempfile::tempdir().expect("a directory");
+        let traces = TraceRoot::new(root.path(), WriterOptions::default());
+        let writer = traces.start(&NewSession::new("thread-1")).expect("starts");
+        let bundle = writer.path().expect("is enabled").to_owned();
+        drop(writer);
+        let log = bundle.join(EVENT_LOG_FILE);
+        File::options().append(true).open(&log).and_then(|mut log| log.write_all(b"{\"torn")).expect("writes");
+        let mut follower = LogFollower::new(&bundle);
+        let mut bytes = Vec::new();
+        assert_eq!(follower.read(&mut bytes).expect("reads"), Growth::Grew);
+        traces.reopen(&bundle).expect("reopens").complete().expect("completes");
+        assert_eq!(follower.read(&mut bytes).expect("reads"), Growth::Grew);
+        assert!(bytes == fs::read(&log).expect("reads"));
     }
 
     #[test]

@@ -217,7 +217,7 @@ impl<'a> Tail<'a> {
                     self.screen.clear();
                     let error = anyhow::anyhow!("the log of {} was replaced while it was followed", path.display());
                     return Err(Failure::data(error)
-                        .with_hint("it was repaired or recorded again; start `trace tail` again to see it"));
+                        .with_hint("what was shown is not in it any more, because it was repaired or recorded again; start `trace tail` again to see it"));
                 }
                 Growth::Still => {
                     self.show_what_was_before()?;
