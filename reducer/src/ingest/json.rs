@@ -424,9 +424,9 @@ mod tests {
     fn what_is_kept_has_a_limited_number_of_values() {
         let values = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
         let document = |a: usize, b: usize| format!("{{\"a\": {}, \"other\": {}}}", values(a), values(b)).into_bytes();
-        assert!(parse(values(MAX_VALUES - 2).as_bytes()).is_ok());
+        assert!(parse(values(MAX_VALUES - 1).as_bytes()).is_ok());
         assert!(matches!(parse(values(MAX_VALUES).as_bytes()), Err(PayloadProblem::TooManyValues)));
-        assert!(select(&document(MAX_VALUES - 2, 2 * MAX_VALUES), ["a", "b"]).is_ok());
+        assert!(select(&document(MAX_VALUES - 1, 2 * MAX_VALUES), ["a", "b"]).is_ok());
         assert!(matches!(select(&document(MAX_VALUES, 1), ["a", "b"]), Err(PayloadProblem::TooManyValues)));
         // Commas in strings do not count.
         assert!(parse(format!("\"{}\"", ",".repeat(2 * MAX_VALUES)).as_bytes()).is_ok());

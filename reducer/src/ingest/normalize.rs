@@ -70,8 +70,8 @@ pub enum ItemProblem {
     /// In schema 1, the item's JSON would be cut inside a character.
     #[error("an item whose JSON would be cut inside a character")]
     CutInsideCharacter,
-    /// The arguments of a call have more than [`MAX_VALUES`] values.
-    #[error("a call whose arguments have more than {MAX_VALUES} JSON values")]
+    /// The arguments of a call have too many values, as [`MAX_VALUES`] limits them.
+    #[error("a call whose arguments have too many JSON values (limit {MAX_VALUES})")]
     TooManyValues,
 }
 
@@ -615,7 +615,7 @@ mod tests {
     fn arguments_have_a_limited_number_of_values() {
         let call =
             |values: usize| format!(r#"{{"type":"function_call","arguments":"[{}0]"}}"#, "0,".repeat(values - 1));
-        assert!(describe(&call(MAX_VALUES - 2)).ends_with("...\" }]"));
+        assert!(describe(&call(MAX_VALUES - 1)).ends_with("...\" }]"));
         let too_many = item(&call(MAX_VALUES)).expect("an item");
         assert_eq!(too_many.problem, Some(ItemProblem::TooManyValues));
         assert!(matches!(&*too_many.parts, [Part::Text(text)] if text.len() > MAX_VALUES));

@@ -22,11 +22,11 @@ pub enum PayloadProblem {
     /// The JSON is nested deeper than a payload may be.
     #[error("nested too deeply")]
     TooDeep,
-    /// The parts of the JSON that are read have more than [`MAX_VALUES`] values.
-    #[error("more than {MAX_VALUES} JSON values")]
+    /// The parts of the JSON that are read have too many values, as [`MAX_VALUES`] limits them.
+    #[error("too many JSON values (limit {MAX_VALUES})")]
     TooManyValues,
     /// A list has more than [`MAX_ITEMS`] items.
-    #[error("more than {MAX_ITEMS} items in a list")]
+    #[error("too many items in a list (limit {MAX_ITEMS})")]
     TooManyItems,
     /// The document does not have the form that its event requires.
     #[error("{0}")]
