@@ -11,13 +11,19 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::limits::{MAX_DEPTH, MAX_ITEMS, MAX_VALUES};
 use super::problem::PayloadProblem;
 
 /// Bytes of compact JSON that a part of an item keeps.
 const SUMMARY_BYTES: usize = 240;
+
+/// First key of an object that the parser takes for a number. It passes a number on as such an object.
+const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// First key of an object that the parser takes for the JSON text in its value.
+const RAW_KEY: &str = "$serde_json::private::RawValue";
 
 /// Returns the compact JSON of a value, cut to [`SUMMARY_BYTES`], and whether the limit fell inside a character, so
 /// that the text was cut earlier.
@@ -140,9 +146,8 @@ pub(crate) fn select<const N: usize>(bytes: &[u8], names: [&str; N]) -> Result<V
         return parse(bytes);
     }
     if bytes.len() > MAX_VALUES {
-        let raw: [Option<&RawValue>; N] = members(bytes, names)?;
-        let counts = raw.into_iter().flatten().map(|raw| count_values(raw.get().as_bytes()));
-        if counts.sum::<usize>() > MAX_VALUES {
+        let counts: [Option<Count>; N] = members(bytes, names)?;
+        if counts.into_iter().flatten().map(|Count(count)| count).sum::<usize>() > MAX_VALUES {
             return Err(PayloadProblem::TooManyValues);
         }
     }
@@ -155,9 +160,9 @@ pub(crate) fn select<const N: usize>(bytes: &[u8], names: [&str; N]) -> Result<V
     Ok(value)
 }
 
-/// Returns the values of the named members of a document, of a repeated one the last. Any other member, and a document that
-/// is no object, is checked as if it were parsed.
-pub(crate) fn members<'de, T: Deserialize<'de>, const N: usize>(
+/// Returns the values of the named members of a document, of a repeated one the last. Everything else, also the earlier values
+/// of a repeated member, is checked as if it were parsed.
+pub(crate) fn members<'de, T: Member<'de>, const N: usize>(
     bytes: &'de [u8],
     names: [&str; N],
 ) -> Result<[Option<T>; N], PayloadProblem> {
@@ -167,7 +172,44 @@ pub(crate) fn members<'de, T: Deserialize<'de>, const N: usize>(
     }
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let found = parser.deserialize_map(Members { names, found: PhantomData });
-    found.and_then(|found| parser.end().map(|()| found)).map_err(PayloadProblem::Json)
+    found.and_then(|found| parser.end().map(|()| found)).map_err(PayloadProblem::Json)?
+}
+
+/// The value of a member of a document.
+pub(crate) trait Member<'de>: Deserialize<'de> {
+    /// Returns what is kept if the member also had an earlier value.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the earlier value, if reading it did not show that.
+    fn behind(self, earlier: Self) -> Result<Self, PayloadProblem>;
+}
+
+impl Member<'_> for Value {
+    fn behind(self, _: Self) -> Result<Self, PayloadProblem> {
+        Ok(self)
+    }
+}
+
+impl<'de> Member<'de> for &'de RawValue {
+    fn behind(self, earlier: Self) -> Result<Self, PayloadProblem> {
+        check(earlier, 1).map(|()| self)
+    }
+}
+
+/// The count of the values in a member, as [`count_values`] returns it. All values of a repeated member count.
+struct Count(usize);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(|raw| Self(count_values(raw.get().as_bytes())))
+    }
+}
+
+impl Member<'_> for Count {
+    fn behind(self, Self(earlier): Self) -> Result<Self, PayloadProblem> {
+        Ok(Self(self.0 + earlier))
+    }
 }
 
 /// Returns the text of each element of an array, or `None` if the value is no array.
@@ -191,8 +233,8 @@ struct Members<'n, T, const N: usize> {
     found: PhantomData<T>,
 }
 
-impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Members<'_, T, N> {
-    type Value = [Option<T>; N];
+impl<'de, T: Member<'de>, const N: usize> Visitor<'de> for Members<'_, T, N> {
+    type Value = Result<[Option<T>; N], PayloadProblem>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -200,43 +242,107 @@ impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Members<'_, T, N
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = [const { None }; N];
-        while let Some(name) = map.next_key_seed(Name(&self.names))? {
-            match name {
-                Some(index) => found[index] = Some(map.next_value()?),
-                None => {
+        let mut defect = None;
+        let mut is_first = true;
+        while let Some(key) = map.next_key_seed(Name(&self.names))? {
+            match key {
+                Key::Named(index) => {
+                    let value: T = map.next_value()?;
+                    let kept = match found[index].take() {
+                        Some(earlier) => value.behind(earlier),
+                        None => Ok(value),
+                    };
+                    match kept {
+                        Ok(value) => found[index] = Some(value),
+                        Err(problem) => _ = defect.get_or_insert(problem),
+                    }
+                }
+                // The parser accepts no further member behind such a text.
+                Key::Private(text) if is_first => return map.next_value_seed(text).map(|()| Ok(found)),
+                Key::Private(_) | Key::Other => {
                     let Checked = map.next_value()?;
                 }
             }
+            is_first = false;
         }
-        Ok(found)
+        Ok(defect.map_or(Ok(found), Err))
     }
 }
 
-/// Reads a key as the index of its name.
+/// A key of an object.
+enum Key {
+    /// The name with this index.
+    Named(usize),
+    /// A private key of the parser, which counts only as the first key.
+    Private(PrivateText),
+    Other,
+}
+
+/// Reads a key. It is compared with these names.
 struct Name<'n>(&'n [&'n str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<usize>;
+    type Value = Key;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
 impl Visitor<'_> for Name<'_> {
-    type Value = Option<usize>;
+    type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|name| *name == key))
+    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+        Ok(match (self.0.iter().position(|name| *name == key), key) {
+            (Some(index), _) => Key::Named(index),
+            (None, NUMBER_KEY) => Key::Private(PrivateText::Number),
+            (None, RAW_KEY) => Key::Private(PrivateText::Raw),
+            (None, _) => Key::Other,
+        })
     }
 }
 
-/// A value that is not kept. Depth and escapes are checked as for a value that is, in contrast to [`IgnoredAny`].
+/// A value that is not kept. Depth, escapes and private keys are checked as for a value that is, in contrast to
+/// [`IgnoredAny`].
 struct Checked;
+
+/// The value of a private key: a text that the parser reads as what the key says.
+#[derive(Clone, Copy)]
+enum PrivateText {
+    Number,
+    Raw,
+}
+
+impl<'de> DeserializeSeed<'de> for PrivateText {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for PrivateText {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Number => "string containing a number",
+            Self::Raw => "raw value",
+        })
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        match self {
+            Self::Number => text.parse::<Number>().map(drop),
+            Self::Raw => serde_json::from_str::<Value>(text).map(drop),
+        }
+        .map_err(E::custom)
+    }
+}
 
 impl<'de> Deserialize<'de> for Checked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -252,6 +358,14 @@ impl<'de> Visitor<'de> for Checked {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        match map.next_key_seed(Name(&[]))? {
+            None => return Ok(self),
+            // The parser accepts no further member behind such a text.
+            Some(Key::Private(text)) => return map.next_value_seed(text).map(|()| self),
+            Some(Key::Named(_) | Key::Other) => {
+                let Self = map.next_value()?;
+            }
+        }
         while let Some((Self, Self)) = map.next_entry()? {}
         Ok(self)
     }
@@ -397,14 +511,29 @@ mod tests {
             r#"{"\ud800": 1}"#.to_owned(),
             nested(MAX_DEPTH - 1),
             nested(MAX_DEPTH),
+            format!("{{\"{NUMBER_KEY}\": \"-1e5\"}}"),
+            format!("{{\"{NUMBER_KEY}\": \"x\"}}"),
+            format!("{{\"{NUMBER_KEY}\": 7}}"),
+            format!("{{\"{NUMBER_KEY}\": \"1\", \"b\": 1}}"),
+            format!("{{\"b\": 1, \"{NUMBER_KEY}\": \"x\"}}"),
+            format!("[{{\"{RAW_KEY}\": \"[1]\"}}]"),
+            format!("[{{\"{RAW_KEY}\": \"[1\"}}]"),
+            format!("[{{\"{RAW_KEY}\": []}}]"),
         ];
         for text in texts {
+            let selected = select(text.as_bytes(), ["kept"]).map(drop).map_err(|problem| problem.to_string());
+            assert_eq!(selected, parse(text.as_bytes()).map(drop).map_err(|problem| problem.to_string()), "{text}");
             let document = format!("{{\"kept\": 1, \"other\": {text}}}");
             let whole = parse(document.as_bytes()).map(drop).map_err(|problem| problem.to_string());
             let selected = select(document.as_bytes(), ["kept"]);
             assert_eq!(selected.map(drop).map_err(|problem| problem.to_string()), whole, "{text}");
             let raw: &RawValue = serde_json::from_str(&text).expect("it has the form of JSON");
             assert_eq!(check(raw, 1).is_ok(), whole.is_ok(), "{text}");
+            // An earlier value of a repeated member is not kept either.
+            let document = format!("{{\"kept\": {text}, \"kept\": 1}}");
+            let found: Result<[Option<&RawValue>; 1], _> = members(document.as_bytes(), ["kept"]);
+            assert_eq!(found.is_ok(), whole.is_ok(), "{text}");
+            assert_eq!(select(document.as_bytes(), ["kept"]).is_ok(), whole.is_ok(), "{text}");
         }
     }
 
@@ -428,6 +557,8 @@ mod tests {
         assert!(matches!(parse(values(MAX_VALUES).as_bytes()), Err(PayloadProblem::TooManyValues)));
         assert!(select(&document(MAX_VALUES - 1, 2 * MAX_VALUES), ["a", "b"]).is_ok());
         assert!(matches!(select(&document(MAX_VALUES, 1), ["a", "b"]), Err(PayloadProblem::TooManyValues)));
+        let repeated = format!("{{\"a\": {}, \"a\": 1}}", values(MAX_VALUES));
+        assert!(matches!(select(repeated.as_bytes(), ["a"]), Err(PayloadProblem::TooManyValues)));
         // Commas in strings do not count.
         assert!(parse(format!("\"{}\"", ",".repeat(2 * MAX_VALUES)).as_bytes()).is_ok());
     }

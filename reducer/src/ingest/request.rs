@@ -515,7 +515,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
                 };
                 while let Some(key) = map.next_key::<Text<'de>>()? {
                     match key.as_str() {
-                        "input" => request.repeated |= request.input.replace(map.next_value()?).is_some(),
+                        "input" => {
+                            if let Some(earlier) = request.input.replace(map.next_value()?) {
+                                request.repeated = true;
+                                request.check(earlier);
+                            }
+                        }
                         "previous_response_id" => {
                             request.repeated |= std::mem::replace(&mut request.names_previous, true);
                             request.is_previous_in_tail = request.input.is_some();
