@@ -13,7 +13,7 @@ use crate::recording::RECORDER_FILE;
 /// Prefix of the names of directories with copies made by a repair. A number follows.
 pub const BACKUP_PREFIX: &str = "before-repair-";
 
-/// Most entries of a bundle directory that are looked at. A bundle has eight, beside what programs that died left.
+/// Most entries of a bundle directory that are looked at. A bundle has six, beside copies of repairs and what programs that died left.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
 
 /// What an entry of a bundle directory is.
@@ -91,7 +91,7 @@ impl Part {
 
     /// Returns what the file at a path in a bundle is, or `None` if it is below a directory or does not belong to a bundle.
     pub(crate) fn of_file(path: &str) -> Option<Self> {
-        Self::of_kind(path, EntryKind::File)
+        if path.contains('/') { None } else { Self::of_kind(path, EntryKind::File) }
     }
 
     /// Returns whether this is one of the files that describe the session as a whole: the log, the manifest or the
@@ -101,8 +101,8 @@ impl Part {
     }
 }
 
-/// Returns the path of the first of these parts that is something else than it should be, such as a symlink. A part that
-/// does not exist is fine.
+/// Returns the path of the first of these parts that is not of its file type, such as a symlink. A part that does not exist
+/// is fine.
 ///
 /// # Errors
 ///
@@ -152,6 +152,8 @@ mod tests {
         ] {
             assert_eq!(Part::of_kind(name, kind), part, "{name}");
         }
+        assert_eq!(Part::of_file(".trace.jsonl.tmp"), Some(Part::Temporary));
+        assert_eq!(Part::of_file(".a/b.tmp"), None);
         assert_eq!(backup_of(".before-repair-3.tmp/payloads/1.json"), Some(".before-repair-3.tmp"));
         assert_eq!(backup_of("payloads/before-repair-3"), None);
     }

@@ -9,7 +9,8 @@ pub(crate) const ELLIPSIS: char = '…';
 pub fn cut(text: &str, max_chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max_chars) {
         None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(format!("{}{ELLIPSIS}", first(text, max_chars.saturating_sub(1)))),
+        Some(_) if max_chars == 0 => Cow::Borrowed(""),
+        Some(_) => Cow::Owned(format!("{}{ELLIPSIS}", first(text, max_chars - 1))),
     }
 }
 
@@ -19,7 +20,7 @@ pub fn cut_middle(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.char_indices().nth(max_chars).is_none() {
         return Cow::Borrowed(text);
     }
-    let kept = max_chars.saturating_sub(1);
+    let Some(kept) = max_chars.checked_sub(1) else { return Cow::Borrowed("") };
     let tail = kept / 2;
     let from = text.char_indices().rev().take(tail).last().map_or(text.len(), |(at, _)| at);
     Cow::Owned(format!("{}{ELLIPSIS}{}", first(text, kept - tail), &text[from..]))
@@ -39,6 +40,7 @@ mod tests {
         assert_eq!(cut("äöüx", 3), "äö…");
         assert_eq!(cut("abc", 1), "…");
         assert_eq!(cut("", 0), "");
+        assert_eq!(cut("a", 0), "");
     }
 
     #[test]
@@ -47,5 +49,6 @@ mod tests {
         assert_eq!(cut_middle("echo a; rm -rf é", 9), "echo…rf é");
         assert_eq!(cut_middle("äöüx", 2), "ä…");
         assert_eq!(cut_middle("abc", 1), "…");
+        assert_eq!(cut_middle("a", 0), "");
     }
 }
