@@ -1,4 +1,4 @@
-//! Returns whether a process may still write to a bundle.
+//! Whether a process may still write to a bundle.
 //!
 //! A recorder of this crate holds the lock of the bundle while it works. Other recorders, such as the Codex CLI's, take no
 //! lock. For their bundles the log is the only evidence: the recording is over when the log ends with an end event. Without

@@ -58,7 +58,7 @@ impl Cause {
         }
     }
 
-    /// Lowers the confidence, because `missing` would have shown more.
+    /// Lowers the confidence, and names the evidence that would have raised it.
     pub(super) fn lacks(mut self, confidence: Confidence, missing: &str) -> Self {
         self.confidence = confidence;
         self.missing.push(missing.to_owned());
