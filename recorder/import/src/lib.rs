@@ -23,6 +23,7 @@ mod paths;
 mod records;
 mod sessions;
 mod summary;
+mod surrogates;
 mod text;
 mod thread;
 mod time;

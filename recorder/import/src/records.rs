@@ -9,7 +9,7 @@ use trace_recorder::format::import::Place;
 use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::note::Code;
-use crate::text::mend_surrogates;
+use crate::surrogates::mend_surrogates;
 
 /// Longest record that is read. Pictures in a session take some megabytes each.
 pub const MAX_RECORD_BYTES: usize = 64 << 20;

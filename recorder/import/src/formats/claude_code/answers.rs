@@ -5,13 +5,12 @@ use serde_json::value::RawValue;
 use super::history::Piece;
 use super::items::BlockKind;
 use super::prompt::INTERRUPTED;
-use super::records::{Block, Iteration, Line, Number, Usage as Tokens};
+use super::records::{Block, Iteration, Line, Usage as Tokens, tokens};
 use super::teller::{KnownCall, Teller};
 use super::transcript::Entry;
 use crate::body::History;
 use crate::item::Role;
 use crate::note::Code;
-use crate::summary::Usage;
 use crate::thread::Answer;
 
 impl<'a> Teller<'_, 'a> {
@@ -170,22 +169,4 @@ const ADVISOR: &[u8] = b"advisor_message";
 fn has_calls(entry: &Entry<'_>) -> bool {
     let is_open = |block: &Block<'_>| block.what() == BlockKind::Call && !block.is_server_call();
     entry.blocks.iter().any(|(block, _)| is_open(block))
-}
-
-/// Returns the tokens as the Responses API counts them: those of the cache are part of the input.
-pub(crate) fn tokens(usage: &Tokens<'_>) -> Usage {
-    let read = Number::or_zero(&usage.cache_read);
-    let by_age = usage
-        .cache_writes
-        .as_ref()
-        .map_or(0, |writes| Number::or_zero(&writes.minutes).saturating_add(Number::or_zero(&writes.hour)));
-    let write = if by_age > 0 { by_age } else { Number::or_zero(&usage.cache_write) };
-    let thinking = usage.details.as_ref().map_or(0, |details| Number::or_zero(&details.thinking));
-    Usage {
-        input: Number::or_zero(&usage.input).saturating_add(read).saturating_add(write),
-        cached_input: read,
-        cache_write_input: write,
-        output: Number::or_zero(&usage.output),
-        reasoning_output: thinking,
-    }
 }

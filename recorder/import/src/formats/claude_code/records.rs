@@ -11,6 +11,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::summary;
+
 /// Defines a struct of optional fields, and a function that reads it even if fields have unexpected types.
 macro_rules! lenient {
     ($(#[$doc:meta])* struct $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal $(or $alias:literal)?,)* }) => {
@@ -512,6 +514,24 @@ impl Line<'_> {
     pub(crate) fn is_synthetic(&self) -> bool {
         Flag::is_set(&self.is_api_error)
             || self.message.as_ref().and_then(|message| message.model.as_deref()) == Some("<synthetic>")
+    }
+}
+
+/// Returns the tokens as the Responses API counts them: those of the cache are part of the input.
+pub(crate) fn tokens(usage: &Usage<'_>) -> summary::Usage {
+    let read = Number::or_zero(&usage.cache_read);
+    let by_age = usage
+        .cache_writes
+        .as_ref()
+        .map_or(0, |writes| Number::or_zero(&writes.minutes).saturating_add(Number::or_zero(&writes.hour)));
+    let write = if by_age > 0 { by_age } else { Number::or_zero(&usage.cache_write) };
+    let thinking = usage.details.as_ref().map_or(0, |details| Number::or_zero(&details.thinking));
+    summary::Usage {
+        input: Number::or_zero(&usage.input).saturating_add(read).saturating_add(write),
+        cached_input: read,
+        cache_write_input: write,
+        output: Number::or_zero(&usage.output),
+        reasoning_output: thinking,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::hash_map::Entry as Slot;
 
-use super::answers::tokens;
 use super::prompt::Said;
+use super::records::tokens;
 use super::tables::{Map, Set, hash_of};
 use super::transcript::Entry;
 use crate::summary::Usage;

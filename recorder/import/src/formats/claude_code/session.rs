@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::value::RawValue;
 use trace_recorder::format::ExecutionStatus;
 
-use super::answers::{call_key, tokens};
+use super::answers::call_key;
 use super::copies::copied;
 use super::items::BlockKind;
 use super::kin::{Child, ChildResult, Kin, Notice, Spawned, Told};
 use super::layout;
 use super::prompt::{agent_of_result, task_of_lead};
-use super::records::{AgentMeta, CallInput, Flag, ToolUseResult};
+use super::records::{AgentMeta, CallInput, Flag, ToolUseResult, tokens};
 use super::scan::{Scan, ends_in_api_error};
 use super::tables::{Map, Set};
 use super::teller::{Material, Teller};

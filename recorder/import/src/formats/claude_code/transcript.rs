@@ -14,7 +14,7 @@ use crate::error::ImportError;
 use crate::event::{Stamp, Time};
 use crate::note::Code;
 use crate::records;
-use crate::text::mend_surrogates;
+use crate::surrogates::mend_surrogates;
 
 /// The text of a file. Lines borrow from it.
 #[derive(Debug, Default)]
