@@ -11,8 +11,8 @@ fn help_teaches() {
     Runs coding agents, records their sessions, and explains them.
 
     It works on the sessions that you already have, as Claude Code, the Codex CLI, Gemini CLI and
-    opencode stored them: `trace ls` lists them, and every command takes one by its file, the beginning
-    of its id, or @last.
+    opencode stored them: `trace ls` lists them, and every command that reads a session takes one by its
+    file, the beginning of its id, or @last.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
