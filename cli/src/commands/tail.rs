@@ -68,8 +68,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
-    /// The bundle, the session of another agent, or a folder whose newest bundle or session is followed [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT,
-    /// then traces in the server home, then @last]
+    /// The bundle, the session of another agent, or a folder whose newest bundle or session is followed (default: $TRACE_ROOT, then
+    /// $CODEX_ROLLOUT_TRACE_ROOT, then traces in the server home, then @last)
     #[arg(add = argument::sessions())]
     bundle: Option<PathBuf>,
     /// The session of a store that has several, such as opencode.db
