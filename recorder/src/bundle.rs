@@ -32,7 +32,7 @@ pub const MAX_SEARCH_DEPTH: usize = 8;
 pub struct Bundle {
     path: PathBuf,
     manifest: Result<Manifest, BundleError>,
-    /// The log. That of a bundle which was made of events is written at the first question.
+    /// The log. A bundle that was made from events writes it when it is first asked for.
     log: OnceLock<Result<EventLog, BundleError>>,
     /// The events that the bundle was made of.
     events: Option<Vec<Event<'static>>>,

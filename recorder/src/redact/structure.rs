@@ -374,7 +374,7 @@ fn asks_for_secret(message: &[u8]) -> bool {
 /// Most values that are held against the types around them.
 const MAX_RESULTS: usize = 4096;
 
-/// Returns whether a key is that of what a resource was made with, or of what came out.
+/// Returns whether a key holds the inputs or the outputs of a resource.
 fn is_result(key: &[u8]) -> bool {
     matches!(
         key,
