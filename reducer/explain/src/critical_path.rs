@@ -344,6 +344,15 @@ impl Walker<'_> {
                 Sender::Tool(tool) => self.through_sender(tool),
             };
         }
+        // A call that starts a child may wait for the child's answer. What the child did is then the longest part of the call.
+        if let Object::Tool(tool) = activity.object
+            && let Some(child) = self.deliveries.children.get(&tool).copied()
+            && let Some(seq) = self.answer_of(child, activity.thread, start)
+        {
+            self.step(seq, activity.work, Some(activity), Some(activity.thread), Some(turn));
+            self.cells.clear();
+            return Next::Thread { thread: child, gap: Work::Overhead };
+        }
         // An activity that is cut off may be one that the walk is inside of already. Entering it again would never end.
         if let Some(cell) = activity.runs.filter(|_| is_whole && start < self.at)
             && self.cells.last().is_none_or(|(_, _, floor)| start > *floor)
@@ -353,6 +362,16 @@ impl Walker<'_> {
         }
         self.step(start, activity.work, Some(activity), Some(activity.thread), Some(turn));
         Next::Within { turn }
+    }
+
+    /// Returns the event with which a child answered `thread` between `after` and the walk's position. Formats whose files have no
+    /// answers of children show that the last turn of the child ended then.
+    fn answer_of(&self, child: ThreadIdx, thread: ThreadIdx, after: u64) -> Option<u64> {
+        self.deliveries.answer_between(child, thread, after, self.at).or_else(|| {
+            let turn = self.activities.turn_before(self.trace, child, self.at)?;
+            let end = self.activities.turn_end(turn);
+            (end > after && end < self.at).then_some(end)
+        })
     }
 
     /// Continues in the call that asked for a turn or sent a message, and then before that call.
@@ -416,6 +435,8 @@ struct Deliveries {
     to: Vec<Vec<Delivery>>,
     /// For each turn, the call that asked for it.
     asked_by: Vec<Option<ToolIdx>>,
+    /// The child that each spawning call started.
+    children: HashMap<ToolIdx, ThreadIdx>,
 }
 
 impl Deliveries {
@@ -438,6 +459,7 @@ impl Deliveries {
             }
         }
         let mut asked_by: Vec<Option<ToolIdx>> = vec![None; trace.turns.len()];
+        let mut children = HashMap::new();
         for edge in trace.edges.values() {
             let Anchor::Tool(tool) = edge.source else { continue };
             let (thread, item_turn) = match edge.target {
@@ -446,7 +468,10 @@ impl Deliveries {
                 Anchor::Item(item) => (trace.items[item].thread, trace.items[item].codex_turn_id),
             };
             let turn = match edge.kind {
-                EdgeKind::SpawnAgent => first_turns[thread.index()],
+                EdgeKind::SpawnAgent => {
+                    children.insert(tool, thread);
+                    first_turns[thread.index()]
+                }
                 EdgeKind::AssignAgentTask | EdgeKind::SendMessage => {
                     to[thread.index()].push(Delivery { seq: edge.seq, from: Sender::Tool(tool) });
                     // A root reads a message in its next turn, but a message starts a new turn of a child.
@@ -464,7 +489,7 @@ impl Deliveries {
             }
         }
         to.iter_mut().for_each(|list| list.sort_by_key(|delivery| delivery.seq));
-        let mut deliveries = Self { to, asked_by };
+        let mut deliveries = Self { to, asked_by, children };
         deliveries.guess_spawns(trace, family, &first_turns);
         deliveries
     }
@@ -495,6 +520,16 @@ impl Deliveries {
         let list = self.to.get(thread.index())?;
         let count = list.partition_point(|delivery| delivery.seq < before);
         list.get(count.checked_sub(1)?).filter(|delivery| delivery.seq > after).copied()
+    }
+
+    /// Returns the last event between two others with which a child answered a thread.
+    fn answer_between(&self, child: ThreadIdx, thread: ThreadIdx, after: u64, before: u64) -> Option<u64> {
+        let list = self.to.get(thread.index())?;
+        let from = list.partition_point(|delivery| delivery.seq <= after);
+        let to = list.partition_point(|delivery| delivery.seq < before);
+        let mut answers = list.get(from..to)?.iter().rev();
+        let is_answer = |delivery: &&Delivery| matches!(delivery.from, Sender::Thread(from) if from == child);
+        answers.find(is_answer).map(|delivery| delivery.seq)
     }
 
     fn asked_by(&self, turn: TurnIdx) -> Option<ToolIdx> {

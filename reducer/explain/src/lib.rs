@@ -22,6 +22,7 @@ pub mod object;
 pub mod outcome;
 pub mod postmortem;
 pub mod prices;
+mod result;
 pub mod session;
 pub mod sightings;
 pub mod texts;

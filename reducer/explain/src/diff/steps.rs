@@ -28,6 +28,7 @@ use super::normalise::Normaliser;
 use crate::label::tool_name;
 use crate::object::Object;
 use crate::outcome::{Outcome, exit_code};
+use crate::result::error_text;
 use crate::session::Session;
 
 /// Size in bytes from which a JSON part of the graph may be cut. The payload has the rest.
@@ -230,6 +231,13 @@ impl<'s> Steps<'s> {
         }
     }
 
+    /// Returns the text in a result payload: the same text that an item of a later request shows.
+    fn result(&self, id: Symbol) -> Option<String> {
+        let payload = self.session.payload(id).ok()?;
+        let text = error_text(&payload);
+        Some(if text.is_empty() && payload.get("response_item").is_none() { payload.to_string() } else { text })
+    }
+
     fn output(&self, call: &ToolCall) -> String {
         let trace = self.session.trace();
         let result = call.operation.and_then(|operation| trace.operations[operation].result.as_ref());
@@ -239,9 +247,8 @@ impl<'s> Steps<'s> {
         let items = call.output_items.iter().map(|item| &trace.items[*item]);
         let items: Vec<&ConversationItem> = items.filter(|item| item.thread == call.thread).collect();
         if items.is_empty() || items.iter().any(|item| is_cut(item)) {
-            let payload = call.result_payload_id.and_then(|id| self.session.payload(id).ok());
-            if let Some(payload) = payload {
-                return payload.to_string();
+            if let Some(output) = call.result_payload_id.and_then(|id| self.result(id)) {
+                return output;
             }
         }
         items.into_iter().map(texts).collect::<Vec<_>>().join("\n")

@@ -23,6 +23,7 @@ use crate::family::Family;
 use crate::label::tool_name;
 use crate::mail::lost_messages;
 use crate::object::Object;
+use crate::result::{error_text, joined_texts, output_text};
 use crate::session::Session;
 
 /// A command that a signal killed has this value plus the signal's number as its exit code.
@@ -629,33 +630,6 @@ fn operation_of(call: &ToolCall) -> Operation {
         },
         kind => Operation::Tool(kind.as_str()),
     }
-}
-
-/// Returns the error of a tool's result, or its output if there is no error.
-fn error_text(result: &Value) -> String {
-    match result.get("error") {
-        Some(Value::String(error)) => error.clone(),
-        Some(error) => error.to_string(),
-        None => output_text(result),
-    }
-}
-
-/// Returns the output in a tool's result as text.
-fn output_text(result: &Value) -> String {
-    let output = result.get("response_item").and_then(|item| item.get("output")).or_else(|| result.get("value"));
-    match output {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Object(members)) if members.contains_key("content") => joined_texts(&members["content"]),
-        Some(list @ Value::Array(_)) => joined_texts(list),
-        Some(other) => other.to_string(),
-        None => String::new(),
-    }
-}
-
-fn joined_texts(content: &Value) -> String {
-    let texts = content.as_array().into_iter().flatten();
-    let texts: Vec<&str> = texts.filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
-    texts.join("\n")
 }
 
 fn cell_error(response: &Value) -> Option<String> {
