@@ -5,9 +5,4 @@ mod imported;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    imported::read("trajectory.json", data);
-    // Few inputs name the format, so the steps of others are put into a trajectory.
-    let steps = [&b"{\"schema_version\":\"ATIF-v1.7\",\"agent\":{\"name\":\"a\",\"version\":\"1\"},\"steps\":["[..], data, b"]}"].concat();
-    imported::read("trajectory.json", &steps);
-});
+fuzz_target!(|data: &[u8]| imported::atif(data));

@@ -5,9 +5,4 @@ mod imported;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    imported::read("trace", data);
-    // Few inputs begin as requests do, so the spans of others are put into one.
-    let json = [&b"{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":["[..], data, b"]}]}]}\n"].concat();
-    imported::read("trace.jsonl", &json);
-});
+fuzz_target!(|data: &[u8]| imported::otel(data));

@@ -51,6 +51,7 @@ pub struct Draft {
     slices: Vec<Slice>,
     ends: Vec<usize>,
     lanes: Vec<LaneState>,
+    thread_ids: HashSet<Box<str>>,
     /// Ids of turns and of calls that are in use.
     turn_ids: HashSet<Box<str>>,
     call_ids: HashSet<Box<str>>,
@@ -75,6 +76,7 @@ impl Draft {
             slices: Vec::new(),
             ends: Vec::new(),
             lanes: Vec::new(),
+            thread_ids: HashSet::new(),
             turn_ids: HashSet::new(),
             call_ids: HashSet::new(),
             inference_calls: 0,
@@ -155,8 +157,14 @@ impl Draft {
         self.notes.counts()
     }
 
+    /// Returns whether a thread with this id was added.
+    pub(crate) fn has_thread(&self, thread_id: &str) -> bool {
+        self.thread_ids.contains(thread_id)
+    }
+
     /// Adds a thread. The first one is the root of the session.
     pub fn lane(&mut self, thread_id: &str) -> Lane {
+        self.thread_ids.insert(thread_id.into());
         let buffer = self.buffers.add();
         self.lanes.push(LaneState {
             thread: thread_id.into(),

@@ -1,5 +1,6 @@
 //! A thread of a draft, told in the terms of agents: turns, items, requests, tool calls, children.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -149,11 +150,19 @@ pub struct ThreadWriter {
     agent_path: String,
     is_open: bool,
     cwd: String,
+    /// The children that calls of this thread spawned.
+    children: HashMap<String, EventRef>,
 }
 
 impl ThreadWriter {
-    /// Adds a thread to a draft. The first one is the root of the session.
-    pub fn start(draft: &mut Draft, info: ThreadInfo, stamp: Stamp) -> Self {
+    /// Adds a thread to a draft. The first one is the root of the session. In a damaged file a child may have the id of another
+    /// thread; then it gets an id that is made.
+    pub fn start(draft: &mut Draft, mut info: ThreadInfo, stamp: Stamp) -> Self {
+        let mut copies = 1;
+        while draft.has_thread(&info.id) {
+            copies += 1;
+            info.id = child_thread_id(&info.id, &format!("{}:{copies}", info.agent_path));
+        }
         let lane = draft.lane(&info.id);
         let spawn = info.parent.as_ref().map(|parent| {
             json!({"subagent": {"thread_spawn": {
@@ -190,6 +199,7 @@ impl ThreadWriter {
             agent_path: info.agent_path,
             is_open: false,
             cwd: info.cwd.unwrap_or_default(),
+            children: HashMap::new(),
         }
     }
 
@@ -552,8 +562,12 @@ impl ThreadWriter {
     }
 
     /// Records that a tool call spawned a child. `prompt` is the task. The edge leads to the child's thread, whose id must be a
-    /// UUID, as must be the id of this thread. Make the child's start an effect of the returned event with [`Draft::after`].
+    /// UUID, as must be the id of this thread. Make the child's start an effect of the returned event with [`Draft::after`]. A child is
+    /// spawned once, so a second call that names it, as in a damaged file, gets the event of the first.
     pub fn spawned(&mut self, draft: &mut Draft, tool: &ToolId, child: &str, prompt: &str, stamp: Stamp) -> EventRef {
+        if let Some(spawned) = self.children.get(child) {
+            return *spawned;
+        }
         let begin = json!({"call_id": tool.call_id, "sender_thread_id": *self.id, "prompt": prompt});
         self.begin_runtime(draft, tool, ToolKind::SpawnAgent, &begin, stamp);
         // The fields of the Codex CLI's report; it wants a model and an effort, which this thread does not know.
@@ -566,7 +580,9 @@ impl ThreadWriter {
             "reasoning_effort": "unknown",
             "status": "running",
         });
-        self.end_runtime(draft, tool, ExecutionStatus::Completed, &end, stamp)
+        let spawned = self.end_runtime(draft, tool, ExecutionStatus::Completed, &end, stamp);
+        self.children.insert(child.to_owned(), spawned);
+        spawned
     }
 
     /// Records that `parent` received the answer of the turn `turn` of this thread.

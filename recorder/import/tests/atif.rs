@@ -52,6 +52,25 @@ fn outline(state: &Value) -> Vec<String> {
     lines
 }
 
+/// Two calls of a file name the same child, which only one of them can have spawned.
+#[test]
+fn a_child_is_spawned_once() {
+    let text = std::fs::read_to_string(fixture("embedded.json")).expect("reads");
+    let mut trajectory: Value = serde_json::from_str(&text).expect("is JSON");
+    let steps = trajectory["steps"].as_array_mut().expect("steps");
+    let delegates = |step: &Value| step["observation"].to_string().contains("subagent_trajectory_ref");
+    let mut again = steps.iter().find(|step| delegates(step)).expect("a step that delegates").clone();
+    again["tool_calls"][0]["tool_call_id"] = "again".into();
+    again["observation"]["results"][0]["source_call_id"] = "again".into();
+    steps.push(again);
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("trajectory.json");
+    std::fs::write(&path, trajectory.to_string()).expect("writes");
+    let outline = outline(&imported::state(&only(&path)));
+    assert_eq!(outline.iter().filter(|line| line.starts_with("edge spawn")).count(), 1, "{outline:#?}");
+    assert_eq!(outline.iter().filter(|line| line.starts_with("  tool delegate")).count(), 2, "{outline:#?}");
+}
+
 #[test]
 fn a_trajectory_has_its_turns_calls_tools_and_children() {
     let session = only(&fixture("embedded.json"));

@@ -364,6 +364,22 @@ fn a_child_is_found_in_all_layouts() {
     }
 }
 
+/// A file that has the lines of a child twice, with their ids.
+#[test]
+fn a_child_whose_lines_are_repeated_is_one_child() {
+    let mut child = Script { prefix: "c".to_owned(), ..Script::new() };
+    child.user("Count").says("c1", "Three");
+    child.lines.iter_mut().for_each(|line| line["isSidechain"] = json!(true));
+    let mut root = Script::new();
+    root.user("Go").calls("m1", "a", "Task", &json!({"description": "Count it", "prompt": "Count"}));
+    root.result("a", "Three", false).says("m2", "Done");
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join(format!("{SESSION}.jsonl"));
+    std::fs::write(&path, format!("{}{}{}", root.text(), child.text(), child.text())).expect("writes");
+    let read = Read::of(folder, &path);
+    assert_eq!((read.summary.threads, read.statuses("codex_turns").len()), (2, 2));
+}
+
 #[test]
 fn a_child_whose_answer_is_an_error_has_failed() {
     let mut root = Script::new();

@@ -84,6 +84,43 @@ fn codes(bundle: &Bundle) -> Vec<(String, u64)> {
     record.notes.iter().map(|note| (note.code.clone(), note.count)).collect()
 }
 
+/// A history in which two calls have one id, and an answer that uses the id for a third one.
+#[test]
+fn calls_of_one_id_are_different_calls() {
+    let call = |city: &str| {
+        serde_json::json!({"role": "assistant", "parts": [
+            {"type": "tool_call", "id": "c1", "name": "weather", "arguments": {"city": city}},
+        ]})
+    };
+    let result =
+        serde_json::json!({"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "sun"}]});
+    let user = serde_json::json!({"role": "user", "parts": [{"type": "text", "content": "Go."}]});
+    let input = serde_json::json!([user, call("Rome"), result, call("Oslo"), result]).to_string();
+    let output = serde_json::json!([call("Bonn")]).to_string();
+    let text = |key: &str, value: &str| serde_json::json!({"key": key, "value": {"stringValue": value}});
+    let span = serde_json::json!({
+        "traceId": "0123456789abcdef0123456789abcdef", "spanId": "0123456789abcdef", "name": "chat m",
+        "startTimeUnixNano": "1795400001000000000", "endTimeUnixNano": "1795400002000000000",
+        "attributes": [
+            text("gen_ai.operation.name", "chat"), text("gen_ai.request.model", "m"),
+            text("gen_ai.input.messages", &input), text("gen_ai.output.messages", &output),
+        ],
+    });
+    let trace = serde_json::json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]});
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("traces.jsonl");
+    std::fs::write(&path, format!("{trace}\n")).expect("writes");
+    let (state, ..) = only(&path);
+    let items: Vec<&Value> = state["conversation_items"].as_object().expect("items").values().collect();
+    let calls: Vec<&Value> =
+        items.iter().filter(|item| item["kind"] == "function_call").map(|item| &item["call_id"]).collect();
+    assert_eq!(calls.len(), 3, "{items:#?}");
+    assert!((0..3).all(|a| (0..a).all(|b| calls[a] != calls[b])), "{calls:?}");
+    let answered =
+        |call: &Value| items.iter().any(|item| item["kind"] == "function_call_output" && item["call_id"] == *call);
+    assert_eq!(calls.iter().filter(|call| answered(call)).count(), 2, "{items:#?}");
+}
+
 #[test]
 fn recorded_runs_have_their_turns_calls_tools_and_agents() {
     let expected: [(&str, &[&str]); 4] = [

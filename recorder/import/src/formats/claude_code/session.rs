@@ -128,7 +128,9 @@ fn split<'a>(lines: &'a [Entry<'a>]) -> (Vec<&'a Entry<'a>>, Vec<ChildLines<'a>>
             continue;
         }
         let parent = entry.line.parent.as_deref();
-        let known = parent.and_then(|parent| side_of.get(parent)).copied();
+        // A file may have a line twice.
+        let own = entry.line.uuid.as_deref();
+        let known = parent.into_iter().chain(own).find_map(|id| side_of.get(id)).copied();
         // A line whose parent was lost belongs to the last child. A line that follows the root begins another child.
         let is_lost = parent.is_some_and(|parent| !of_main.contains(parent));
         let last = sides.len().checked_sub(1).filter(|_| is_lost);
@@ -227,10 +229,12 @@ fn title(root: &[&Entry<'_>]) -> Option<String> {
 fn kin(session: &Session<'_>) -> Kin {
     let mut kin = Kin::default();
     for (index, child) in session.children.iter().enumerate() {
-        kin.by_agent.insert(child.agent.clone(), index);
+        // Damaged files may have two children of one name, and each needs a thread of its own.
+        let is_second = kin.by_agent.insert(child.agent.clone(), index).is_some();
+        let name = if is_second { format!("{}:{index}", child.agent) } else { child.agent.clone() };
         kin.children.push(Child {
             agent: child.agent.clone(),
-            thread: child_thread_id(&session.id, &child.agent),
+            thread: child_thread_id(&session.id, &name),
             role: child.role.clone(),
             task: child.task.clone(),
             began: child.entries.iter().find_map(|entry| entry.at),

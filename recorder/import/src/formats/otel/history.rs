@@ -13,7 +13,7 @@ use crate::draft::{Draft, Lane};
 use crate::item::{Item, Output};
 use crate::note::Code;
 
-use super::calls::canonical;
+use super::calls::{Planned, canonical};
 use super::message::{Said, What};
 
 /// Hash of what an item says.
@@ -65,11 +65,16 @@ pub(super) struct Items {
     live: Vec<usize>,
     /// Calls by the model's ids of them.
     calls: HashMap<String, Vec<KnownCall>>,
+    /// What is called under each id of the session. Under one id there is one call.
+    contents: HashMap<String, Hash>,
 }
 
 impl Items {
-    pub(super) fn new(lane: Lane) -> Self {
-        Self { lane, items: Vec::new(), live: Vec::new(), calls: HashMap::new() }
+    /// `planned` has the calls in the answers of the thread.
+    pub(super) fn new(lane: Lane, planned: &[Planned]) -> Self {
+        let contents =
+            planned.iter().map(|call| (call.id.clone(), hash_of_call(&call.name, &call.arguments))).collect();
+        Self { lane, items: Vec::new(), live: Vec::new(), calls: HashMap::new(), contents }
     }
 
     /// Adds the items of a request and returns them.
@@ -91,12 +96,14 @@ impl Items {
             let mut call = None;
             let mut same = None;
             match &mut said.what {
-                What::Call { call_id, arguments, .. } => {
+                What::Call { call_id, name, arguments } => {
                     let native = call_id.to_string();
+                    let content = hash_of_call(name, arguments);
                     let arguments = hash_of(canonical(arguments).as_bytes());
                     let found = self.known_call(&native, arguments, &used);
                     same = found.map(|call| call.item);
-                    let id = found.map_or_else(|| ids.of_call(&native, source.span, number), |call| call.id.clone());
+                    let known = found.map(|call| call.id.clone());
+                    let id = known.unwrap_or_else(|| self.id_of_call(&native, content, source.span, number));
                     pairs.called(&native, &id);
                     *call_id = id.clone().into();
                     call = Some((native, id, arguments));
@@ -125,6 +132,16 @@ impl Items {
         }
         self.live = live;
         known
+    }
+
+    /// Returns the id of a call that only a request shows.
+    fn id_of_call(&mut self, native: &str, content: Hash, span: &str, number: usize) -> String {
+        let is_free = self.contents.get(native).is_none_or(|known| *known == content);
+        if native.is_empty() || !is_free {
+            return made_call_id(span, number);
+        }
+        self.contents.insert(native.to_owned(), content);
+        native.to_owned()
     }
 
     /// Adds the items of an answer and returns them. `call_ids` has the ids of its calls in the session.
@@ -208,11 +225,13 @@ impl Items {
 /// the square of their number.
 const MAX_COMPARED: usize = 256;
 
-impl Ids {
-    /// Returns the id of a call that only a request shows.
-    fn of_call(&self, native: &str, span: &str, number: usize) -> String {
-        if native.is_empty() { format!("{span}:in:{number}:call") } else { native.to_owned() }
-    }
+/// Returns an id for a call whose id is missing, or is that of another call.
+fn made_call_id(span: &str, number: usize) -> String {
+    format!("{span}:in:{number}:call")
+}
+
+fn hash_of_call(name: &str, arguments: &str) -> Hash {
+    hash_of(format!("{name}\0{}", canonical(arguments)).as_bytes())
 }
 
 /// Which outputs of a list belong to which of its calls, for calls whose ids repeat or are missing.
@@ -229,7 +248,7 @@ impl Pairs {
 
     fn answered(&mut self, native: &str, span: &str, number: usize) -> String {
         let call = self.open.get_mut(native).and_then(VecDeque::pop_front);
-        call.unwrap_or_else(|| if native.is_empty() { format!("{span}:in:{number}:call") } else { native.to_owned() })
+        call.unwrap_or_else(|| if native.is_empty() { made_call_id(span, number) } else { native.to_owned() })
     }
 }
 

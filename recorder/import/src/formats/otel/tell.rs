@@ -86,7 +86,8 @@ impl Session<'_> {
     fn name_thread(&mut self, draft: &mut Draft, index: usize) {
         let thread = &self.plan.threads[index];
         let own = thread.span.and_then(|span| self.plan.nodes[span].dialect.agent(&self.spans[span]).thread);
-        if let Some(own) = own {
+        // In a damaged file two spans may claim one thread.
+        if let Some(own) = own.filter(|own| self.threads.iter().all(|(id, _)| id != own.id)) {
             let path = if own.path.is_empty() { "/root" } else { own.path };
             self.threads.push((own.id.to_owned(), path.to_owned()));
             self.paths.insert(path.to_owned());
@@ -189,7 +190,7 @@ fn tell_thread(draft: &mut Draft, session: &mut Session<'_>, index: usize) {
             children.entry(spawner).or_default().push(child);
         }
     }
-    let items = Items::new(writer.lane());
+    let items = Items::new(writer.lane(), &calls.list);
     let mut teller = Teller {
         session,
         thread: writer,
