@@ -11,6 +11,7 @@ use crate::commands::costs::CostsArgs;
 use crate::commands::critical_path::CriticalPathArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::diff::DiffArgs;
+use crate::commands::exec::ExecArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::graph::GraphArgs;
 use crate::commands::grep::GrepArgs;
@@ -46,6 +47,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace demo                       record and show a small session; needs no API key
   trace run PROMPT                 run one turn of an agent, and record it
+  trace exec --json PROMPT         the same for programs, with the events of the Codex SDK
   trace serve --listen URL         serve agents to Codex clients, and record every session
   trace ls                         list your sessions, those of other agents included
   trace costs --by month,model     add up the tokens of all sessions of all agents
@@ -107,6 +109,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
+    Exec(Box<ExecArgs>),
     Serve(ServeArgs),
     Replay(ReplayArgs),
     Ls(LsArgs),

@@ -7,6 +7,7 @@ pub(crate) mod costs;
 pub(crate) mod critical_path;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod exec;
 pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod grep;

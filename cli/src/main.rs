@@ -10,12 +10,14 @@ mod foreign;
 mod named;
 mod period;
 mod prices;
+mod prompt;
 mod recorded;
 mod replace;
 mod serving;
 mod session;
 mod signals;
 mod stored;
+mod turn;
 mod ui;
 mod unfinished;
 
@@ -74,6 +76,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Redact(args) => commands::redact::run(&args, terminal),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Run(args) => commands::run::run(&args, terminal),
+        Command::Exec(args) => commands::exec::run(*args, terminal),
         Command::Replay(args) => commands::replay::run(&args, terminal),
         Command::Demo(args) => commands::demo::run(&args, terminal),
         Command::Schema(args) => commands::schema::run(&args),

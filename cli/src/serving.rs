@@ -11,6 +11,7 @@ use std::sync::Arc;
 use clap::Args;
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::environment::CommandEnvironment;
+use trace_runtime::provider::config::OPENAI_KEY_VARIABLE;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
@@ -23,7 +24,7 @@ use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::exec::program::SearchPath;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
-use trace_server::config::{Config, ConfigStore, Override};
+use trace_server::config::{Config, ConfigStore, Override, Sources};
 use trace_server::services::{Confined, Environment, ServiceOptions, Variables};
 use trace_server::{Server, ServerOptions};
 
@@ -71,6 +72,26 @@ pub(crate) fn recorded_at_home() -> Option<PathBuf> {
     Some(home.join(TRACES_FOLDER)).filter(|folder| folder.is_dir())
 }
 
+/// What a command adds to the options of its command line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Preparation<'a> {
+    /// A recording that the server plays.
+    pub(crate) replay: Option<&'a Replay>,
+    /// Files that commands cannot read.
+    pub(crate) secret_files: &'a [PathBuf],
+    /// Whether the user's `config.toml` is left out.
+    pub(crate) ignores_user_config: bool,
+    /// The profile of the configuration.
+    pub(crate) profile: Option<&'a str>,
+    /// More settings, as after `-c`; they replace those of the command line.
+    pub(crate) config: &'a [String],
+    /// Whether a command or a patch that is refused without a question is an item.
+    pub(crate) shows_refusals: bool,
+    /// The program that providers are told of. Such a program may also set `CODEX_API_KEY`, which takes precedence over
+    /// `OPENAI_API_KEY`.
+    pub(crate) originator: Option<&'a str>,
+}
+
 /// A server that was configured and not started yet.
 pub(crate) struct Serving {
     /// The folder of recorded sessions; `None` if nothing is recorded.
@@ -88,6 +109,20 @@ impl ServingArgs {
     pub(crate) fn scripted(home: PathBuf) -> Self {
         let traces = home.join(TRACES_FOLDER);
         Self { provider: Some("scripted".to_owned()), trace_root: Some(traces), ..Self::of_home(Some(home)) }
+    }
+
+    /// Returns these options with those of a subcommand added. Options that take one value are those of the subcommand if
+    /// both have them.
+    pub(crate) fn with(self, later: Self) -> Self {
+        Self {
+            config: self.config.into_iter().chain(later.config).collect(),
+            model: later.model.or(self.model),
+            provider: later.provider.or(self.provider),
+            script: later.script.or(self.script),
+            home: later.home.or(self.home),
+            trace_root: later.trace_root.or(self.trace_root),
+            no_trace: later.no_trace || self.no_trace,
+        }
     }
 
     /// Returns the server home.
@@ -114,20 +149,16 @@ impl ServingArgs {
     ///
     /// Returns an error if the configuration is not valid.
     pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
-        self.prepare_replay(cwd, None, &[])
+        self.prepare_with(cwd, &Preparation::default())
     }
 
-    /// Configures a server that plays a recording, if one is given. Commands cannot read the `secret_files`.
+    /// Configures a server with what a command adds.
     ///
     /// # Errors
     ///
     /// Returns an error if the configuration is not valid.
-    pub(crate) fn prepare_replay(
-        &self,
-        cwd: &Path,
-        replay: Option<&Replay>,
-        secret_files: &[PathBuf],
-    ) -> Result<Serving, Failure> {
+    pub(crate) fn prepare_with(&self, cwd: &Path, preparation: &Preparation<'_>) -> Result<Serving, Failure> {
+        let Preparation { replay, secret_files, .. } = *preparation;
         if replay.is_some() && (self.model.is_some() || self.provider.is_some()) {
             return Err(Failure::usage("a replay uses the model and the provider of the recording")
                 .with_hint("leave out --model and --provider"));
@@ -135,14 +166,19 @@ impl ServingArgs {
         keep_secrets();
         let home = self.home()?;
         let traces = self.traces(&home)?;
-        let mut overrides = self.overrides()?;
+        let mut overrides = self.overrides(preparation.config)?;
         if let Some(replay) = replay {
             let model = replay.settings().model.map(|model| format!("model={}", serde_json::Value::from(model)));
             for text in model.into_iter().chain([format!("model_provider=\"{PROVIDER_NAME}\"")]) {
                 overrides.push(Override::parse(&text).map_err(Failure::usage)?);
             }
         }
-        let configuration = ConfigStore::open(&home, &overrides)
+        let sources = Sources {
+            reads_file: !preparation.ignores_user_config,
+            profile: preparation.profile,
+            overrides: &overrides,
+        };
+        let configuration = ConfigStore::open_sources(&home, sources)
             .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
@@ -165,6 +201,7 @@ impl ServingArgs {
             surroundings: surroundings.clone(),
             search: SearchPath::from_variables(std::env::vars_os()),
             environment: Arc::clone(&environment),
+            shows_refusals: preparation.shows_refusals,
             ..ToolOptions::default()
         };
         let mut limits = TreeLimits {
@@ -179,7 +216,7 @@ impl ServingArgs {
         let mut tools = tool::standard(tools);
         tools.extend(tree::tools_with_roles(limits, config.roles.clone()));
         let first_tools = replay.map(|replay| replay.first_tools(&tools)).unwrap_or_default();
-        let mut runtime = RuntimeOptions::new(self.providers(&config)?, tools);
+        let mut runtime = RuntimeOptions::new(self.providers(&config, preparation.originator)?, tools);
         if let Some(replay) = replay {
             runtime.providers.push(replay.provider());
             runtime.first_tools = first_tools;
@@ -206,11 +243,11 @@ impl ServingArgs {
         Ok(Serving { traces, options })
     }
 
-    fn overrides(&self) -> Result<Vec<Override>, Failure> {
+    fn overrides(&self, more: &[String]) -> Result<Vec<Override>, Failure> {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let model = self.model.iter().map(|model| format!("model={}", quoted(model)));
         let provider = self.provider.iter().map(|provider| format!("model_provider={}", quoted(provider)));
-        let all = self.config.iter().cloned().chain(model).chain(provider);
+        let all = self.config.iter().cloned().chain(model).chain(provider).chain(more.iter().cloned());
         all.map(|text| Override::parse(&text).map_err(Failure::usage)).collect()
     }
 
@@ -225,8 +262,11 @@ impl ServingArgs {
     }
 
     /// Returns the built-in providers and those of the configuration.
-    fn providers(&self, config: &Config) -> Result<Vec<Arc<dyn Provider>>, Failure> {
-        let environment = |name: &str| variable(name);
+    fn providers(&self, config: &Config, originator: Option<&str>) -> Result<Vec<Arc<dyn Provider>>, Failure> {
+        let environment = |name: &str| {
+            let other = (originator.is_some() && name == OPENAI_KEY_VARIABLE).then(|| variable("CODEX_API_KEY"));
+            other.flatten().or_else(|| variable(name))
+        };
         let scripted = match &self.script {
             None => Scripted::new(),
             Some(file) => {
@@ -239,16 +279,30 @@ impl ServingArgs {
         let mut providers: Vec<Arc<dyn Provider>> = vec![Arc::new(scripted)];
         let base_url = variable("OPENAI_BASE_URL");
         for provider in config.network_providers(base_url.as_deref()).map_err(Failure::usage)? {
-            providers.push(Arc::new(HttpProvider::new(provider.resolve(&environment).map_err(Failure::usage)?)));
+            let mut endpoint = provider.resolve(&environment).map_err(Failure::usage)?;
+            if let Some(originator) = originator {
+                endpoint = endpoint.with_originator(originator);
+            }
+            providers.push(Arc::new(HttpProvider::new(endpoint)));
         }
         Ok(providers)
     }
 }
 
 impl Serving {
+    /// Returns the configuration.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.options.services.configuration.last_good()
+    }
+
+    /// Returns the path of the user's configuration file, which need not exist.
+    pub(crate) fn config_file(&self) -> &Path {
+        self.options.services.configuration.file()
+    }
+
     /// Returns whether the configuration sets an approval policy.
     pub(crate) fn has_approval_policy(&self) -> bool {
-        self.options.services.configuration.last_good().has_approval_policy()
+        self.config().has_approval_policy()
     }
 
     /// Starts the server. Must be called inside a tokio runtime.

@@ -25,6 +25,23 @@ impl Caught {
     }
 }
 
+/// Ends the program as if it had not caught the signal, so that its parent sees which signal ended it. Returns if the
+/// system does not allow that.
+#[cfg(unix)]
+pub(crate) fn end_by(caught: Caught) {
+    let signal = match caught {
+        Caught::Interrupt => signal_hook::consts::SIGINT,
+        Caught::Terminate => signal_hook::consts::SIGTERM,
+        Caught::HangUp => signal_hook::consts::SIGHUP,
+    };
+    // If it fails, the caller ends the program with the exit code that a shell reports for the signal.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// Other systems have no signals that a parent could see.
+#[cfg(not(unix))]
+pub(crate) fn end_by(_: Caught) {}
+
 /// Receives the signals that ask the program to end. They stay caught until the program ends.
 #[cfg(unix)]
 #[derive(Debug)]

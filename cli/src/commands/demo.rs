@@ -11,10 +11,10 @@ use trace_protocol::settings::{AskForApproval, SandboxMode};
 use trace_protocol::thread::ThreadStartParams;
 use trace_protocol::turn::TurnStatus;
 
-use crate::commands::run::{self, Narration};
 use crate::commands::show::{self, ShowArgs};
 use crate::serving::{self, ServingArgs};
 use crate::signals::Signals;
+use crate::turn::{self, Messages, Narration};
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
             model: args.team.then(|| team::MODEL.to_owned()),
             ..ThreadStartParams::default()
         };
-        let mut narration = Narration::new(terminal, false);
+        let mut narration = Narration::new(terminal, Messages::Stdout);
         let (mut signals, mut caught) = (Signals::catch()?, None);
-        let outcome = run::turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
+        let outcome = turn::run(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
         server.shutdown().await;
         outcome
     });

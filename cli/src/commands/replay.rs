@@ -27,9 +27,9 @@ use trace_server::transport::in_process::{self, ClientHandle, Event, Events};
 
 use crate::argument::BundleArg;
 use crate::bundles;
-use crate::commands::run::{bundle_of, refused};
-use crate::serving::{self, ServingArgs};
+use crate::serving::{self, Preparation, ServingArgs};
 use crate::signals::Signals;
+use crate::turn::{bundle_of, refused};
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 use crate::ui::text;
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
         return Ok(Ending::Interrupted);
     }
     replay.work_in(&cwd);
-    let serving = args.serving.prepare_replay(&cwd, Some(&replay), &[])?;
+    let serving = args.serving.prepare_with(&cwd, &Preparation { replay: Some(&replay), ..Preparation::default() })?;
     let runtime = serving::tokio_runtime()?;
     let outcome = runtime.block_on(async {
         let mut signals = Signals::catch()?;

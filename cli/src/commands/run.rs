@@ -1,31 +1,16 @@
 //! `trace run`: one turn of an agent, from the prompt to the recorded session.
 
-mod narration;
-mod observer;
-mod question;
-
-use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-use trace_protocol::approval::{CommandExecutionRequestApprovalResponse, FileChangeRequestApprovalResponse};
-use trace_protocol::item::UserInput;
-use trace_protocol::methods::method;
 use trace_protocol::settings::{AskForApproval, SandboxMode};
 use trace_protocol::thread::ThreadStartParams;
-use trace_protocol::trace::TraceListParams;
-use trace_protocol::turn::{TurnInterruptParams, TurnStartParams, TurnStatus};
-use trace_protocol::{Experimental, RequestId, RpcError, ServerNotification};
-use trace_server::Server;
-use trace_server::outbound::OutboundPolicy;
-use trace_server::transport::in_process::{self, CallError, ClientHandle, Event, Events};
+use trace_protocol::turn::TurnStatus;
 
-pub(crate) use self::narration::Narration;
-use self::observer::{RawNotification, TurnObserver, can_ask};
+use crate::prompt;
 use crate::serving::{self, ServingArgs};
 use crate::signals::{Caught, Signals};
+use crate::turn::{self, Messages, Narration, can_ask};
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
 
@@ -83,17 +68,8 @@ enum Approval {
     Never,
 }
 
-/// The outcome of a turn.
-pub(crate) struct Outcome {
-    pub(crate) status: TurnStatus,
-    /// Why the turn failed; `None` if it did not.
-    pub(crate) error: Option<String>,
-    /// The bundle of the session; `None` if nothing was recorded.
-    pub(crate) bundle: Option<PathBuf>,
-}
-
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let prompt = prompt(args.prompt.as_deref())?;
+    let prompt = prompt::read(args.prompt.as_deref())?;
     let cwd = match &args.cwd {
         Some(cwd) if !cwd.is_dir() => {
             return Err(Failure::usage(format!("{} is not a folder", cwd.display())));
@@ -124,9 +100,10 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
     let ended = runtime.block_on(async {
         let mut signals = Signals::catch()?;
         let server = serving.start()?;
-        let mut narration = Narration::new(terminal, args.json);
+        let messages = if args.json { Messages::Json } else { Messages::Stdout };
+        let mut narration = Narration::new(terminal, messages);
         let mut caught = None;
-        let outcome = turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
+        let outcome = turn::run(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
         // The shutdown ends running commands and checks what they left, even if the outcome of the turn cannot be
         // printed.
         server.shutdown().await;
@@ -150,171 +127,5 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
             let _ = std::io::Write::write_all(&mut std::io::stderr(), terminal.error_line(&error).as_bytes());
             Ok(Ending::Failed(Kind::Data))
         }
-    }
-}
-
-/// Returns the prompt of the command line, with piped input added, or the prompt from stdin.
-fn prompt(given: Option<&str>) -> Result<String, Failure> {
-    let prompt = match given.filter(|given| *given != "-") {
-        None => {
-            if std::io::stdin().is_terminal() {
-                let hint = b"reading the prompt from stdin until end of input\n";
-                let _ = std::io::Write::write_all(&mut std::io::stderr(), hint);
-            }
-            stdin("the prompt")?
-        }
-        Some(given) if is_piped() => {
-            let hint = b"reading more of the prompt from stdin until end of input; < /dev/null leaves it out\n";
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), hint);
-            match stdin("the piped input")?.trim_end_matches('\n') {
-                "" => given.to_owned(),
-                piped => format!("{given}\n\n<stdin>\n{piped}\n</stdin>"),
-            }
-        }
-        Some(given) => given.to_owned(),
-    };
-    if prompt.trim().is_empty() { Err(Failure::usage("the prompt is empty")) } else { Ok(prompt) }
-}
-
-/// Most bytes of a prompt, or of a part of it, that are read from stdin.
-const MAX_STDIN_BYTES: u64 = 16 << 20;
-
-fn stdin(what: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    std::io::stdin()
-        .take(MAX_STDIN_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::data(error).context(format!("{what} cannot be read from stdin")))?;
-    if text.len() as u64 > MAX_STDIN_BYTES {
-        return Err(Failure::usage(format!("{what} on stdin has more than {} MiB", MAX_STDIN_BYTES >> 20)));
-    }
-    Ok(text)
-}
-
-/// Returns whether stdin is a pipe or a file. Nothing is read from other programs that pass on a socket or a device.
-#[cfg(unix)]
-fn is_piped() -> bool {
-    use std::os::fd::AsFd;
-    use std::os::unix::fs::FileTypeExt;
-
-    let stdin = std::io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from);
-    let metadata = stdin.and_then(|stdin| stdin.metadata());
-    metadata.is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.is_file())
-}
-
-#[cfg(not(unix))]
-fn is_piped() -> bool {
-    false
-}
-
-/// Runs one turn of a new thread in a server.
-///
-/// # Errors
-///
-/// Returns an error if the turn cannot start, or if the output cannot be written.
-pub(crate) async fn turn(
-    server: &Server,
-    start: ThreadStartParams,
-    prompt: String,
-    observer: &mut impl TurnObserver,
-    signals: (&mut Signals, &mut Option<Caught>),
-) -> Result<Outcome, Failure> {
-    let (client, mut events) = in_process::connect(server.opener(), OutboundPolicy::Wait);
-    client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
-    let thread = client.call::<method::ThreadStart>(&start).await.map_err(refused)?.thread.id;
-    let input = vec![UserInput::Text { text: prompt, text_elements: Vec::new() }];
-    let params = TurnStartParams { thread_id: thread.clone(), input, ..TurnStartParams::default() };
-    let turn = client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id;
-    let (status, error) = follow(&client, &mut events, &thread, &turn, observer, signals).await?;
-    let bundle = bundle_of(&client, &thread).await;
-    Ok(Outcome { status, error, bundle })
-}
-
-/// Receives notifications until the turn has ended. A signal interrupts the turn; the last signal is returned.
-async fn follow(
-    client: &ClientHandle,
-    events: &mut Events,
-    thread: &str,
-    turn: &str,
-    observer: &mut impl TurnObserver,
-    (signals, caught): (&mut Signals, &mut Option<Caught>),
-) -> Result<(TurnStatus, Option<String>), Failure> {
-    loop {
-        let event = tokio::select! {
-            event = events.next() => event,
-            signal = signals.next() => {
-                *caught = Some(signal);
-                let params = TurnInterruptParams { thread_id: thread.to_owned(), turn_id: turn.to_owned() };
-                // The request is refused if the turn has just ended. Its end is then received as a notification.
-                let _ = client.call::<method::TurnInterrupt>(&params).await;
-                continue;
-            }
-        };
-        match event {
-            None => return Err(Failure::internal(anyhow::anyhow!("the server ended before the turn did"))),
-            Some(Event::Notification { method, params }) => {
-                let notification = ServerNotification::decode(&method, params.as_deref()).ok().flatten();
-                let text = RawNotification { method: &method, params: params.as_deref() };
-                if let Some(notification) = &notification {
-                    observer.on_tree_notification(notification);
-                }
-                // People see only the notifications of the root thread. Programs that read JSON get all of them.
-                let is_own =
-                    notification.as_ref().and_then(ServerNotification::thread_id).is_none_or(|id| id == thread);
-                observer.on_notification(&text, notification.as_ref().filter(|_| is_own))?;
-                if let Some(ServerNotification::TurnCompleted(ended)) = notification
-                    && ended.turn.id == turn
-                {
-                    return Ok((ended.turn.status, ended.turn.error.map(|error| error.message)));
-                }
-            }
-            Some(Event::Request { id, method, params }) => {
-                answer(client, &id, &method, params.as_deref(), observer).await.map_err(refused)?;
-            }
-        }
-    }
-}
-
-/// Answers a request of the server.
-async fn answer(
-    client: &ClientHandle,
-    id: &RequestId,
-    method: &str,
-    params: Option<&RawValue>,
-    observer: &mut impl TurnObserver,
-) -> Result<(), CallError> {
-    match method {
-        "item/commandExecution/requestApproval" => match decoded(params) {
-            Some(question) => {
-                let decision = observer.may_run(&question);
-                client.answer(id, &CommandExecutionRequestApprovalResponse { decision }).await
-            }
-            None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,
-        },
-        "item/fileChange/requestApproval" => match decoded(params) {
-            Some(question) => {
-                let decision = observer.may_change(&question);
-                client.answer(id, &FileChangeRequestApprovalResponse { decision }).await
-            }
-            None => client.refuse(id, &RpcError::invalid_request("the request is not valid")).await,
-        },
-        other => client.refuse(id, &RpcError::invalid_request(format!("`trace run` does not answer `{other}`"))).await,
-    }
-}
-
-fn decoded<T: DeserializeOwned>(params: Option<&RawValue>) -> Option<T> {
-    trace_protocol::common::from_raw(params?).ok()
-}
-
-pub(crate) async fn bundle_of(client: &ClientHandle, thread: &str) -> Option<PathBuf> {
-    let traces = client.call::<method::TraceList>(&TraceListParams::default()).await.ok()?;
-    let trace = traces.data.into_iter().find(|trace| trace.thread_ids.iter().any(|known| known == thread))?;
-    Some(PathBuf::from(trace.path.into_string()))
-}
-
-pub(crate) fn refused(error: CallError) -> Failure {
-    match error {
-        CallError::Refused(refusal) => Failure::data(anyhow::anyhow!("{}", refusal.message)),
-        other => Failure::internal(other),
     }
 }

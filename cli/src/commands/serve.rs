@@ -9,7 +9,7 @@ use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bin
 
 use crate::argument;
 use crate::commands::replay::HowArgs;
-use crate::serving::{self, ServingArgs};
+use crate::serving::{self, Preparation, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
 
@@ -140,7 +140,8 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     }
     let secret_files: Vec<PathBuf> =
         [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file].into_iter().flatten().cloned().collect();
-    let serving = args.serving.prepare_replay(&cwd, replay.as_ref(), &secret_files)?;
+    let preparation = Preparation { replay: replay.as_ref(), secret_files: &secret_files, ..Preparation::default() };
+    let serving = args.serving.prepare_with(&cwd, &preparation)?;
     let runtime = serving::tokio_runtime()?;
     let grace = runtime.block_on(async {
         // The signals are caught before the server can be reached. An early signal must not leave a socket or an

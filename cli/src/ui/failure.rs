@@ -101,6 +101,12 @@ impl Failure {
         self
     }
 
+    /// Returns the failure with another kind, for a command whose exit codes are those of another program.
+    pub(crate) fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

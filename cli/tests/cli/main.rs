@@ -7,6 +7,7 @@ mod costs;
 mod critical_path;
 mod demo;
 mod diff;
+mod exec;
 mod export;
 mod gallery;
 mod graph;

@@ -1,13 +1,15 @@
-//! `trace serve` with real clients, under load, killed, and with a failing model provider.
+//! `trace serve` and `trace exec` with real clients, under load, killed, and with a failing model provider.
 //!
-//! The scripts beside this file drive the Codex terminal client and two Python SDKs (see the README there). They need a
-//! Python with the clients' packages (`TRACE_PYTHON`), the binary of the Codex CLI (`TRACE_PEER`) and tmux. `.ci/run`
-//! installs them. Without them, a test reports that it is skipped. The tests run one after the other, since clients
+//! The scripts beside this file drive the Codex terminal client, two Python SDKs and the TypeScript SDK (see the README
+//! there). They need a Python with the clients' packages (`TRACE_PYTHON`), the binary of the Codex CLI (`TRACE_PEER`),
+//! Node.js with the SDK (`TRACE_NODE_MODULES`) and tmux. `.ci/run` installs them. Without them, a test reports that it is skipped. The tests run one after the other, since clients
 //! have time limits and some checks of the probe measure times.
 
-use std::io::Write as _;
+mod samples;
+
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -83,93 +85,82 @@ fn the_conformance_probe_passes() {
     }
 }
 
-/// Runs a client of `samples/clients` with a prompt whose command needs an approval, and answers with a line.
-fn ask(client: &mut Command, answer: &str) -> String {
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = tempfile::tempdir().expect("a directory");
-    let script = r#"RUN [[{"say":"Let me look.","phase":"commentary"},{"call":"exec_command","args":{"cmd":"echo $((6*7))"}}],[{"say":"Done."}]]"#;
-    let mut client = client
-        .env("TRACE_HOME", place.path().join("home"))
-        .env("HOME", place.path())
-        .args(["--server", &format!("'{TRACE}' serve --provider scripted -c approval_policy=untrusted"), "--cwd"])
-        .arg(place.path())
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the client starts");
-    client.stdin.take().expect("a pipe").write_all(answer.as_bytes()).expect("writes");
-    let output = client.wait_with_output().expect("the client ends");
-    let said = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    said
+/// The scripted model, until it is dropped.
+struct Model {
+    process: Child,
+    url: String,
 }
 
-/// Holds what a client prints against the turn that it ran.
-fn check_sample_client(client: &dyn Fn() -> Command) {
-    let allowed = ask(&mut client(), "y\n");
-    for text in ["Let me look.\n? run `", "[completed, exit code 0]\n  42\n", "Done.\nturn completed\n"] {
-        assert!(allowed.contains(text), "{text:?} is missing:\n{allowed}");
+impl Model {
+    /// Starts the model; `None` if there is no Python.
+    fn start(what: &str) -> Option<Self> {
+        let mut command = trace_needs::scripted_model(what)?;
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("python starts");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it listens");
+        let url = line.trim().strip_prefix("listening ").expect("an address").to_owned();
+        Some(Self { process, url })
     }
-    let declined = ask(&mut client(), "n\n");
-    assert!(declined.contains("[declined, exit code "), "{declined}");
-    assert!(!declined.contains("42"), "{declined}");
 }
 
-fn samples() -> PathBuf {
-    trace_needs::repository().join("samples/clients")
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
-#[test]
-fn the_sample_client_in_python_works() {
-    let what = "the sample client in Python is not run";
-    let Some(python) = trace_needs::python(&["typing"], what) else { return };
-    check_sample_client(&|| {
-        let mut client = Command::new(&python);
-        client.env("PYTHONDONTWRITEBYTECODE", "1").arg(samples().join("python/client.py"));
-        client
-    });
-}
-
-#[test]
-fn types_for_python_are_those_of_the_schema() {
-    let what = "types for Python are not made and checked";
-    let Some(python) = trace_needs::python(&["mypy"], what) else { return };
-    let docs = trace_needs::repository().join("docs/protocol");
-    let mut generate = Command::new(&python);
-    let made = generate.arg(docs.join("python/generate.py")).arg(docs.join("schema.stable.json")).output();
-    let made = made.expect("Python starts");
-    let kept = std::fs::read(docs.join("python/trace_protocol.py")).expect("reads");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    assert!(made.stdout == kept, "make docs/protocol/python/trace_protocol.py again, as its first line says");
-    let cache = tempfile::tempdir().expect("a directory");
-    let mut mypy = Command::new(&python);
-    mypy.env("MYPYPATH", docs.join("python"));
-    mypy.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache.path());
-    run(mypy.args([docs.join("python"), samples().join("python/client.py")]));
+/// Returns the command that runs a script of this folder with Node.js and the TypeScript SDK.
+fn typescript_sdk(model: &Model, what: &str) -> Option<Command> {
+    let node = trace_needs::node(what)?;
+    let modules = trace_needs::node_modules(&["@openai/codex-sdk"], what)?;
+    let mut command = Command::new(node);
+    command
+        .env("TRACE_NODE_MODULES", modules)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/typescript_sdk.mjs"))
+        .args(["--model", &model.url]);
+    Some(command)
 }
 
 #[test]
-fn the_sample_client_in_typescript_works() {
-    let what = "the sample client in TypeScript is not compiled and run";
-    let Some(node) = trace_needs::node(what) else { return };
-    let Some(modules) = trace_needs::node_modules(&["typescript", "@types/node"], what) else { return };
-    let folder = tempfile::tempdir().expect("a directory");
-    let compile = |options: &[&str]| {
-        let mut compiler = Command::new(&node);
-        compiler.arg(modules.join("typescript/bin/tsc")).arg("-p").arg(samples().join("typescript"));
-        run(compiler.arg("--typeRoots").arg(modules.join("@types")).args(options));
+fn the_typescript_sdk_works() {
+    let what = "the TypeScript SDK does not try `trace exec`";
+    if trace_needs::on_path("git").is_none() {
+        return skip(Need::Programs, what);
+    }
+    let Some(model) = Model::start(what) else { return };
+    if let Some(mut command) = typescript_sdk(&model, what) {
+        run(command.args(["--program", TRACE]));
+    }
+}
+
+#[test]
+fn the_checks_of_the_typescript_sdk_are_those_of_the_codex_cli() {
+    let what = "the TypeScript SDK does not try the Codex CLI";
+    if trace_needs::on_path("git").is_none() {
+        return skip(Need::Programs, what);
+    }
+    let Some(peer) = trace_needs::peer(what) else { return };
+    let Some(model) = Model::start(what) else { return };
+    if let Some(mut command) = typescript_sdk(&model, what) {
+        run(command.args(["--profile", "codex", "--program"]).arg(peer));
+    }
+}
+
+#[test]
+fn trace_exec_prints_the_events_of_the_codex_cli() {
+    let what = "the events of `trace exec` are not compared with those of the Codex CLI";
+    if trace_needs::on_path("git").is_none() {
+        return skip(Need::Programs, what);
+    }
+    let Some(peer) = trace_needs::peer(what) else { return };
+    let Some(python) = trace_needs::on_path("python3") else {
+        return skip(Need::Python, what);
     };
-    compile(&[]);
-    let folder_name = folder.path().to_str().expect("UTF-8");
-    compile(&["--noEmit", "false", "--noCheck", "--noResolve", "--outDir", folder_name]);
-    std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).expect("writes");
-    check_sample_client(&|| {
-        let mut client = Command::new(&node);
-        client.arg(folder.path().join("client.js"));
-        client
-    });
+    let mut command = Command::new(python);
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/exec_events.py"));
+    run(command.args(["--trace", TRACE, "--peer"]).arg(peer));
 }
 
 fn server() -> ServerCommand {

@@ -92,6 +92,8 @@ pub struct Config {
     pub agents: AgentLimits,
     /// Roles that a model can give to the agents that it spawns.
     pub roles: Vec<Role>,
+    /// Whether `trace exec` prints an event for each agent that is spawned, told something or interrupted.
+    pub exec_shows_agents: bool,
     /// The configured MCP servers. Invalid ones are left out, with a warning.
     pub mcp_servers: Vec<ServerConfig>,
     /// Which environment variables commands get.
@@ -186,6 +188,7 @@ impl Config {
             project_doc_max_bytes: keys.project_doc_max_bytes.unwrap_or(MAX_PROJECT_DOC_BYTES_DEFAULT),
             tool_output_token_limit: keys.tool_output_token_limit.unwrap_or(TOOL_OUTPUT_TOKENS_DEFAULT),
             roles: keys.agents.roles.into_iter().map(role).collect(),
+            exec_shows_agents: keys.exec.agents,
             agents: AgentLimits {
                 max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),

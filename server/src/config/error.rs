@@ -51,6 +51,12 @@ pub enum ConfigError {
         /// The override.
         text: String,
     },
+    /// The name of a profile is not one of a file.
+    #[error("`{name}` is not the name of a profile: it has only letters, digits, - and _")]
+    ProfileName {
+        /// The name.
+        name: String,
+    },
     /// A dotted key is invalid.
     #[error("key `{key}` is not a dotted key: {message}")]
     Key {

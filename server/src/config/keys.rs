@@ -45,6 +45,8 @@ pub(super) struct Keys {
     #[serde(default)]
     pub(super) agents: AgentKeys,
     #[serde(default)]
+    pub(super) exec: ExecKeys,
+    #[serde(default)]
     pub(super) mcp_servers: BTreeMap<String, toml::Value>,
 }
 
@@ -68,6 +70,13 @@ pub(super) struct SandboxKeys {
     pub(super) bubblewrap: Bubblewrap,
     #[serde(default)]
     pub(super) pass_variables: Vec<NamePattern>,
+}
+
+/// The table `exec`.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct ExecKeys {
+    #[serde(default)]
+    pub(super) agents: bool,
 }
 
 /// The table `agents`.

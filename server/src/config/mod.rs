@@ -26,4 +26,4 @@ pub use effective::{
 pub use error::ConfigError;
 pub use keys::{Reviewer, SandboxMode};
 pub use layer::{Layer, LayerName, MAX_KEY_BYTES, MAX_KEY_PARTS, Override};
-pub use store::{CONFIG_FILE_NAME, ConfigStore, MAX_CONFIG_BYTES, Overridden, Written};
+pub use store::{CONFIG_FILE_NAME, ConfigStore, MAX_CONFIG_BYTES, Overridden, Sources, Written};

@@ -26,8 +26,21 @@ pub const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 pub struct ConfigStore {
     home: Arc<Path>,
     file: PathBuf,
-    flags: Option<Layer>,
+    reads_file: bool,
+    /// The layers above the file, the lowest first.
+    above: Vec<Layer>,
     last: Mutex<Last>,
+}
+
+/// What a configuration is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Whether `config.toml` is read.
+    pub reads_file: bool,
+    /// A profile: the file `NAME.config.toml` beside `config.toml`, whose settings replace those of `config.toml`.
+    pub profile: Option<&'a str>,
+    /// Settings that replace all others.
+    pub overrides: &'a [Override],
 }
 
 /// The result of the last read without an error.
@@ -70,13 +83,24 @@ impl ConfigStore {
     /// Returns an error if the file cannot be read, or if the file or an override is invalid. A server should not start
     /// in that case: it would ignore the user's settings, among them limits of what agents may do.
     pub fn open(home: &Path, overrides: &[Override]) -> Result<Self, ConfigError> {
+        Self::open_sources(home, Sources { reads_file: true, profile: None, overrides })
+    }
+
+    /// Reads the files in the folder `home` that `sources` names, and applies its overrides. A profile is read once.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`open`](Self::open). A profile must exist, and its name has only letters, digits, `-` and
+    /// `_`.
+    pub fn open_sources(home: &Path, sources: Sources<'_>) -> Result<Self, ConfigError> {
         let home: Arc<Path> = home.into();
         let file = home.join(CONFIG_FILE_NAME);
-        let flags = layer::table_of_overrides(overrides)?;
-        let flags = (!flags.is_empty()).then(|| Layer::flags(flags));
-        let text = read(&file)?;
-        let config = Arc::new(parse(&text, &file, flags.as_ref(), &home)?);
-        Ok(Self { home, file, flags, last: Mutex::new(Last { text, config }) })
+        let mut above: Vec<Layer> = sources.profile.map(|name| profile(&home, name)).transpose()?.into_iter().collect();
+        let flags = layer::table_of_overrides(sources.overrides)?;
+        above.extend((!flags.is_empty()).then(|| Layer::flags(flags)));
+        let text = if sources.reads_file { read(&file)? } else { String::new() };
+        let config = Arc::new(parse(&text, &file, &above, &home)?);
+        Ok(Self { home, file, reads_file: sources.reads_file, above, last: Mutex::new(Last { text, config }) })
     }
 
     /// Returns the folder of the configuration file.
@@ -141,10 +165,11 @@ impl ConfigStore {
             let bytes = new.len() as u64;
             return Err(ConfigError::TooLarge { path: self.file.clone(), bytes, limit: MAX_CONFIG_BYTES });
         }
-        let config = Arc::new(parse(&new, &self.file, self.flags.as_ref(), &self.home)?);
+        let config = Arc::new(parse(&new, &self.file, &self.above, &self.home)?);
         if new != text {
             replace(&self.file, &new)?;
         }
+        let config = if self.reads_file { config } else { Arc::clone(&last.config) };
         let written = Written {
             version: layer::version_of(new.as_bytes()),
             file: self.file.clone(),
@@ -155,9 +180,12 @@ impl ConfigStore {
     }
 
     fn refresh(&self, last: &mut Last) -> Result<(), ConfigError> {
+        if !self.reads_file {
+            return Ok(());
+        }
         let text = read(&self.file)?;
         if text != last.text {
-            let config = Arc::new(parse(&text, &self.file, self.flags.as_ref(), &self.home)?);
+            let config = Arc::new(parse(&text, &self.file, &self.above, &self.home)?);
             *last = Last { text, config };
         }
         Ok(())
@@ -199,17 +227,34 @@ fn read(path: &Path) -> Result<String, ConfigError> {
     Ok(text)
 }
 
-/// Parses the text of the file and merges it with the overrides.
-fn parse(text: &str, file: &Path, flags: Option<&Layer>, home: &Arc<Path>) -> Result<Config, ConfigError> {
+/// Parses the text of the file and merges it with the layers above it.
+fn parse(text: &str, file: &Path, above: &[Layer], home: &Arc<Path>) -> Result<Config, ConfigError> {
+    let user = user_layer(text, file)?;
+    Config::of_layers(std::iter::once(user).chain(above.iter().cloned()).collect(), Arc::clone(home))
+}
+
+/// Reads the layer of a profile.
+fn profile(home: &Path, name: &str) -> Result<Layer, ConfigError> {
+    if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')) {
+        return Err(ConfigError::ProfileName { name: name.to_owned() });
+    }
+    let file = home.join(format!("{name}.{CONFIG_FILE_NAME}"));
+    if let Err(source) = fs::metadata(&file) {
+        return Err(ConfigError::Read { path: file, source });
+    }
+    user_layer(&read(&file)?, &file)
+}
+
+/// Parses the text of a file of the user.
+fn user_layer(text: &str, file: &Path) -> Result<Layer, ConfigError> {
     let placed = |error: toml::de::Error| {
         at(file, text, error.span().map_or(0, |span| span.start), &effective::one_line(error.message()))
     };
     let table: toml::Table = toml::from_str(text).map_err(placed)?;
     // Parse the file alone first, so that an error has the line and the column.
     toml::from_str::<Keys>(text).map_err(placed)?;
-    let user =
-        Layer { name: LayerName::User { file: file.to_owned() }, table, version: layer::version_of(text.as_bytes()) };
-    Config::of_layers(std::iter::once(user).chain(flags.cloned()).collect(), Arc::clone(home))
+    let name = LayerName::User { file: file.to_owned() };
+    Ok(Layer { name, table, version: layer::version_of(text.as_bytes()) })
 }
 
 /// Returns an error with the line and the column of a byte offset.
@@ -302,6 +347,35 @@ mod tests {
         assert_eq!(store.current().expect("a configuration").model, "m");
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(fs::metadata(&written.file).expect("the file system works").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_profile_is_between_the_file_and_the_overrides() {
+        let home = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| fs::write(home.path().join(name), text).expect("the file system works");
+        write(CONFIG_FILE_NAME, "model = 'file'\nservice_tier = 'file'\n[agents]\nmax_depth = 1");
+        write("work.config.toml", "model = 'profile'\nservice_tier = 'profile'");
+        let overrides = [Override::parse("model=flag").expect("an override")];
+        let open = |reads_file, profile| {
+            ConfigStore::open_sources(home.path(), Sources { reads_file, profile, overrides: &overrides })
+        };
+        let read = |reads_file, profile| {
+            let config = open(reads_file, profile).expect("a configuration").current().expect("a configuration");
+            (config.model.clone(), config.service_tier.clone(), config.agents.max_depth)
+        };
+        let tier = |text: &str| Some(text.to_owned());
+        let default = effective::MAX_AGENT_DEPTH_DEFAULT;
+        assert_eq!(read(true, None), ("flag".to_owned(), tier("file"), 1));
+        assert_eq!(read(true, Some("work")), ("flag".to_owned(), tier("profile"), 1));
+        assert_eq!(read(false, Some("work")), ("flag".to_owned(), tier("profile"), default));
+        assert_eq!(read(false, None), ("flag".to_owned(), None, default));
+        assert!(matches!(open(true, Some("nobody")), Err(ConfigError::Read { .. })));
+        for name in ["", "../work", "a.b"] {
+            assert!(matches!(open(true, Some(name)), Err(ConfigError::ProfileName { .. })), "{name}");
+        }
+        write("broken.config.toml", "\nmodel = 3");
+        let Err(ConfigError::File { path, line, .. }) = open(true, Some("broken")) else { panic!() };
+        assert_eq!((path, line), (home.path().join("broken.config.toml"), 2));
     }
 
     #[test]

@@ -143,6 +143,7 @@ fn refusal(error: &ConfigError) -> RpcError {
         ConfigError::TooLarge { .. }
         | ConfigError::File { .. }
         | ConfigError::Override { .. }
+        | ConfigError::ProfileName { .. }
         | ConfigError::Key { .. }
         | ConfigError::Parent { .. }
         | ConfigError::Value { .. }

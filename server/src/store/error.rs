@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use serde_json::json;
 use trace_protocol::RpcError;
 use trace_runtime::ThreadId;
 
@@ -128,11 +129,17 @@ impl StoreError {
     }
 }
 
+/// Value of `thread_error_code` in the data of the error that a client gets if a thread has another writer.
+pub const ACTIVE_WRITER: &str = "activeWriter";
+
 impl From<StoreError> for RpcError {
     /// Tells a client why a thread could not be stored, found or read.
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::Io { source, .. } => Self::internal(format!("{error}: {source}")),
+            StoreError::Busy { .. } => {
+                Self::invalid_request(&error).with_data(json!({ "thread_error_code": ACTIVE_WRITER }))
+            }
             _ => Self::invalid_request(&error),
         }
     }

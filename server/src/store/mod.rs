@@ -34,7 +34,7 @@ mod summary;
 mod tests;
 mod thread_writer;
 
-pub use error::StoreError;
+pub use error::{ACTIVE_WRITER, StoreError};
 pub use home::Store;
 pub use query::{DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT};
 pub use query::{Page, SearchQuery, SourceFilter, ThreadListQuery};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use toml::{Table, Value};
 
 use super::RetryPolicy;
@@ -38,6 +38,9 @@ pub const OPENAI_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com/v1";
 /// Variable with the key for Anthropic.
 pub const ANTHROPIC_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
+
+/// This program in the header `user-agent`.
+pub(super) const PRODUCT: &str = concat!("trace/", env!("CARGO_PKG_VERSION"));
 
 /// Hosts that are never reached through a proxy.
 const NEVER_BY_PROXY: &str = "localhost,127.0.0.0/8,::1";
@@ -457,6 +460,19 @@ impl Endpoint {
         }
     }
 
+    /// Returns an endpoint whose requests name the program that caused them: in the header `originator`, and at the
+    /// beginning of `user-agent`. Configured headers take precedence. A name that cannot be sent is left out.
+    #[must_use]
+    pub fn with_originator(mut self, originator: &str) -> Self {
+        let product = format!("{originator}/{} ({})", env!("CARGO_PKG_VERSION"), PRODUCT);
+        for (name, text) in [(HeaderName::from_static("originator"), originator), (USER_AGENT, product.as_str())] {
+            if let (false, Some(value)) = (self.headers.contains_key(&name), header_value(text)) {
+                self.headers.insert(name, value);
+            }
+        }
+        self
+    }
+
     /// Returns the endpoint with another retry policy.
     #[must_use]
     pub fn with_retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
@@ -676,6 +692,26 @@ mod tests {
         );
         assert_eq!((config.key.clone(), config.compaction), (KeySource::Nowhere, Compaction::Local));
         assert_eq!(config.resolve(&nothing).expect("resolves").missing_key(), None);
+    }
+
+    #[test]
+    fn an_originator_is_a_header_unless_it_is_configured() {
+        let named = |table: &str, originator: &str| {
+            let text = format!("base_url = \"http://127.0.0.1:1/v1\"\n{table}");
+            let headers = read(&text)
+                .expect("a provider")
+                .resolve(&nothing)
+                .expect("resolves")
+                .with_originator(originator)
+                .headers;
+            let value = |name: &str| headers.get(name).map(|value| value.to_str().expect("a text").to_owned());
+            (value("originator"), value("user-agent"))
+        };
+        let (originator, agent) = named("", "my_sdk");
+        assert_eq!(originator.as_deref(), Some("my_sdk"));
+        assert!(agent.is_some_and(|agent| agent.starts_with("my_sdk/") && agent.ends_with(&format!("({PRODUCT})"))));
+        assert_eq!(named("http_headers = { Originator = \"other\" }", "my_sdk").0.as_deref(), Some("other"));
+        assert_eq!(named("", "my\nsdk"), (None, None));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::config::{Compaction, Credential, Endpoint, Wire, shown_url};
+use super::config::{Compaction, Credential, Endpoint, PRODUCT, Wire, shown_url};
 use super::failure::{self, Refusal};
 use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
 use super::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
@@ -42,7 +42,6 @@ pub const COMPACTED_BYTES_MAX: usize = 64 << 20;
 
 /// Headers with the id of a request, the preferred one first.
 const REQUEST_IDS: [&str; 2] = ["x-request-id", "request-id"];
-const USER_AGENT: &str = concat!("trace/", env!("CARGO_PKG_VERSION"));
 
 /// A provider that is reached over HTTP.
 pub struct HttpProvider(Arc<Inner>);
@@ -412,7 +411,7 @@ fn client(endpoint: &Endpoint) -> Result<Client, String> {
     let mut builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(redirect::Policy::none())
-        .user_agent(USER_AGENT)
+        .user_agent(PRODUCT)
         .tls_backend_preconfigured(tls)
         .no_proxy();
     if let Some(proxy) = proxy {

@@ -26,6 +26,9 @@ pub struct ToolOptions {
     pub environment: Arc<CommandEnvironment>,
     /// Commands that the user accepted permanently.
     pub rules: Arc<PrefixRules>,
+    /// Whether a command or a patch that is refused without a question is shown as an item. Otherwise only the model
+    /// learns of it, as with the Codex CLI.
+    pub shows_refusals: bool,
 }
 
 impl Default for ToolOptions {
@@ -38,6 +41,7 @@ impl Default for ToolOptions {
             search: SearchPath::default(),
             environment: Arc::default(),
             rules: Arc::default(),
+            shows_refusals: false,
         }
     }
 }

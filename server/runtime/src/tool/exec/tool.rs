@@ -164,7 +164,13 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     let (verdict, planted) = judged.now(options);
     let item = item(&command);
     let (open, run) = match verdict {
-        Verdict::Refuse { why } => return failed(why),
+        Verdict::Refuse { why } => {
+            if options.shows_refusals {
+                let declined = CommandItem { status: WorkStatus::Declined, ..item };
+                context.agent.show_item(&context.turn, shown(call.id.clone(), &declined));
+            }
+            return failed(why);
+        }
         Verdict::Run(run) => (None, run),
         Verdict::Ask { reason, then } => {
             let open = context.agent.start_item(&context.turn, shown(call.id.clone(), &item));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 
-use super::grammar;
+use super::grammar::{self, FilePatch};
 use super::plan::{Plan, Target};
 use super::tracker::ChangeTracker;
 use super::write;
@@ -121,11 +121,19 @@ pub(crate) async fn apply(
     let (plan, files, confinement) = match make_plan(patch.to_owned(), cwd.to_owned(), confinement, repositories).await
     {
         Ok(made) => made,
-        Err(error) => return failed(format!("apply_patch verification failed: {error}")),
+        Err(error) => {
+            if options.shows_refusals {
+                show_refused(context, call, named_changes(patch, cwd), WorkStatus::Failed);
+            }
+            return failed(format!("apply_patch verification failed: {error}"));
+        }
     };
     let accepted = context.agent.extension::<Accepted>();
     let verdict = approval::judge_change(settings.approval, confinement.as_ref(), &files, &accepted);
     if let Verdict::Refuse { why } = verdict {
+        if options.shows_refusals {
+            show_refused(context, call, plan.changes, WorkStatus::Declined);
+        }
         return failed(format!("patch rejected: {why}"));
     }
     let shown = |status| ItemKind::FileChange { changes: plan.changes.clone(), status };
@@ -184,6 +192,27 @@ pub(crate) async fn apply(
     let diff = context.agent.extension::<ChangeTracker>().add(&context.turn, &plan.steps, &settings.cwd);
     context.agent.event(EventKind::DiffChanged { turn: context.turn.clone(), diff: diff.into() });
     ToolOutcome { then: AfterCall::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
+}
+
+/// Shows a patch that changes nothing as an item.
+fn show_refused(context: &ToolContext, call: &ItemId, changes: Vec<FileChange>, status: WorkStatus) {
+    let item = Item { id: call.clone(), kind: ItemKind::FileChange { changes, status } };
+    context.agent.show_item(&context.turn, item);
+}
+
+/// Returns the changes that a patch names, without their texts. A patch that is not well-formed names none.
+fn named_changes(patch: &str, cwd: &Path) -> Vec<FileChange> {
+    let change = |file: FilePatch| {
+        let (path, kind) = match file {
+            FilePatch::Add { path, .. } => (path, FileChangeKind::Add),
+            FilePatch::Delete { path } => (path, FileChangeKind::Delete),
+            FilePatch::Update { path, moved_to, .. } => {
+                (path, FileChangeKind::Update { moved_to: moved_to.map(|path| cwd.join(path)) })
+            }
+        };
+        FileChange { path: cwd.join(path), kind, diff: String::new() }
+    };
+    grammar::parse(patch).map(|files| files.into_iter().map(change).collect()).unwrap_or_default()
 }
 
 /// Returns what a patch would do, the real paths of the files that it changes, and the confinement. In the confinement,

@@ -28,17 +28,20 @@ pub(crate) trait TurnObserver {
 
     /// Receives a notification of any thread, because an approval request may refer to it.
     fn on_tree_notification(&mut self, notification: &ServerNotification);
+
+    /// Learns of a signal that asks the program to end. The turn is interrupted, and its last notifications still come.
+    fn on_signal(&mut self) {}
 }
 
 /// A notification as it was sent.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct RawNotification<'a> {
-    pub(super) method: &'a str,
+    pub(crate) method: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) params: Option<&'a RawValue>,
+    pub(crate) params: Option<&'a RawValue>,
 }
 
 /// Returns whether there is a terminal on which a user can be asked.
-pub(super) fn can_ask(is_json: bool) -> bool {
+pub(crate) fn can_ask(is_json: bool) -> bool {
     !is_json && std::io::stdin().is_terminal()
 }

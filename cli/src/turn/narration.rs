@@ -1,7 +1,7 @@
 //! Prints what an agent does, as text or as JSON.
 //!
-//! The agent's answer goes to stdout as it is streamed, so that it can be piped; actions and approval requests go to
-//! stderr. As JSON, every notification is a line on stdout.
+//! The agent's messages go to stdout as they are streamed, so that they can be piped, or to stderr; actions and approval
+//! requests go to stderr. As JSON, every notification is a line on stdout.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -33,19 +33,30 @@ const COMMAND_COLUMNS: usize = 400;
 /// Columns of a terminal that does not report its width.
 const USUAL_COLUMNS: u16 = 80;
 
+/// How the messages of an agent are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Messages {
+    /// As text on stdout.
+    Stdout,
+    /// As text on stderr, like everything else.
+    Stderr,
+    /// As notifications in JSON on stdout, like everything else.
+    Json,
+}
+
 /// Prints what an agent does, and asks for approvals.
 pub(crate) struct Narration<'a> {
     terminal: &'a Terminal,
-    is_json: bool,
-    /// Whether the message on stdout has not ended its line yet.
+    messages: Messages,
+    /// Whether the printed message has not ended its line yet.
     is_in_line: bool,
     /// The file changes that have started, by the ids of their items.
     changes: HashMap<String, Vec<FileUpdateChange>>,
 }
 
 impl<'a> Narration<'a> {
-    pub(crate) fn new(terminal: &'a Terminal, is_json: bool) -> Self {
-        Self { terminal, is_json, is_in_line: false, changes: HashMap::new() }
+    pub(crate) fn new(terminal: &'a Terminal, messages: Messages) -> Self {
+        Self { terminal, messages, is_in_line: false, changes: HashMap::new() }
     }
 
     /// Writes a line to stderr. Untrusted texts in it must already be safe to print.
@@ -57,9 +68,20 @@ impl<'a> Narration<'a> {
 
     fn end_line(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_in_line) {
-            self.terminal.print("\n")?;
+            self.print("\n")?;
         }
         Ok(())
+    }
+
+    /// Prints a part of a message.
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        match self.messages {
+            Messages::Stderr => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+                Ok(())
+            }
+            Messages::Stdout | Messages::Json => self.terminal.print(text),
+        }
     }
 
     fn command(&mut self, item: &CommandExecutionItem) -> Result<(), Failure> {
@@ -87,7 +109,7 @@ impl<'a> Narration<'a> {
         always: &str,
         rule: Option<&[String]>,
     ) -> Answer {
-        if self.end_line().is_err() || !can_ask(self.is_json) {
+        if self.end_line().is_err() || !can_ask(self.messages != Messages::Stdout) {
             return Answer::No;
         }
         let asking = QuestionContext {
@@ -158,14 +180,14 @@ impl TurnObserver for Narration<'_> {
         raw: &RawNotification<'_>,
         notification: Option<&ServerNotification>,
     ) -> Result<(), Failure> {
-        if self.is_json {
+        if self.messages == Messages::Json {
             return self.terminal.print_json_line(raw);
         }
         match notification {
             Some(ServerNotification::ItemAgentMessageDelta(delta)) => {
                 self.is_in_line = !delta.delta.ends_with('\n');
                 let lines: Vec<_> = delta.delta.split('\n').map(text::clean).collect();
-                self.terminal.print(&lines.join("\n"))
+                self.print(&lines.join("\n"))
             }
             Some(ServerNotification::ItemStarted(started)) => match &started.item {
                 ThreadItem::CommandExecution(item) => {
