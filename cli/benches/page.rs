@@ -1,4 +1,5 @@
-//! How fast pages are: the time until they can be used, and frames while they are scrolled and zoomed.
+//! How fast pages are: the time until they can be used, and frames while they are scrolled and zoomed, and while the session
+//! grows.
 //!
 //! `cargo bench -p trace-cli --bench page` makes a session of 501 agents with 20,000 tool calls and one of 800 steps, and prints
 //! what a real browser took for their pages; `-- BUNDLE...` measures other bundles instead. It needs what `tests/browser` needs.
@@ -26,7 +27,9 @@ fn main() {
         let long = |path: &Path| generate(path, &Shape { burden: Burden::Light, ..Shape::steps(800) });
         scenes.push(Scene::recorded("800 steps", long));
     }
-    if let Some(figures) = run("measure.mjs", &scenes) {
-        print!("{figures}");
+    for script in ["measure.mjs", "measure_live.mjs"] {
+        if let Some(figures) = run(script, &scenes) {
+            print!("{figures}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
 use crate::argument::BundleArg;
 use crate::commands::reduce::{Target, file_target};
-use crate::session::{self, Followed};
+use crate::session::{self, Watched};
 use crate::ui::amount;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
@@ -27,7 +27,7 @@ object with its causes and effects, and why turns failed. Press ? in the page fo
 
 Without -o, the page is served on the loopback interface at an address that cannot be guessed, until Ctrl-C. The \
 address is the first line on stdout. Texts and payloads are read when they are opened. A session that is still written \
-is followed: the page shows what is new when nobody reads in it, and offers it otherwise. With -o, the page is one file \
+is followed: the page shows what is new as it happens, and what you selected, filtered and unfolded stays. With -o, the page is one file \
 that needs no network. It contains texts and payloads up to --embed, beginning with those of failures; a text that is \
 left out is marked.
 
@@ -58,7 +58,7 @@ pub(crate) struct ViewArgs {
 pub(crate) fn run(args: &ViewArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let target = args.output.as_deref().map(target).transpose()?;
     let Some(target) = &target else {
-        let Followed { session, newer } = session::open_to_follow(&args.bundle.path())?;
+        let Watched { session, newer } = session::open_to_watch(&args.bundle.path())?;
         let name = name_of(&args.bundle.path(), &session);
         return serve(args, session, newer, &name, terminal);
     };

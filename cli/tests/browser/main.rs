@@ -82,5 +82,5 @@ fn only_who_knows_the_token_is_served() {
 
 #[test]
 fn a_session_is_followed_while_it_is_written() {
-    run("following.mjs", &[three_children()]);
+    run("following.mjs", &[three_children(), fleet()]);
 }

@@ -4,18 +4,24 @@
 //! thread owns the session and takes questions from a short queue, one after the other. If the queue is full, the
 //! client is asked to try again.
 //!
-//! A session that is still written can be followed. It is replaced by its newer state only when a page is loaded, because
-//! the numbers of objects differ between two states: a page that was loaded before is refused everything but the number of
-//! the newest state, and has to be loaded again.
+//! A session that is still written is followed: as long as a page waits for changes, the thread looks for a newer state,
+//! and answers with the changes that lead to it. The numbers of objects stay the same from state to state. When a type
+//! of objects has no more numbers, all get other ones; the page then requests the whole structure again, with which a
+//! new *numbering* begins.
 
+use std::cell::OnceCell;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use tokio::sync::oneshot;
 use trace_explain::{Object, Session};
-use trace_viz::page::{Body, BodyError, BodySource, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, Number, PayloadText, Structure};
+use trace_viz::page::{
+    Body, BodyError, BodySource, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, Number, PayloadText, Recorder, Structure,
+};
 
 use crate::search::{Hits, search};
 
@@ -25,18 +31,56 @@ pub const MAX_WAITING: usize = 64;
 /// Most bytes of text in one answer with several bodies. Bodies after this limit are empty.
 pub const MAX_BODIES_BYTES: usize = 64 << 20;
 
+/// Most waiting pages that are answered with the next changes. A page that comes when there are more waits shorter.
+pub(crate) const MAX_WATCHING: usize = 64;
+
+/// Longest time that a page waits for changes. It asks again then.
+pub(crate) const WATCH_TIME: Duration = Duration::from_secs(25);
+
+/// How often the thread looks for a newer state while a page waits.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Shortest time between two states. In a large session it is longer, so that the thread also answers questions.
+const STATE_PAUSE: Duration = Duration::from_millis(250);
+
+/// The pause after a state is at least this many times as long as making the state took.
+const PAUSES_PER_STATE: u32 = 2;
+
+/// Most changes that are kept for pages that are behind, and their most bytes together.
+const MAX_KEPT_CHANGES: usize = 64;
+const MAX_KEPT_BYTES: usize = 32 << 20;
+
 /// Number of bodies that are made at a time.
 const BODIES_PER_STEP: usize = 8;
 
-/// Looks for a newer state of a session. Returns `None` if there is none since the last call.
-pub type Newer = Box<dyn FnMut() -> Option<Session> + Send>;
+/// A way to the newer states of a session that is followed.
+pub struct Newer {
+    /// Looks for a newer state. Returns `None` if there is none since the last call.
+    pub look: Box<dyn FnMut() -> Option<Session> + Send>,
+    /// Returns whether the session is still recorded.
+    pub recorder: Box<dyn Fn() -> Recorder + Send>,
+}
 
-/// Number of the state of a session, from 1.
+/// Number of a numbering of objects, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Revision(pub(crate) u64);
 
-/// The page was loaded with an earlier state of the session.
+/// Number of a state of the session within a numbering, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct StateNumber(pub(crate) u64);
+
+/// Which state a structure describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) revision: Revision,
+    pub(crate) state: StateNumber,
+    /// Whether the session may still grow.
+    pub(crate) is_followed: bool,
+}
+
+/// The objects have other numbers than those that the page knows.
 #[derive(Debug)]
 struct Stale;
 
@@ -45,11 +89,18 @@ type Answer<T> = oneshot::Sender<Result<T, Stale>>;
 /// The structure of a session as JSON.
 pub(crate) type StructureText = Result<Bytes, Arc<serde_json::Error>>;
 
+/// The changes since a state, each as JSON, and the state that they lead to. There are none if nothing changed in time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChangesText {
+    pub(crate) changes: Vec<Bytes>,
+    pub(crate) state: Option<StateNumber>,
+}
+
 /// A question to the thread, with the channel for its answer.
 #[derive(Debug)]
 enum Question {
-    Structure(Answer<(Revision, StructureText)>),
-    Newest(Answer<Revision>),
+    Structure(Answer<(Place, StructureText)>),
+    Changes(StateNumber, Answer<ChangesText>),
     Bodies(Vec<Number>, Answer<Result<Vec<(Number, Body)>, BodyError>>),
     Payload(Number, Answer<Result<PayloadText, BodyError>>),
     Search(String, usize, Answer<Hits>),
@@ -60,7 +111,7 @@ impl Question {
     fn is_closed(&self) -> bool {
         match self {
             Self::Structure(answer) => answer.is_closed(),
-            Self::Newest(answer) => answer.is_closed(),
+            Self::Changes(_, answer) => answer.is_closed(),
             Self::Bodies(_, answer) => answer.is_closed(),
             Self::Payload(_, answer) => answer.is_closed(),
             Self::Search(_, _, answer) => answer.is_closed(),
@@ -72,7 +123,7 @@ impl Question {
         // A caller that has gone needs no answer.
         match self {
             Self::Structure(answer) => drop(answer.send(Err(Stale))),
-            Self::Newest(answer) => drop(answer.send(Err(Stale))),
+            Self::Changes(_, answer) => drop(answer.send(Err(Stale))),
             Self::Bodies(_, answer) => drop(answer.send(Err(Stale))),
             Self::Payload(_, answer) => drop(answer.send(Err(Stale))),
             Self::Search(_, _, answer) => drop(answer.send(Err(Stale))),
@@ -92,8 +143,8 @@ pub(crate) enum Busy {
     /// The thread has ended, which is a bug.
     #[error("the session is no longer there")]
     Gone,
-    /// The page was loaded with an earlier state of the session.
-    #[error("the session has grown since this page was loaded; load it again")]
+    /// The objects have other numbers than those that the page knows.
+    #[error("the objects of the session have other numbers now; request the structure again")]
     Stale,
 }
 
@@ -107,19 +158,20 @@ impl Keeper {
     /// Starts the thread that owns the session.
     pub(crate) fn start(session: Session, name: &str, newer: Option<Newer>) -> io::Result<Self> {
         let (questions, asked) = sync_channel(MAX_WAITING);
-        let kept = Kept { name: name.to_owned(), revision: Revision(1), newer, next: None };
-        std::thread::Builder::new().name("session".to_owned()).spawn(move || kept.answer(session, &asked))?;
+        let kept = Kept { newer, loading: Vec::new(), watching: Vec::new(), changes: VecDeque::new(), kept_bytes: 0 };
+        let name = name.to_owned();
+        std::thread::Builder::new().name("session".to_owned()).spawn(move || kept.answer(session, &name, &asked))?;
         Ok(Self { questions })
     }
 
-    /// Returns the structure of the newest state of the session.
-    pub(crate) async fn structure(&self) -> Result<(Revision, StructureText), Busy> {
+    /// Returns the structure of the state that is served, with its place.
+    pub(crate) async fn structure(&self) -> Result<(Place, StructureText), Busy> {
         self.ask(None, Question::Structure).await
     }
 
-    /// Returns the number of the newest state of the session.
-    pub(crate) async fn newest(&self) -> Result<Revision, Busy> {
-        self.ask(None, Question::Newest).await
+    /// Returns the changes since a state, and waits for them if there are none yet.
+    pub(crate) async fn changes(&self, revision: Revision, since: StateNumber) -> Result<ChangesText, Busy> {
+        self.ask(Some(revision), |answer| Question::Changes(since, answer)).await
     }
 
     /// Returns bodies by number.
@@ -161,60 +213,156 @@ impl Keeper {
 
 /// What the thread keeps beside the session.
 struct Kept {
-    name: String,
-    /// Number of the state that is served.
-    revision: Revision,
     newer: Option<Newer>,
-    /// A newer state, which is served as soon as a page is loaded.
-    next: Option<Session>,
+    /// Pages that are loaded and wait for the structure.
+    loading: Vec<Answer<(Place, StructureText)>>,
+    /// Pages that wait for changes, and until when.
+    watching: Vec<Watch>,
+    /// The last changes of this numbering. The first one leads to the state behind those that are gone.
+    changes: VecDeque<(StateNumber, Bytes)>,
+    kept_bytes: usize,
+}
+
+/// A page that waits for changes.
+struct Watch {
+    since: StateNumber,
+    until: Instant,
+    answer: Answer<ChangesText>,
+}
+
+/// The state that is served.
+struct Served {
+    structure: Structure,
+    place: Place,
+    /// The structure as JSON, once somebody has asked for it.
+    text: OnceCell<StructureText>,
+}
+
+impl Served {
+    fn text(&self) -> StructureText {
+        self.text.get_or_init(|| serde_json::to_vec(&self.structure).map(Bytes::from).map_err(Arc::new)).clone()
+    }
 }
 
 impl Kept {
-    fn answer(mut self, mut session: Session, asked: &Receiver<Asked>) {
-        let mut waits = None;
-        while let Some((next, answer)) = self.answer_until_loaded(&session, waits.take(), asked) {
+    fn answer(mut self, mut session: Session, name: &str, asked: &Receiver<Asked>) {
+        let is_followed = self.newer.is_some();
+        // Only a session that may grow needs room for more numbers.
+        let structure = match &self.newer {
+            Some(newer) => Structure::following(&session, name, (newer.recorder)()),
+            None => Structure::new(&session, name),
+        };
+        let place = Place { revision: Revision(1), state: StateNumber(0), is_followed };
+        let mut served = Served { structure, place, text: OnceCell::new() };
+        // Make it before the first question: a browser takes some time to start, and requests the structure first.
+        let _ = served.text();
+        let mut next_look = Instant::now();
+        while let Some(next) = self.answer_until_newer(&session, &served, next_look, asked) {
+            let began = Instant::now();
             session = next;
-            self.revision.0 += 1;
-            waits = Some(answer);
+            served = self.advance(&session, served);
+            next_look = began + (began.elapsed() * (1 + PAUSES_PER_STATE)).max(STATE_PAUSE);
         }
-        // The process is about to end, and freeing a million objects one by one would delay that.
-        std::mem::forget(session);
     }
 
-    /// Answers questions about one state, first the one that `waits`. Returns the next state with the first question
-    /// for it, or `None` if there are no more questions.
-    fn answer_until_loaded(
+    /// Makes the structure of a newer state, and tells the pages that wait.
+    fn advance(&mut self, session: &Session, served: Served) -> Served {
+        let Served { structure, mut place, .. } = served;
+        let recorder = self.newer.as_ref().map_or(Recorder::Gone, |newer| (newer.recorder)());
+        let (structure, changes) = structure.next(session, recorder);
+        let text = changes.and_then(|changes| serde_json::to_vec(&changes).ok()).map(Bytes::from);
+        match text {
+            Some(text) => {
+                place.state.0 += 1;
+                self.keep(place.state, text);
+                for watch in std::mem::take(&mut self.watching) {
+                    let _ = watch.answer.send(self.since(watch.since, place.state).ok_or(Stale));
+                }
+            }
+            None => {
+                place = Place { revision: Revision(place.revision.0 + 1), state: StateNumber(0), ..place };
+                self.changes.clear();
+                self.kept_bytes = 0;
+                for watch in std::mem::take(&mut self.watching) {
+                    let _ = watch.answer.send(Err(Stale));
+                }
+            }
+        }
+        Served { structure, place, text: OnceCell::new() }
+    }
+
+    fn keep(&mut self, state: StateNumber, text: Bytes) {
+        self.kept_bytes += text.len();
+        self.changes.push_back((state, text));
+        while self.changes.len() > MAX_KEPT_CHANGES || (self.kept_bytes > MAX_KEPT_BYTES && self.changes.len() > 1) {
+            let Some((_, dropped)) = self.changes.pop_front() else { break };
+            self.kept_bytes -= dropped.len();
+        }
+    }
+
+    /// Returns the changes since a state. `None` if some of them are no longer kept.
+    fn since(&self, since: StateNumber, state: StateNumber) -> Option<ChangesText> {
+        if since > state {
+            return None;
+        }
+        let changes: Vec<Bytes> =
+            self.changes.iter().filter(|(kept, _)| *kept > since).map(|(_, text)| text.clone()).collect();
+        (changes.len() as u64 == state.0 - since.0).then_some(ChangesText { changes, state: Some(state) })
+    }
+
+    /// Answers questions about one state. Returns the next state when there is one, or `None` if there are no more
+    /// questions.
+    fn answer_until_newer(
         &mut self,
         session: &Session,
-        waits: Option<Answer<(Revision, StructureText)>>,
+        served: &Served,
+        mut next_look: Instant,
         asked: &Receiver<Asked>,
-    ) -> Option<(Session, Answer<(Revision, StructureText)>)> {
-        let revision = self.revision;
-        // Make it before the first question: a browser takes some time to start, and requests the structure first.
-        let structure = serde_json::to_vec(&Structure::new(session, &self.name)).map(Bytes::from).map_err(Arc::new);
-        let source = BodySource::new(session);
-        if let Some(answer) = waits {
-            let _ = answer.send(Ok((revision, structure.clone())));
-        }
-        for (of_revision, question) in asked {
+    ) -> Option<Session> {
+        self.load(served);
+        let source = BodySource::of(session, &served.structure);
+        loop {
+            self.end_watches();
+            let question = if self.watching.is_empty() {
+                asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                asked.recv_timeout(next_look.saturating_duration_since(Instant::now()))
+            };
+            let (of_revision, question) = match question {
+                Ok(question) => question,
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    next_look = Instant::now() + LOOK_PAUSE;
+                    match self.newer() {
+                        Some(next) => return Some(next),
+                        None => continue,
+                    }
+                }
+            };
             // The client may have closed the request. When a reader types and scrolls, only the last request is still open.
             if question.is_closed() {
                 continue;
             }
-            if of_revision.is_some_and(|of_revision| of_revision != revision) {
+            if of_revision.is_some_and(|of_revision| of_revision != served.place.revision) {
                 question.refuse();
                 continue;
             }
             match question {
                 Question::Structure(answer) => {
-                    if self.has_next() {
-                        return self.next.take().map(|next| (next, answer));
+                    self.loading.push(answer);
+                    // A page that is loaded shows the newest state.
+                    if let Some(next) = self.newer() {
+                        return Some(next);
                     }
-                    let _ = answer.send(Ok((revision, structure.clone())));
+                    self.load(served);
                 }
-                Question::Newest(answer) => {
-                    let newest = Revision(revision.0 + u64::from(self.has_next()));
-                    let _ = answer.send(Ok(newest));
+                Question::Changes(since, answer) if since == served.place.state => {
+                    let is_full = self.watching.len() >= MAX_WATCHING;
+                    let wait = if is_full || !served.place.is_followed { Duration::ZERO } else { WATCH_TIME };
+                    self.watching.push(Watch { since, until: Instant::now() + wait, answer });
+                }
+                Question::Changes(since, answer) => {
+                    let _ = answer.send(self.since(since, served.place.state).ok_or(Stale));
                 }
                 Question::Bodies(of, answer) => {
                     let objects: Result<Vec<_>, _> = of.iter().map(|number| source.object(*number)).collect();
@@ -232,15 +380,31 @@ impl Kept {
                 }
             }
         }
-        None
     }
 
-    /// Looks for a newer state. Returns whether there is one that is not served yet.
-    fn has_next(&mut self) -> bool {
-        if let Some(next) = self.newer.as_mut().and_then(|newer| newer()) {
-            self.next = Some(next);
+    /// Answers the pages that are loaded.
+    fn load(&mut self, served: &Served) {
+        for answer in self.loading.drain(..) {
+            let _ = answer.send(Ok((served.place, served.text())));
         }
-        self.next.is_some()
+    }
+
+    /// Answers the pages that have waited long enough, and forgets those that have gone.
+    fn end_watches(&mut self) {
+        let now = Instant::now();
+        let (over, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.watching)
+            .into_iter()
+            .filter(|watch| !watch.answer.is_closed())
+            .partition(|watch| watch.until <= now);
+        self.watching = waiting;
+        for watch in over {
+            let _ = watch.answer.send(Ok(ChangesText::default()));
+        }
+    }
+
+    /// Looks for a newer state.
+    fn newer(&mut self) -> Option<Session> {
+        self.newer.as_mut().and_then(|newer| (newer.look)())
     }
 }
 

@@ -7,13 +7,15 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use trace_explain::Session;
 use trace_serve::{MAX_BODIES, Newer, Server, Token};
+use trace_viz::page::Recorder;
 
 struct Page {
     address: SocketAddr,
     token: String,
     end: Option<oneshot::Sender<()>>,
     server: Option<std::thread::JoinHandle<()>>,
-    _directory: tempfile::TempDir,
+    /// The bundle that is served.
+    _directory: Option<tempfile::TempDir>,
 }
 
 impl Page {
@@ -26,6 +28,12 @@ impl Page {
         let path = directory.path().join("bundle");
         trace_samples::scenes::three_children(&path).expect("a sample");
         let session = Session::open(&path).expect("a bundle");
+        let mut page = Self::serve_session(session, newer);
+        page._directory = Some(directory);
+        page
+    }
+
+    fn serve_session(session: Session, newer: Option<Newer>) -> Self {
         let (end, ended) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let server = std::thread::spawn(move || {
@@ -48,7 +56,7 @@ impl Page {
             token: token.to_owned(),
             end: Some(end),
             server: Some(server),
-            _directory: directory,
+            _directory: None,
         }
     }
 
@@ -167,33 +175,74 @@ fn it_listens_on_the_loopback_interface_alone() {
     assert!(page.address.ip().is_loopback());
 }
 
+/// Returns a way to states that a test sends.
+fn newer(grown: std::sync::mpsc::Receiver<Session>) -> Newer {
+    Newer { look: Box::new(move || grown.try_recv().ok()), recorder: Box::new(|| Recorder::AtWork) }
+}
+
+/// Returns the value of a header of the response with the structure.
+fn header(page: &Page, name: &str) -> String {
+    let (status, head, _) = page.get("structure.json");
+    assert_eq!(status, 200);
+    let prefix = format!("{name}: ");
+    head.lines().find_map(|line| line.strip_prefix(&prefix)).expect("the header").to_owned()
+}
+
 #[test]
-fn a_newer_state_is_served_when_a_page_is_loaded() {
-    let (grow, grown) = std::sync::mpsc::channel::<Session>();
-    let page = Page::serve_newer(Some(Box::new(move || grown.try_recv().ok())));
-    let loaded = || {
-        let (status, head, body) = page.get("structure.json");
-        let revision =
-            head.lines().find_map(|line| line.strip_prefix("trace-revision: ")).expect("a revision").to_owned();
-        assert_eq!(status, 200);
-        (revision, body)
+fn a_page_gets_the_changes_of_a_session_that_grows() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let bundle = directory.path().join("bundle");
+    trace_samples::scenes::three_children(&bundle).expect("a sample");
+    let log = std::fs::read_to_string(bundle.join("trace.jsonl")).expect("a log");
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    let state = |count: usize| {
+        std::fs::write(bundle.join("trace.jsonl"), lines[..count].concat()).expect("writes");
+        Session::open(&bundle).expect("a bundle")
     };
-    let (first, structure) = loaded();
-    assert_eq!((first.as_str(), page.json("newest.json")), ("1", Value::from(1)));
+    let (grow, grown) = std::sync::mpsc::channel::<Session>();
+    let page = Page::serve_session(state(lines.len() / 2), Some(newer(grown)));
+    assert_eq!((header(&page, "trace-revision"), header(&page, "trace-state")), ("1".to_owned(), "0".to_owned()));
+    let before = page.json("structure.json");
+    grow.send(state(lines.len() / 2 + 20)).expect("waits");
+    let told = page.json("changes.json?revision=1&since=0");
+    assert_eq!((&told["state"], told["changes"].as_array().map(Vec::len)), (&Value::from(1), Some(1)));
+    grow.send(state(lines.len())).expect("waits");
+    assert_eq!(page.json("changes.json?revision=1&since=1")["state"], 2);
+    // A page that is behind gets all that it lacks, and one that is loaded gets the newest state.
+    let told = page.json("changes.json?revision=1&since=0");
+    assert_eq!((&told["state"], told["changes"].as_array().map(Vec::len)), (&Value::from(2), Some(2)));
+    let now = page.json("structure.json");
+    let count = |structure: &Value| structure["items"]["role"].as_array().map_or(0, Vec::len);
+    assert_eq!(told["changes"][1]["counts"][2], count(&now));
+    assert!(count(&before) < count(&now));
+    // Objects have kept their numbers.
+    assert_eq!(page.get("bodies.json?of=1&revision=1").0, 200);
+    assert_eq!((header(&page, "trace-revision"), header(&page, "trace-state")), ("1".to_owned(), "2".to_owned()));
+}
+
+#[test]
+fn a_page_is_told_if_the_objects_have_other_numbers() {
+    let (grow, grown) = std::sync::mpsc::channel::<Session>();
+    let page = Page::serve_newer(Some(newer(grown)));
+    let first = header(&page, "trace-revision");
     let directory = tempfile::tempdir().expect("a directory");
     trace_samples::scenes::one_agent(&directory.path().join("bundle")).expect("a sample");
     grow.send(Session::open(&directory.path().join("bundle")).expect("a bundle")).expect("waits");
-    // The pages that are open keep their state until one of them is loaded again.
-    assert_eq!(page.json("newest.json"), 2);
-    assert_eq!(page.get("bodies.json?of=1&revision=1").0, 200);
-    let (second, newer) = loaded();
-    assert_eq!(second, "2");
-    assert_ne!(newer, structure);
+    assert_eq!(page.json(&format!("changes.json?revision={first}&since=0"))["renumbered"], true);
+    assert_eq!((first.as_str(), header(&page, "trace-revision").as_str()), ("1", "2"));
     for path in ["bodies.json?of=1&", "payload.json?of=1&", "search.json?text=a&"] {
         let (status, _, body) = page.get(&format!("{path}revision=1"));
         assert_eq!(status, 409, "{path}");
-        assert!(body.contains("has grown"), "{body}");
+        assert!(body.contains("other numbers"), "{body}");
     }
     assert_eq!(page.get("search.json?text=a&revision=2").0, 200);
-    assert_eq!((loaded().0.as_str(), page.json("newest.json")), ("2", Value::from(2)));
+    assert_eq!(page.json("changes.json?revision=2&since=9")["renumbered"], true);
+}
+
+#[test]
+fn a_session_that_cannot_grow_has_no_changes() {
+    let page = Page::serve();
+    let (_, head, _) = page.get("structure.json");
+    assert!(!head.contains("trace-state"), "{head}");
+    assert_eq!(page.json("changes.json?revision=1&since=0")["changes"].as_array().map(Vec::len), Some(0));
 }

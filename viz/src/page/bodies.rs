@@ -6,7 +6,7 @@ use trace_explain::label::command_line;
 use trace_explain::texts::{Aspect, Texts};
 use trace_explain::{Object, Session};
 
-use super::structure::{Number, Numbers};
+use super::structure::{Number, Numbers, Structure};
 
 /// Most bytes of text of a body. Longer bodies are truncated.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
@@ -109,7 +109,16 @@ pub struct BodySource<'s> {
 impl<'s> BodySource<'s> {
     /// Prepares a source for the bodies of a session.
     pub fn new(session: &'s Session) -> Self {
-        Self { session, numbers: Numbers::new(session.trace()), texts: Texts::new(session) }
+        Self::with(session, Numbers::new(session.trace()))
+    }
+
+    /// Prepares a source for the bodies of a session whose page has this structure.
+    pub fn of(session: &'s Session, structure: &Structure) -> Self {
+        Self::with(session, structure.numbers())
+    }
+
+    fn with(session: &'s Session, numbers: Numbers) -> Self {
+        Self { session, numbers, texts: Texts::new(session) }
     }
 
     /// Returns the object with a number.

@@ -175,3 +175,34 @@ pub(super) struct Totals {
     pub(super) cached_tokens: u64,
     pub(super) output_tokens: u64,
 }
+
+/// Lists the columns of numbers of tables with their names, as they are in the structure.
+macro_rules! columns {
+    ($($table:ident { $($column:ident),* $(,)? })*) => {
+        $(impl $table {
+            /// Returns the columns of numbers with their names.
+            pub(super) fn columns(&self) -> Vec<(&'static str, &[i64])> {
+                vec![$((stringify!($column), &self.$column[..])),*]
+            }
+        })*
+    };
+}
+
+columns! {
+    Objects { thread, turn, seq, start, end, outcome, label }
+    Threads {
+        path, nickname, model, task, role, parent, depth, model_calls, failed_model_calls, tool_calls,
+        failed_tool_calls, input_tokens, cached_tokens, output_tokens, all_model_calls, all_failed_model_calls,
+        all_tool_calls, all_failed_tool_calls, all_input_tokens, all_cached_tokens, all_output_tokens,
+    }
+    Turns { verdict, must_end }
+    Items { role, kind, channel, call_id, author, recipient, seen_by, producer }
+    Inferences { model, provider, input_tokens, cached_tokens, output_tokens, reasoning_tokens, error }
+    Tools { name, subject, cell, operation }
+    Edges { kind, source, target, from, to, sent, received, text }
+    Bars { object, work, start, end, inside }
+    Links { from, to, relation, at }
+    Uses { object, payload }
+    Attached { item, tool }
+    Transcript { items, marks }
+}

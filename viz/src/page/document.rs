@@ -30,6 +30,7 @@ const MODULES: &[Module] = assets![
     "announce.js",
     "blocks.js",
     "bodies.js",
+    "changes.js",
     "clipboard.js",
     "cut.js",
     "data.js",
@@ -42,11 +43,11 @@ const MODULES: &[Module] = assets![
     "inspector.js",
     "keys.js",
     "layout.js",
+    "live.js",
     "look_alikes.js",
     "main.js",
     "markdown.js",
     "memory.js",
-    "news.js",
     "outcome.js",
     "panels.js",
     "permalink.js",
@@ -71,6 +72,7 @@ const MODULES: &[Module] = assets![
     "timeline_rows.js",
     "timeline_scale.js",
     "timeline_words.js",
+    "token.js",
     "transcript.js",
     "transcript_rows.js",
     "tree.js",
@@ -80,7 +82,7 @@ const MODULES: &[Module] = assets![
     "visible.js",
 ];
 
-const STYLES: &[Module] = assets!["page.css", "timeline.css"];
+const STYLES: &[Module] = assets!["colours.css", "page.css", "timeline.css"];
 
 /// Writes the file form: a document that contains all of `structure` and `embedded`.
 ///

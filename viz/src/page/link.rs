@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// A module: its file name and its text.
-pub(super) type Module = (&'static str, &'static str);
+pub(crate) type Module = (&'static str, &'static str);
 
 /// Why modules cannot be linked. A test makes sure that those of the page can be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum LinkError {
+pub(crate) enum LinkError {
     /// An import does not have the form that this linker understands.
     #[error("{module}: the import {line:?} is not of the form `import {{ a, b }} from \"./c.js\";`")]
     Import {
@@ -56,7 +56,7 @@ struct Parsed {
 }
 
 /// Returns one script that does what the module `entry` does.
-pub(super) fn link(modules: &[Module], entry: &str) -> Result<String, LinkError> {
+pub(crate) fn link(modules: &[Module], entry: &str) -> Result<String, LinkError> {
     let parsed: Vec<Parsed> = modules.iter().map(|module| parse(*module)).collect::<Result<_, _>>()?;
     let by_name: HashMap<&str, &Parsed> = parsed.iter().map(|module| (module.name, module)).collect();
     let mut script = String::from("\"use strict\";\n");
@@ -130,11 +130,16 @@ fn parse((name, source): Module) -> Result<Parsed, LinkError> {
     Ok(parsed)
 }
 
-/// Returns the names and the file of `import { names } from "./file";`.
+/// Returns the names and the file of `import { names } from "./file";`. The file may be in another folder: names of files
+/// are unique in a page.
 fn import_of(import: &str) -> Option<(String, String)> {
     let rest = import.strip_prefix("import {")?;
-    let (names, rest) = rest.split_once("} from \"./")?;
-    let file = rest.strip_suffix("\";")?;
+    let (names, rest) = rest.split_once("} from \"")?;
+    let path = rest.strip_suffix("\";")?;
+    let (folder, file) = path.rsplit_once('/')?;
+    if !folder.starts_with('.') {
+        return None;
+    }
     // `a as b` in an import is `a: b` in an object pattern.
     Some((names.replace(" as ", ": "), file.to_owned()))
 }

@@ -8,7 +8,7 @@ mod bodies;
 mod columns;
 pub mod document;
 mod embedded;
-mod link;
+pub(crate) mod link;
 mod strings;
 mod structure;
 #[cfg(test)]
@@ -16,4 +16,4 @@ mod visible;
 
 pub use bodies::{Block, Body, BodyError, BodySource, Form, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, PayloadText};
 pub use embedded::{EmbedLimits, Embedded};
-pub use structure::{Number, Structure};
+pub use structure::{Changes, Number, Recorder, Structure};

@@ -17,6 +17,16 @@ impl Strings {
         Self { all: vec!["".into()], known: HashMap::from([("".into(), 0)]) }
     }
 
+    /// Returns the number of texts.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns the texts from a number on.
+    pub(super) fn since(&self, number: usize) -> &[Box<str>] {
+        self.all.get(number..).unwrap_or_default()
+    }
+
     /// Returns the number of a text, and adds the text if it is new.
     pub(super) fn add(&mut self, text: &str) -> u32 {
         if let Some(number) = self.known.get(text) {

@@ -3,6 +3,7 @@
 //! It contains no bodies, so its size is proportional to that of the graph. `assets/README.md` describes its members.
 
 mod build;
+mod changes;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +21,8 @@ use super::columns::{
 };
 use super::strings::Strings;
 
+pub use changes::Changes;
+
 /// Version of the structure.
 const FORMAT: u32 = 1;
 
@@ -28,9 +31,20 @@ const FORMAT: u32 = 1;
 #[serde(transparent)]
 pub struct Number(pub u32);
 
+/// Whether a session is still recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorder {
+    /// A recorder is at work, so what has no end still runs.
+    AtWork,
+    /// No recorder is at work, so what has no end was cut off.
+    Gone,
+}
+
 /// A session as its page sees it. It serializes to the JSON that the page reads.
 #[derive(Debug, Serialize)]
 pub struct Structure {
+    #[serde(skip)]
+    numbers: Numbers,
     format: u32,
     session: About,
     strings: Strings,
@@ -64,6 +78,11 @@ impl Structure {
     /// Returns the name that the page displays.
     pub fn name(&self) -> &str {
         &self.session.name
+    }
+
+    /// Returns the numbers of the objects.
+    pub(super) fn numbers(&self) -> Numbers {
+        self.numbers
     }
 }
 
@@ -109,34 +128,46 @@ struct Finding {
     seq: Option<u64>,
 }
 
+/// Fewest numbers that a type of a session has that is still written.
+const MIN_ROOM: u32 = 256;
+
 /// The numbering of objects: types in the order of `state.json`, and the objects of a type in the order of the event
-/// log.
-#[derive(Debug, Clone, Copy)]
+/// log. Between the types there may be room for objects of a session that is still written, so that the numbers of all
+/// others stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
-    firsts: [u32; TYPE_NAMES.len() + 1],
+    firsts: [u32; TYPE_NAMES.len()],
+    counts: [u32; TYPE_NAMES.len()],
 }
 
 impl Numbers {
     pub(super) fn new(trace: &Trace) -> Self {
-        let counts = [
-            trace.threads.len(),
-            trace.turns.len(),
-            trace.items.len(),
-            trace.inferences.len(),
-            trace.cells.len(),
-            trace.tools.len(),
-            trace.sessions.len(),
-            trace.operations.len(),
-            trace.compactions.len(),
-            trace.compaction_requests.len(),
-            trace.edges.len(),
-            trace.payloads.len(),
-        ];
-        let mut firsts = [0; TYPE_NAMES.len() + 1];
-        for (index, count) in counts.into_iter().enumerate() {
-            firsts[index + 1] = firsts[index] + u32::try_from(count).unwrap_or(0);
+        Self::with_room(counts(trace), |count| count)
+    }
+
+    /// Returns the numbering of a session that is still written. It continues the one before as long as there is room.
+    pub(super) fn following(trace: &Trace, before: Option<&Self>) -> Self {
+        let counts = counts(trace);
+        let before = before.map(|before| Self { counts, ..*before }).filter(Self::has_room);
+        before.unwrap_or_else(|| Self::with_room(counts, |count| (2 * count).next_power_of_two().max(MIN_ROOM)))
+    }
+
+    fn with_room(counts: [u32; TYPE_NAMES.len()], room: impl Fn(u32) -> u32) -> Self {
+        let mut firsts = [0; TYPE_NAMES.len()];
+        for place in 1..firsts.len() {
+            firsts[place] = firsts[place - 1] + room(counts[place - 1]);
         }
-        Self { firsts }
+        Self { firsts, counts }
+    }
+
+    /// Returns whether the objects of each type end before the next type begins. Nothing comes after the last type.
+    fn has_room(&self) -> bool {
+        (1..self.firsts.len()).all(|place| self.firsts[place - 1] + self.counts[place - 1] <= self.firsts[place])
+    }
+
+    /// Returns whether objects have the same numbers in another state of the session.
+    fn continues(&self, before: &Self) -> bool {
+        self.firsts == before.firsts && self.counts.iter().zip(&before.counts).all(|(now, before)| now >= before)
     }
 
     /// Returns the number of an object.
@@ -168,7 +199,11 @@ impl Numbers {
     /// Returns the object with a number.
     pub(super) fn object(&self, number: Number) -> Option<Object> {
         let place = self.firsts.partition_point(|first| *first <= number.0).checked_sub(1)?;
-        let index = (number.0 - self.firsts[place]) as usize;
+        let index = number.0 - self.firsts[place];
+        if index >= self.counts[place] {
+            return None;
+        }
+        let index = index as usize;
         Some(match place {
             0 => Object::Thread(ThreadIdx::from_index(index)),
             1 => Object::Turn(TurnIdx::from_index(index)),
@@ -188,13 +223,33 @@ impl Numbers {
 
     /// Returns the numbers of all objects.
     pub(super) fn all(&self) -> impl Iterator<Item = Number> + use<> {
-        (0..self.firsts[TYPE_NAMES.len()]).map(Number)
+        let ranges = self.firsts.into_iter().zip(self.counts);
+        ranges.flat_map(|(first, count)| (first..first + count).map(Number))
     }
 
     fn types(&self) -> Vec<Type> {
-        let ranges = self.firsts.windows(2).map(|ends| (ends[0], ends[1] - ends[0]));
+        let ranges = self.firsts.into_iter().zip(self.counts);
         TYPE_NAMES.into_iter().zip(ranges).map(|(name, (first, count))| Type { name, first, count }).collect()
     }
+}
+
+/// Returns the number of objects of each type.
+fn counts(trace: &Trace) -> [u32; TYPE_NAMES.len()] {
+    [
+        trace.threads.len(),
+        trace.turns.len(),
+        trace.items.len(),
+        trace.inferences.len(),
+        trace.cells.len(),
+        trace.tools.len(),
+        trace.sessions.len(),
+        trace.operations.len(),
+        trace.compactions.len(),
+        trace.compaction_requests.len(),
+        trace.edges.len(),
+        trace.payloads.len(),
+    ]
+    .map(|count| u32::try_from(count).unwrap_or(0))
 }
 
 #[cfg(test)]

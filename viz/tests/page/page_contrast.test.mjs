@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-const SHEET = readFileSync(new URL("../../src/page/assets/page.css", import.meta.url), "utf8");
+const SHEET = readFileSync(new URL("../../src/page/assets/colours.css", import.meta.url), "utf8");
 
 /** Returns the variables that a rule of the style sheet sets. */
 function variables(selector) {

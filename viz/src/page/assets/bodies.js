@@ -1,5 +1,7 @@
 /** Texts and payloads of objects, either from the document or from the server of the page. */
 
+import { knownToken } from "./token.js";
+
 /**
  * Most bodies that a served page keeps. The oldest ones are dropped first, and requested again when they are needed.
  */
@@ -16,7 +18,7 @@ export const MAX_BODIES_PER_REQUEST = 200;
 export class Bodies {
   /**
    * @param {(() => object)|null} read parses the data in the document when it is first needed; null for a served page
-   * @param {string} [revision] of a served page: the number of the state that its structure describes
+   * @param {string} [revision] of a served page: the number of its numbering of objects
    */
   constructor(read, revision = "") {
     this.read = read;
@@ -25,6 +27,17 @@ export class Bodies {
     this.known = new Map();
     this.waiting = new Map();
     this.asked = [];
+  }
+
+  /** Forgets the body of an object that has changed. */
+  forget(n) {
+    this.known.delete(n);
+  }
+
+  /** Forgets all bodies, because objects have other numbers. */
+  forgetAll(revision) {
+    this.known.clear();
+    this.revision = revision;
   }
 
   /** Says whether the page can request what it does not have. */
@@ -103,7 +116,7 @@ export class Bodies {
     return this.fetch(`payload.json?of=${n}`);
   }
 
-  /** Fetches something of the state that the page was loaded with. */
+  /** Fetches something by the numbers that the page has. */
   async fetch(path) {
     const revision = this.revision === "" ? "" : `&revision=${this.revision}`;
     return (await request(path + revision)).json();
@@ -154,31 +167,37 @@ function hitIn(body, sought) {
 
 async function request(path) {
   let response;
+  const token = knownToken();
   try {
-    response = await fetch(path, { credentials: "omit", cache: "no-store" });
+    response = await fetch(path, { credentials: "omit", cache: "no-store", headers: token ? { authorization: `Bearer ${token}` } : {} });
   } catch {
     // The browser's own message does not tell the reader what to do.
-    throw new Error("`trace view`, which served this page, does not answer; if it has ended, start it again and open its new address");
+    throw new Error("the program that served this page does not answer; if it has ended, start it again and open its new address");
   }
+  if (response.status === 401) throw new Error("this recording needs the token of the server; follow its link in the web client");
   if (!response.ok) throw new Error(`${path.split("?")[0]}: ${response.status} ${await response.text()}`);
   return response;
 }
 
 /**
- * Fetches the structure of a served page, with the number of the state that it describes.
+ * Fetches the structure of a served page, with the number of its numbering of objects, and the number of its state if the
+ * session may grow.
  *
- * @returns {Promise<{structure: object, revision: string}>}
+ * @returns {Promise<{structure: object, revision: string, state: string|null}>}
  */
 export async function fetchStructure() {
   const response = await request("structure.json");
-  return { structure: await response.json(), revision: response.headers.get("trace-revision") ?? "" };
+  const { headers } = response;
+  return { structure: await response.json(), revision: headers.get("trace-revision") ?? "", state: headers.get("trace-state") };
 }
 
 /**
- * Fetches the number of the newest state of a session that may still be written.
+ * Waits for changes since a state. Returns null if objects have other numbers now.
  *
- * @returns {Promise<string>}
+ * @param {{revision: string, state: string}} place
+ * @returns {Promise<{changes: object[], state: number}|null>}
  */
-export async function fetchNewest() {
-  return String(await (await request("newest.json")).json());
+export async function fetchChanges({ revision, state }) {
+  const answer = await (await request(`changes.json?revision=${revision}&since=${state}`)).json();
+  return answer.renumbered ? null : answer;
 }

@@ -1,25 +1,133 @@
 /** The decoded structure of a session. README.md in this folder describes its members. */
 
+import { BAR_COLUMNS, LISTS, TABLES, growColumn, patchRows, spread } from "./changes.js";
+
+/** Types of the objects that tables have rows for. */
+const TYPES_OF_TABLES = { threads: "thread", turns: "codex_turn", items: "conversation_item", inferences: "inference_call", tools: "tool_call", edges: "interaction_edge" };
+
 /** A session as the page sees it. */
 export class Data {
   /**
    * @param {object} structure
    */
   constructor(structure) {
-    /** The structure itself, for access to its columns. */
+    this.replace(structure);
+  }
+
+  /**
+   * Takes another structure of the session, in which objects may have other numbers.
+   *
+   * @param {object} structure
+   */
+  replace(structure) {
+    /** The structure itself, for access to its columns. Columns of all objects are by number. */
     this.raw = structure;
+    const { objects, imported, types } = structure;
+    for (const name of Object.keys(objects)) objects[name] = spread(objects[name], types);
+    if (imported) for (const name of ["file", "line"]) imported[name] = spread(imported[name], types);
     this.session = structure.session;
     this.strings = structure.strings;
-    this.types = structure.types;
-    this.typeByName = new Map(structure.types.map((type) => [type.name, type]));
-    /** Number of objects. */
-    this.size = structure.types.reduce((sum, type) => sum + type.count, 0);
+    this.types = types;
+    this.typeByName = new Map(types.map((type) => [type.name, type]));
+    /** Changes of lists that nobody has needed yet, by name. */
+    this.pending = new Map();
+    /** The bars and the transcripts of each thread, once they change. */
+    this.barsByThread = null;
+    this.transcriptsByThread = null;
+    this.forget();
+  }
+
+  /** Drops what was derived from the columns. */
+  forget() {
     this.numbersByRef = null;
     this.outgoing = null;
     this.incoming = null;
     this.payloadsByObject = null;
     this.edgesByObject = null;
     this.toolsByItem = null;
+    const last = this.types.at(-1);
+    /** The number after the last object. */
+    this.size = last ? last.first + last.count : 0;
+  }
+
+  /**
+   * Applies the changes that lead to the next state of the session. Objects keep their numbers.
+   *
+   * @param {object} changes
+   * @returns {Set<number>} the objects that changed and may have other texts now
+   */
+  apply(changes) {
+    const { raw, types } = this;
+    const changed = new Set();
+    for (const name of ["session", "totals", "order", "lost", "diagnostics"]) if (changes[name] !== undefined) raw[name] = changes[name];
+    this.session = raw.session;
+    if (changes.strings) this.strings.push(...changes.strings);
+    changes.objects.forEach((columns, place) => {
+      const { first, count } = types[place];
+      for (const [name, column] of Object.entries(columns ?? {})) {
+        growColumn(raw.objects[name], column, first, count);
+        for (let at = 0; at < (column.set?.length ?? 0); at += 2) changed.add(first + column.set[at]);
+      }
+    });
+    for (const name of TABLES) {
+      const { first } = this.typeByName.get(TYPES_OF_TABLES[name]);
+      for (const [column, grown] of Object.entries(changes[name] ?? {})) {
+        growColumn(raw[name][column], grown);
+        for (let at = 0; at < (grown.set?.length ?? 0); at += 2) changed.add(first + grown.set[at]);
+      }
+    }
+    if (changes.verdicts) growColumn(raw.verdicts, changes.verdicts);
+    if (changes.imported !== undefined) {
+      raw.imported = changes.imported ?? undefined;
+      changes.counts.forEach((count, place) => (types[place].count = count));
+      if (raw.imported) for (const name of ["file", "line"]) raw.imported[name] = spread(raw.imported[name], types);
+    }
+    changes.counts.forEach((count, place) => (types[place].count = count));
+    this.patchBars(changes.lanes ?? [], changes.order !== undefined);
+    this.patchTranscripts(changes.transcripts ?? [], changes.order !== undefined);
+    for (const name of Object.keys(LISTS)) {
+      if (changes[name]) this.pending.set(name, [...(this.pending.get(name) ?? []), changes[name]]);
+    }
+    this.forget();
+    return changed;
+  }
+
+  patchBars(lanes, isReordered) {
+    const { raw } = this;
+    if (lanes.length === 0 && !isReordered) return;
+    const empty = () => Object.fromEntries(BAR_COLUMNS.map((name) => [name, []]));
+    this.barsByThread ??= new Map(
+      raw.lanes.map(({ thread, first, count }) => [thread, Object.fromEntries(BAR_COLUMNS.map((name) => [name, raw.bars[name].slice(first, first + count)]))]),
+    );
+    for (const [thread, changes] of lanes) {
+      if (!this.barsByThread.has(thread)) this.barsByThread.set(thread, empty());
+      patchRows(this.barsByThread.get(thread), BAR_COLUMNS, changes);
+    }
+    let first = 0;
+    raw.lanes = raw.order.map((thread) => {
+      const count = this.barsByThread.get(thread)?.object.length ?? 0;
+      first += count;
+      return { thread, first: first - count, count };
+    });
+    for (const name of BAR_COLUMNS) raw.bars[name] = [].concat(...raw.order.map((thread) => this.barsByThread.get(thread)?.[name] ?? []));
+  }
+
+  patchTranscripts(transcripts, isReordered) {
+    const { raw } = this;
+    if (transcripts.length === 0 && !isReordered) return;
+    this.transcriptsByThread ??= new Map(raw.transcripts.map((transcript) => [transcript.thread, transcript]));
+    for (const [thread, changes] of transcripts) {
+      if (!this.transcriptsByThread.has(thread)) this.transcriptsByThread.set(thread, { thread, items: [], marks: [] });
+      patchRows(this.transcriptsByThread.get(thread), ["items", "marks"], changes);
+    }
+    raw.transcripts = raw.order.map((thread) => this.transcriptsByThread.get(thread) ?? { thread, items: [], marks: [] });
+  }
+
+  /** Returns a list of the structure, with all its changes. They are applied when the list is needed. */
+  list(name) {
+    for (const changes of this.pending.get(name) ?? []) patchRows(this.raw[name], LISTS[name], changes);
+    this.pending.delete(name);
+    return this.raw[name];
   }
 
   /** Returns the type of an object: `{name, first, count}`. Null if there is no such object. */
@@ -65,7 +173,9 @@ export class Data {
     if (!this.numbersByRef) {
       this.numbersByRef = new Map();
       // If several objects have the same reference, the first counts, as everywhere.
-      for (let n = this.size - 1; n >= 0; n -= 1) this.numbersByRef.set(this.refOf(n), n);
+      for (const { first, count } of [...this.types].reverse()) {
+        for (let n = first + count - 1; n >= first; n -= 1) this.numbersByRef.set(this.refOf(n), n);
+      }
     }
     return this.numbersByRef.get(ref) ?? -1;
   }
@@ -119,13 +229,13 @@ export class Data {
 
   /** Returns the causal links that begin at an object: `[{n, relation, at}]`. */
   effects(n) {
-    this.outgoing ??= grouped(this.raw.links.from, this.size);
+    this.outgoing ??= grouped(this.list("links").from, this.size);
     return this.outgoing(n).map((link) => this.linkTo(link, this.raw.links.to[link]));
   }
 
   /** Returns the causal links that end at an object: `[{n, relation, at}]`. */
   causes(n) {
-    this.incoming ??= grouped(this.raw.links.to, this.size);
+    this.incoming ??= grouped(this.list("links").to, this.size);
     return this.incoming(n).map((link) => this.linkTo(link, this.raw.links.from[link]));
   }
 
@@ -136,7 +246,7 @@ export class Data {
 
   /** Returns the payloads that belong to an object. */
   payloads(n) {
-    this.payloadsByObject ??= grouped(this.raw.uses.object, this.size);
+    this.payloadsByObject ??= grouped(this.list("uses").object, this.size);
     return this.payloadsByObject(n).map((use) => this.raw.uses.payload[use]);
   }
 
@@ -178,7 +288,7 @@ export class Data {
   toolsOf(item) {
     if (!this.toolsByItem) {
       this.toolsByItem = new Map();
-      const { item: items, tool } = this.raw.attached;
+      const { item: items, tool } = this.list("attached");
       items.forEach((n, index) => {
         const known = this.toolsByItem.get(n);
         if (known) known.push(tool[index]);

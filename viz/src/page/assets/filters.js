@@ -21,17 +21,14 @@ export class Filters {
     /** The agent whose subtree is shown, or -1. */
     this.under = -1;
     this.rows = new TreeRows(data);
-    const used = new Set(data.raw.bars.work);
-    this.works = data.raw.works
-      .filter((_, index) => used.has(index))
-      .map((work) =>
+    this.works = data.raw.works.map((work) =>
         element(
           "button",
           { type: "button", class: "chip work", "data-work": work, "aria-pressed": "false", title: `Only ${work}, and what else is pressed`, onclick: () => this.toggle("works", work) },
           element("span", { class: "swatch", "aria-hidden": "true" }),
           work,
         ),
-      );
+    );
     this.failed = element("button", { type: "button", class: "chip", "aria-pressed": "false", title: "Only what failed (f)", onclick: () => this.toggleFailed() }, element("span", { class: "sign bad", "aria-hidden": "true", text: "✕" }), " failed");
     this.unfinished = element("button", { type: "button", class: "chip", "aria-pressed": "false", title: "Only what was cancelled or has no end", onclick: () => this.toggleUnfinished() }, element("span", { class: "sign warn", "aria-hidden": "true", text: "…" }), " cut off");
     this.durations = element("select", { "aria-label": "Least duration", onchange: () => store.filter({ minDuration: Number(this.durations.value) }) });
@@ -49,7 +46,27 @@ export class Filters {
     );
     store.on("filters", () => this.draw());
     store.on("thread", () => this.drawAgents());
+    store.on("data", (how) => this.refresh(how === "renumbered"));
+    this.drawWorks();
     this.draw();
+  }
+
+  /** Takes what is new in the data. Agents below the chosen one are shown, too. */
+  refresh(isRenumbered) {
+    const { data, store } = this.page;
+    this.rows = new TreeRows(data);
+    this.drawWorks();
+    if (isRenumbered) this.under = this.under < 0 ? -1 : (data.raw.order.find((n) => store.filters.threads.has(n)) ?? -1);
+    const below = this.under < 0 ? null : this.rows.subtree(this.under);
+    if (below && below.size !== store.filters.threads.size) store.filter({ threads: below });
+    else this.draw();
+  }
+
+  /** Shows the kinds of work that the session has. */
+  drawWorks() {
+    const { data } = this.page;
+    const used = new Set(data.raw.bars.work);
+    this.works.forEach((chip, index) => (chip.hidden = !used.has(index)));
   }
 
   toggle(kind, value) {

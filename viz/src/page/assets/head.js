@@ -1,6 +1,6 @@
 /** The head of the page: the session, its outcome and totals, the theme, help and findings. */
 
-import { element, showDialog } from "./dom.js";
+import { element, fill, showDialog } from "./dom.js";
 import { count, duration, number, tokens, wallDay, wallTime } from "./format.js";
 import { badge } from "./outcome.js";
 import { CHOICES } from "./theme.js";
@@ -18,7 +18,14 @@ export const MAX_FINDINGS = 1000;
  * @param {{data: import("./data.js").Data}} page
  * @param {{theme: {choice: string, choose: (choice: string) => void}, help: () => void, print: () => void}} actions
  */
-export function startHead(host, { data }, { theme, help, print }) {
+export function startHead(host, { data, store }, actions) {
+  const draw = () => drawHead(host, data, actions);
+  store.on("data", draw);
+  draw();
+}
+
+function drawHead(host, data, { theme, help, print }) {
+  const focused = host.contains(document.activeElement) ? document.activeElement.id : "";
   const { session, raw } = data;
   const { totals, diagnostics } = raw;
   const started = session.started_at_unix_ms;
@@ -36,7 +43,8 @@ export function startHead(host, { data }, { theme, help, print }) {
     showTheme();
   });
   showTheme();
-  host.append(
+  fill(
+    host,
     element(
       "div",
       { class: "head-name" },
@@ -72,6 +80,7 @@ export function startHead(host, { data }, { theme, help, print }) {
       element("button", { type: "button", class: "icon", id: "help", text: "?", title: "Keys (?)", "aria-label": "Help: keys", onclick: help }),
     ),
   );
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 /** Returns the badge that opens the list of findings in the bundle. */
@@ -91,6 +100,8 @@ function findings(diagnostics) {
     diagnostics.length > MAX_FINDINGS ? element("p", { class: "quiet", text: `${number(diagnostics.length - MAX_FINDINGS)} more are not listed.` }) : null,
     element("button", { type: "button", text: "Close", onclick: () => dialog.close() }),
   );
+  // A list that is open stays as it is until it is opened again.
+  document.querySelector("dialog.findings:not([open])")?.remove();
   document.body.append(dialog);
   return element(
     "button",

@@ -54,7 +54,21 @@ export class Inspector {
       this.scroller,
     );
     page.store.on("select", () => this.show());
+    page.store.on("data", () => this.refresh());
     this.show();
+  }
+
+  /** Shows what is new about the selected object, unless the reader is in the middle of its texts. */
+  refresh() {
+    const { data, store } = this.page;
+    const n = store.selected;
+    // The end, the outcome and the links of an object are what changes. Its texts are as long as they are.
+    const now = n < 0 ? JSON.stringify([data.session, data.raw.totals]) : JSON.stringify([n, fieldsOf(data, n).map((field) => field.shown), data.causes(n).length, data.effects(n).length, data.edgesAt(n).length]);
+    if (now === this.shown || this.scroller.contains(document.activeElement) || !getSelection().isCollapsed) return;
+    const top = this.scroller.scrollTop;
+    this.show();
+    this.scroller.scrollTop = top;
+    this.shown = now;
   }
 
   /** Shows the object that is selected in the store. */

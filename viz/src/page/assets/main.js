@@ -2,23 +2,25 @@
 
 import { Bodies, fetchStructure } from "./bodies.js";
 import { Data } from "./data.js";
-import { watchForNews } from "./news.js";
 import { startPanels } from "./panels.js";
 import { Store } from "./store.js";
 import { Timeline } from "./timeline.js";
+import { takeToken } from "./token.js";
 import { byId, element, fill } from "./dom.js";
+import { follow } from "./live.js";
 
 async function start() {
+  takeToken();
   const embedded = document.getElementById("structure");
-  const { structure, revision } = embedded ? { structure: JSON.parse(embedded.textContent), revision: "" } : await fetchStructure();
+  const { structure, revision, state } = embedded ? { structure: JSON.parse(embedded.textContent), revision: "", state: null } : await fetchStructure();
   const data = new Data(structure);
   const store = new Store(data);
   const bodies = new Bodies(embedded ? () => JSON.parse(byId("bodies").textContent) : null, revision);
   const timeline = new Timeline(byId("timeline"), data, store);
   startPanels(data, store, bodies, timeline);
   timeline.draw();
-  if (revision !== "") watchForNews(revision);
-  return { data, store, bodies, timeline };
+  const live = state === null ? null : follow({ data, store, bodies }, { revision, state });
+  return { data, store, bodies, timeline, live };
 }
 
 const view = { ready: null };

@@ -52,7 +52,7 @@ export function badge(outcome, word = outcome) {
 }
 
 /** Outcomes of turns, the worst first. */
-const WORST = ["failed", "degraded", "unfinished", "cancelled", "recovered", "ok"];
+const WORST = ["failed", "degraded", "unfinished", "cancelled", "running", "recovered", "ok"];
 
 /**
  * Returns the worst verdict of the turns of each thread that has verdicts.

@@ -115,9 +115,11 @@ export function startPanels(data, store, bodies, timeline) {
     ...["agents", "timeline", "transcript", "inspector"].map((name) => element("button", { type: "button", class: "skip", text: `Skip to the ${name}`, onclick: place(name) })),
   );
 
-  const failures = failuresOf(data);
+  let failures = null;
+  store.on("data", () => (failures = null));
   let failure = -1;
   function step(direction) {
+    failures ??= failuresOf(data);
     if (failures.length === 0) {
       announce("Nothing failed.");
       return;

@@ -31,7 +31,7 @@ export class Store {
 
   /**
    * Calls `listener` on events of a kind: `select` (the selected object, and where it was selected), `thread`,
-   * `filters`, `found`, `reveal` (an object that every panel should bring into view), `open` (an object that the reader
+   * `filters`, `data` (the session has grown), `found`, `reveal` (an object that every panel should bring into view), `open` (an object that the reader
    * wants to read about), `zoom` (another part of the time is in view), `theme`.
    */
   on(kind, listener) {
@@ -69,6 +69,24 @@ export class Store {
     if (thread === this.thread) return;
     this.thread = thread;
     this.emit("thread", thread);
+  }
+
+  /**
+   * Lets a function give objects other numbers, and keeps what was selected and filtered.
+   *
+   * @param {() => void} change
+   */
+  renumber(change) {
+    const { data, filters } = this;
+    const ref = (n) => (n < 0 ? "" : data.refOf(n));
+    const [selected, thread] = [ref(this.selected), ref(this.thread)];
+    const threads = [...filters.threads].map(ref);
+    change();
+    this.selected = selected ? data.numberOf(selected) : -1;
+    this.thread = thread ? data.numberOf(thread) : (data.raw.order[0] ?? -1);
+    this.filters = { ...filters, threads: new Set(threads.map((one) => data.numberOf(one)).filter((n) => n >= 0)) };
+    this.found = null;
+    this.emit("data", "renumbered");
   }
 
   /** Changes some of the filters. */

@@ -144,6 +144,7 @@ export class Timeline {
       this.layOut();
       this.schedule();
     });
+    store.on("data", () => this.refresh());
     store.on("found", () => {
       this.takeFound();
       this.schedule();
@@ -244,6 +245,27 @@ export class Timeline {
     this.painter.forgetTexts();
     this.map.forget();
     fill(this.legend, ...legend(this.model, scene.arrows, scene.colours, scene.ratio));
+  }
+
+  /** Takes what is new in the data. A view of the whole session stays one, and another view stays where it is. */
+  refresh() {
+    const { scene, view, store } = this;
+    const isWhole = view.span >= view.whole * 0.999;
+    this.model = new Model(this.data);
+    scene.model = this.model;
+    this.pauses = longPauses(this.model.starts, this.model.ends, this.model.first, this.model.last);
+    this.foldButton.hidden = this.pauses.length === 0 && !this.isFolded;
+    this.hover(null);
+    this.layOut();
+    const { fold } = scene.layout;
+    const { start, span } = view;
+    view.setWhole(fold.place(this.model.first), fold.place(this.model.last));
+    if (!isWhole) view.show(start, start + span);
+    if (store.found === null) scene.found = null;
+    if (scene.colours) fill(this.legend, ...legend(this.model, scene.arrows, scene.colours, scene.ratio));
+    const agents = count(this.data.raw.order.length, "agent");
+    this.host.setAttribute("aria-label", `Timeline: ${agents}, ${count(this.model.count, "bar")}. Arrow keys move along bars and lanes.`);
+    this.schedule();
   }
 
   /** Schedules drawing for the next frame. Several calls before that frame draw once. */

@@ -22,7 +22,7 @@ export class Transcript {
     this.host = host;
     this.page = page;
     const { data, store } = page;
-    this.byThread = new Map(data.raw.transcripts.map((transcript) => [transcript.thread, transcript]));
+    this.byThread = transcripts(data);
     this.filter = { role: "", kind: "", failedOnly: false };
     this.openInherited = new Set();
     this.openTools = new Set();
@@ -55,7 +55,29 @@ export class Transcript {
     store.on("thread", () => this.show());
     store.on("reveal", (n, origin) => this.reveal(n, origin));
     store.on("select", () => this.mark());
+    store.on("data", (how) => this.refresh(how === "renumbered"));
     this.show();
+  }
+
+  /** Takes what is new in the data. The reader stays where he is, and at the end if he is there. */
+  refresh(isRenumbered) {
+    const { data, store } = this.page;
+    this.byThread = transcripts(data);
+    if (isRenumbered || this.thread !== store.thread) {
+      this.places.clear();
+      this.thread = -1;
+      this.show();
+      return;
+    }
+    const { scroller } = this;
+    const isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40 && scroller.scrollTop > 0;
+    const hadFocus = scroller.contains(document.activeElement) && document.activeElement !== scroller;
+    const { filter } = this;
+    this.describe();
+    this.filter = filter;
+    this.rebuild();
+    if (hadFocus) this.list.elementOf(this.active)?.focus({ preventScroll: true });
+    else if (isAtEnd) this.list.scrollTo(this.list.keys.length - 1);
   }
 
   get transcript() {
@@ -64,9 +86,21 @@ export class Transcript {
 
   /** Shows the transcript of the thread in the store, scrolled to where the reader left it. */
   show() {
-    const { data, store } = this.page;
+    const { store } = this.page;
     if (this.thread >= 0) this.places.set(this.thread, { anchor: this.list.anchor(), active: this.active });
     this.thread = store.thread;
+    this.filter = { role: "", kind: "", failedOnly: false };
+    this.describe();
+    const place = this.places.get(this.thread);
+    this.active = place?.active ?? 0;
+    // Rows of different transcripts have the same keys.
+    this.list.forget();
+    this.rebuild(place?.anchor ?? null);
+  }
+
+  /** Shows whose transcript it is, and what can be filtered. */
+  describe() {
+    const { data } = this.page;
     const { items } = this.transcript;
     const name = data.agentName(this.thread);
     const total = this.thread < 0 ? "" : ` ${count(items.length, "item")}`;
@@ -77,15 +111,9 @@ export class Transcript {
     const [first] = data.rangeOf("conversation_item");
     choices(this.roles, "all roles", items.map((n) => data.text(role[n - first])));
     choices(this.kinds, "all kinds", items.map((n) => data.text(kind[n - first])));
-    this.filter = { role: "", kind: "", failedOnly: false };
     const failed = items.filter((n, place) => this.isOwnFailure(n, place)).length;
     fill(this.only, element("span", { class: "sign bad", "aria-hidden": "true", text: "✕" }), `${number(failed)} failed`);
     for (const button of [this.previous, this.next, this.only]) button.hidden = failed === 0;
-    const place = this.places.get(this.thread);
-    this.active = place?.active ?? 0;
-    // Rows of different transcripts have the same keys.
-    this.list.forget();
-    this.rebuild(place?.anchor ?? null);
   }
 
   /** Says whether an item called a tool that failed. The output of the call is not counted again. */
@@ -446,4 +474,8 @@ function choices(select, all, values) {
     element("option", { value: "", text: all }),
     ...[...counts].map(([value, total]) => element("option", { value, text: `${value.replaceAll("_", " ")} (${number(total)})` })),
   );
+}
+
+function transcripts(data) {
+  return new Map(data.raw.transcripts.map((transcript) => [transcript.thread, transcript]));
 }

@@ -31,6 +31,25 @@ export class Tree {
     page.store.on("thread", (thread) => this.showThread(thread));
     page.store.on("select", () => this.mark());
     page.store.on("filters", () => this.mark());
+    page.store.on("data", (how) => this.refresh(how === "renumbered"));
+  }
+
+  /** Takes what is new in the data. What the reader folded stays folded. */
+  refresh(isRenumbered) {
+    const { data, store } = this.page;
+    const hadFocus = this.host.contains(document.activeElement);
+    const { folded } = this.rows;
+    const known = this.rows.level;
+    this.rows = new TreeRows(data);
+    if (!isRenumbered) {
+      for (const n of this.rows.folded) if (known.has(n)) this.rows.folded.delete(n);
+      for (const n of folded) this.rows.folded.add(n);
+    }
+    if (!this.rows.level.has(this.active) || isRenumbered) this.active = store.thread;
+    this.turnsOf = countTurns(data);
+    this.worst = null;
+    this.list.setRows(this.rows.visible());
+    if (hadFocus) this.list.elementOf(this.list.indexOf(this.active))?.focus({ preventScroll: true });
   }
 
   row(n) {

@@ -8,6 +8,9 @@ import { reference } from "./reference.js";
 /** Outcomes of turns that need attention, the worst first. */
 export const ATTENTION = ["failed", "unfinished", "degraded", "cancelled"];
 
+/** Words for turns that need no attention. */
+const FOLDED = { running: "still running", recovered: "recovered from what failed", ok: "without a failure" };
+
 /** Most verdicts that are shown at first. */
 export const FIRST_VERDICTS = 50;
 
@@ -35,11 +38,29 @@ export class Verdicts {
    * @param {() => void} open shows the panel
    */
   constructor(host, strip, page, open) {
-    this.host = host;
     this.page = page;
-    const { attention, others, counts } = sorted(page.data.raw.verdicts);
-    this.attention = attention;
+    this.line = strip;
+    this.open = open;
     this.scroller = element("div", { class: "scroller verdicts", tabindex: "0", role: "region", "aria-label": "Why" });
+    host.append(this.scroller);
+    this.shown = "";
+    this.draw();
+    page.store.on("select", () => this.mark());
+    page.store.on("data", () => this.draw());
+  }
+
+  /** Draws the verdicts if they have changed. What the reader unfolded stays unfolded. */
+  draw() {
+    const { data } = this.page;
+    const { raw } = data;
+    // What is shown of a verdict's objects may change, too.
+    const now = JSON.stringify([raw.verdicts, raw.lost], (name, value) => ((name === "n" || name === "turn") && value >= 0 ? [value, data.label(value), data.start(value), data.outcome(value)] : value));
+    if (now === this.shown) return;
+    this.shown = now;
+    const { attention, others, counts } = sorted(raw.verdicts);
+    this.attention = attention;
+    const opened = [...this.scroller.querySelectorAll(":scope > details")].filter((one) => one.open).map((one) => one.dataset.outcome);
+    const top = this.scroller.scrollTop;
     this.steps = element("ol", { class: "verdict-list" });
     const more = element("button", { type: "button", class: "link" });
     let shown = 0;
@@ -57,18 +78,20 @@ export class Verdicts {
       this.steps,
       more,
       ...this.lost(),
-      ...["recovered", "ok"].map((outcome) => this.folded(outcome, others.filter((verdict) => verdict.outcome === outcome))),
+      ...["running", "recovered", "ok"].map((outcome) => this.folded(outcome, others.filter((verdict) => verdict.outcome === outcome))),
     );
-    host.append(this.scroller);
-    this.strip(strip, counts, open);
-    page.store.on("select", () => this.mark());
+    for (const details of this.scroller.querySelectorAll(":scope > details")) if (opened.includes(details.dataset.outcome)) details.open = true;
+    this.scroller.scrollTop = top;
+    this.strip(this.line, counts, this.open);
+    this.mark();
   }
 
   strip(strip, counts, open) {
     const worst = this.attention[0];
-    const chips = [...ATTENTION, "recovered", "ok"]
+    const chips = [...ATTENTION, "running", "recovered", "ok"]
       .filter((outcome) => counts.has(outcome))
       .map((outcome) => badge(outcome, `${counts.get(outcome)} ${outcome}`));
+    strip.className = "";
     strip.classList.add(worst ? moodOf(worst.outcome) : counts.size > 0 ? "good" : "none");
     fill(
       strip,
@@ -87,6 +110,7 @@ export class Verdicts {
 
   sentence(others) {
     if (others.length === 0) return "No turn began in this session.";
+    if (others.some(({ outcome }) => outcome === "running")) return "Nothing has failed so far.";
     return others.some(({ outcome }) => outcome === "recovered") ? "What failed in this session was made good." : "Nothing failed in this session.";
   }
 
@@ -196,7 +220,7 @@ export class Verdicts {
     return [
       element(
         "details",
-        { class: "folded", open: lost.length <= 5 },
+        { class: "folded", "data-outcome": "lost", open: lost.length <= 5 },
         element("summary", {}, element("span", { class: "sign warn", "aria-hidden": "true", text: signOf("unfinished") }), ` ${count(lost.length, "hand-over")} never arrived`),
         element(
           "ul",
@@ -223,6 +247,7 @@ export class Verdicts {
       "details",
       {
         class: "folded",
+        "data-outcome": outcome,
         ontoggle: () => {
           if (!details.open || list.childElementCount > 0) return;
           for (const verdict of verdicts.slice(0, 500)) list.append(element("li", {}, this.verdict(verdict)));
@@ -232,8 +257,8 @@ export class Verdicts {
       element(
         "summary",
         {},
-        element("span", { class: "sign good", "aria-hidden": "true", text: signOf(outcome) }),
-        outcome === "ok" ? ` ${count(verdicts.length, "turn")} without a failure` : ` ${count(verdicts.length, "turn")} recovered from what failed`,
+        element("span", { class: `sign ${moodOf(outcome)}`, "aria-hidden": "true", text: signOf(outcome) }),
+        ` ${count(verdicts.length, "turn")} ${FOLDED[outcome]}`,
       ),
       list,
     );

@@ -11,7 +11,7 @@ use trace_explain::inherited::inherited_items;
 use trace_explain::label::{request_subject, tool_name, tool_subject};
 use trace_explain::mail::lost_messages;
 use trace_explain::outcome::{Outcome, exit_code};
-use trace_explain::postmortem::{TurnVerdict, postmortem};
+use trace_explain::postmortem::{Outcome as VerdictOutcome, TurnVerdict, postmortem};
 use trace_explain::texts::Calls;
 use trace_explain::{CausalGraph, Object, ObjectRef, Relation, Session, Sightings};
 use trace_reducer::model::{
@@ -19,7 +19,7 @@ use trace_reducer::model::{
     Symbol, ThreadIdx, ToolSummary, Trace, TurnIdx, Window,
 };
 
-use super::{About, FORMAT, Finding, Imported, Numbers, Structure};
+use super::{About, FORMAT, Finding, Imported, Numbers, Recorder, Structure};
 use crate::page::columns::{
     Attached, Bars, Column, Edges, Inferences, Items, Lane, Links, Lost, Objects, Threads, Tools, Totals, Transcript,
     Turns, Uses,
@@ -28,6 +28,9 @@ use crate::page::strings::{Strings, command, line};
 
 /// A missing value in a column.
 const NONE: i64 = -1;
+
+/// Outcome of a turn that still runs.
+const RUNNING: &str = "running";
 
 /// Bits of the marks of items in a transcript.
 const INHERITED: i64 = 1;
@@ -55,6 +58,16 @@ const RELATIONS: [Relation; 10] = [
 impl Structure {
     /// Makes the structure of a session. `name` is the name that the page displays.
     pub fn new(session: &Session, name: &str) -> Self {
+        Self::with(session, name, Recorder::Gone, Numbers::new(session.trace()), Strings::new())
+    }
+
+    /// Makes the structure of a session that is followed.
+    pub fn following(session: &Session, name: &str, recorder: Recorder) -> Self {
+        Self::with(session, name, recorder, Numbers::following(session.trace(), None), Strings::new())
+    }
+
+    /// Makes the structure with these numbers of objects. Texts are added to `strings`.
+    pub(super) fn with(session: &Session, name: &str, recorder: Recorder, numbers: Numbers, strings: Strings) -> Self {
         let trace = session.trace();
         let clock = Clock::new(trace);
         let family = Family::new(trace);
@@ -62,13 +75,14 @@ impl Structure {
         let costs = Costs::with(trace, None, &clock, &family);
         let verdicts = postmortem(session).turns;
         let mut builder = Builder {
+            recorder,
             session,
             trace,
             clock,
             family,
             activities,
-            numbers: Numbers::new(trace),
-            strings: Strings::new(),
+            numbers,
+            strings,
             threads_by_id: trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect(),
             turns_by_id: trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect(),
             places_of_turns: vec![0; trace.turns.len()],
@@ -90,6 +104,7 @@ impl Structure {
         let (bars, lanes) = builder.bars();
         let total = &costs.total;
         Structure {
+            numbers,
             format: FORMAT,
             session: builder.about(name),
             types: builder.numbers.types(),
@@ -132,6 +147,7 @@ impl Structure {
 }
 
 struct Builder<'s> {
+    recorder: Recorder,
     session: &'s Session,
     trace: &'s Trace,
     clock: Clock,
@@ -361,8 +377,9 @@ impl Builder<'_> {
     }
 
     fn turns(&mut self, verdicts: &[TurnVerdict]) -> Turns {
+        let outcome = |verdict: &TurnVerdict| if self.goes_on(verdict) { RUNNING } else { verdict.outcome.as_str() };
         let outcomes: HashMap<&str, &'static str> =
-            verdicts.iter().map(|verdict| (&*verdict.turn_id, verdict.outcome.as_str())).collect();
+            verdicts.iter().map(|verdict| (&*verdict.turn_id, outcome(verdict))).collect();
         let mut columns = Turns::default();
         for (index, turn) in self.trace.turns.iter() {
             let outcome = outcomes.get(self.trace.text(turn.id)).copied().unwrap_or_default();
@@ -633,9 +650,34 @@ impl Builder<'_> {
         attached
     }
 
-    /// Returns a verdict in which every object has its number beside its name.
+    /// Returns whether a turn has no end because it still runs.
+    fn goes_on(&self, verdict: &TurnVerdict) -> bool {
+        self.recorder == Recorder::AtWork && verdict.outcome == VerdictOutcome::Unfinished
+    }
+
+    /// Returns a verdict in which every object has its number beside its name. A turn that still runs has no verdict yet.
     fn verdict(&self, verdict: &TurnVerdict) -> Value {
-        let mut value = serde_json::to_value(verdict).unwrap_or_default();
+        let mut value = if self.goes_on(verdict) {
+            let running = TurnVerdict {
+                turn_id: verdict.turn_id.clone(),
+                thread_id: verdict.thread_id.clone(),
+                agent_path: verdict.agent_path.clone(),
+                outcome: verdict.outcome,
+                verdict: "the turn goes on".to_owned(),
+                symptom: None,
+                root_cause: None,
+                other_causes: Vec::new(),
+                chain: Vec::new(),
+                time_lost_ms: 0,
+                rests_on: Vec::new(),
+                missing: Vec::new(),
+            };
+            let mut value = serde_json::to_value(running).unwrap_or_default();
+            value["outcome"] = RUNNING.into();
+            value
+        } else {
+            serde_json::to_value(verdict).unwrap_or_default()
+        };
         self.add_numbers(&mut value);
         let turn = ObjectRef { kind: "codex_turn".to_owned(), id: verdict.turn_id.clone() };
         if let Some(members) = value.as_object_mut() {
