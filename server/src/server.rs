@@ -95,6 +95,13 @@ impl Server {
         &self.opener
     }
 
+    /// Returns the bundle of a thread: the one that is being written, otherwise the newest. Returns `None` for a thread
+    /// that was not recorded. Reads files, so it must not be called on a thread that handles connections.
+    #[must_use]
+    pub fn recording_of(&self, thread: &str) -> Option<PathBuf> {
+        self.core.traces.recording_of(thread)
+    }
+
     /// Stops all agents and what they run, and completes their recordings.
     pub async fn shutdown(&self) {
         self.core.shutdown().await;

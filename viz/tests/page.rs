@@ -1,4 +1,4 @@
-//! Runs the tests of the page's modules with Node, if it is installed.
+//! Runs the tests of the modules of both pages with Node, if it is installed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,16 @@ use std::process::Command;
 
 #[test]
 fn the_modules_of_the_page_do_what_their_tests_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page");
+    run("tests/page");
+}
+
+#[test]
+fn the_modules_of_the_web_client_do_what_their_tests_say() {
+    run("tests/client");
+}
+
+fn run(folder: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut tests: Vec<OsString> = fs::read_dir(&folder)
         .expect("lists")
         .map(|entry| entry.expect("an entry").path())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
+use trace_server::transport::{Auth, AuthMode, AuthOptions, BindError, Listen, Shutdown, bind, proxy, serve};
 
 use crate::argument;
 use crate::commands::replay::HowArgs;
@@ -13,10 +13,15 @@ use crate::serving::{self, Preparation, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
 
+mod web;
+
+use web::WebArgs;
+
 const AFTER_HELP: &str = "\
 Examples:
   trace serve --listen ws://127.0.0.1:8765     listen for WebSocket clients
   codex --remote ws://127.0.0.1:8765           connect the Codex terminal client
+  trace serve --listen ws://127.0.0.1:8765 --web --open   use it in the browser
   trace serve --listen unix://                 listen on a socket in the server home; `trace serve proxy` connects to it
   trace serve                                  serve one client on stdin and stdout, as SDKs start it
   trace serve --provider scripted              play scripts in the messages; needs no API key and no network
@@ -54,6 +59,8 @@ pub(crate) struct ServeArgs {
     serving: ServingArgs,
     #[command(flatten)]
     auth: AuthArgs,
+    #[command(flatten)]
+    web: WebArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -138,8 +145,17 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     if let Some(replay) = &replay {
         replay.work_in(&cwd);
     }
+    if args.web.is_on() && !matches!(place, Listen::WebSocket(_)) {
+        return Err(Failure::usage(BindError::WebWithoutTcp));
+    }
+    // The file with its token must exist before commands are kept from reading it.
+    let web = args.web.access(auth.as_ref())?;
     let secret_files: Vec<PathBuf> =
-        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file].into_iter().flatten().cloned().collect();
+        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file, args.web.token_file()]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
     let preparation = Preparation { replay: replay.as_ref(), secret_files: &secret_files, ..Preparation::default() };
     let serving = args.serving.prepare_with(&cwd, &preparation)?;
     let runtime = serving::tokio_runtime()?;
@@ -148,9 +164,12 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
         // incomplete home behind.
         let shutdown = Shutdown::new();
         let signals = tokio::spawn(end_by(Signals::catch()?, shutdown.clone()));
-        let bound = bind(&place, auth).await.map_err(Failure::data)?;
+        let mut bound = bind(&place, auth).await.map_err(Failure::data)?;
         let traces = serving.traces.clone();
         let server = serving.start()?;
+        if let Some(web) = web {
+            bound = bound.with_web(web.client(&server)).map_err(Failure::usage)?;
+        }
         if let Some(banner) = bound.banner() {
             let mut text = format!("{banner}\n");
             if let Some(traces) = traces {
@@ -158,6 +177,9 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             }
             // The program that started the server reads the port from this text if it asked for a free one.
             let _ = std::io::stderr().write_all(text.as_bytes());
+            if let (true, Some(url)) = (args.web.opens(), &banner.web) {
+                web::open(url);
+            }
         }
         serve(bound, server.opener(), &shutdown).await;
         if let Some(replay) = &replay {

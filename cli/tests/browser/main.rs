@@ -1,4 +1,4 @@
-//! Tests the page of `trace view` in headless Chromium.
+//! Tests the page of `trace view` and the web client of `trace serve --web` in headless Chromium.
 //!
 //! Each test records the bundles that it needs, has the real binary write their pages, and runs a script of
 //! `viz/tests/browser`, which drives the browser and checks what it shows. The tests need `node`, Chromium
@@ -83,4 +83,19 @@ fn only_who_knows_the_token_is_served() {
 #[test]
 fn a_session_is_followed_while_it_is_written() {
     run("following.mjs", &[three_children(), fleet()]);
+}
+
+#[test]
+fn agents_are_used_in_the_web_client() {
+    run("web_work.mjs", &[]);
+}
+
+#[test]
+fn everybody_can_use_the_web_client() {
+    run("web_reading.mjs", &[]);
+}
+
+#[test]
+fn the_web_client_withstands_attacks() {
+    run("web_attacks.mjs", &[]);
 }

@@ -82,3 +82,34 @@ fn commands_see_no_keys_of_providers() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && told.contains("seen: word") && !told.contains("secret"), "{output:?}");
 }
+
+/// Runs `trace serve` with options that it refuses, and returns its exit code and the first line on stderr.
+fn refused(place: &Place, more: &[&str]) -> (Option<i32>, String) {
+    let words = [&["serve", "--provider", "scripted", "--home", "home"], more].concat();
+    let output = place.command(&words).stdin(Stdio::null()).output().expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    (output.status.code(), told)
+}
+
+#[test]
+fn the_web_client_needs_an_address_and_a_private_token() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::new();
+    let web = ["--listen", "ws://127.0.0.1:0", "--web"];
+    let with = |more: &[&'static str]| [&web[..], more].concat();
+    let (code, told) = refused(&place, &["--web"]);
+    assert_eq!((code, told.contains("--listen ws://IP:PORT")), (Some(2), true), "{told}");
+    let (code, told) = refused(&place, &["--listen", "unix://s.sock", "--web"]);
+    assert_eq!((code, told.contains("--listen ws://IP:PORT")), (Some(2), true), "{told}");
+    let (code, told) = refused(&place, &with(&["--web-host", "https://phone.example"]));
+    assert_eq!((code, told.contains("https://phone.example")), (Some(2), true), "{told}");
+    std::fs::write(place.path("token"), "0123456789abcdef0123456789abcdef").expect("writes");
+    std::fs::set_permissions(place.path("token"), std::fs::Permissions::from_mode(0o644)).expect("set");
+    let (code, told) = refused(&place, &with(&["--web-token-file", "token"]));
+    assert_eq!((code, told.contains("mode 644")), (Some(2), true), "{told}");
+    std::fs::set_permissions(place.path("token"), std::fs::Permissions::from_mode(0o600)).expect("set");
+    std::fs::write(place.path("token"), "too short").expect("writes");
+    let (code, told) = refused(&place, &with(&["--web-token-file", "token"]));
+    assert_eq!((code, told.contains("at least 32 hexadecimal digits")), (Some(2), true), "{told}");
+}

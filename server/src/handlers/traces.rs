@@ -30,6 +30,13 @@ impl TraceHandlers {
         self.traces.closed(connection);
     }
 
+    /// Returns the bundle of a thread like [`bundle_of`](Self::bundle_of). Reads files.
+    pub(crate) fn recording_of(&self, thread: &str) -> Option<PathBuf> {
+        let id = thread_id(thread).ok()?;
+        let live = self.threads.get(&id).and_then(|thread| thread.agent().recording().path());
+        live.or_else(|| self.traces.of_thread(thread).ok().flatten())
+    }
+
     pub(crate) async fn list(&self, params: TraceListParams) -> Result<TraceListResponse, RpcError> {
         let mut traces = blocking(&self.traces, |traces| traces.list()).await?.map_err(refused)?;
         if let Some(status) = params.status {

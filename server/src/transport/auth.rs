@@ -193,7 +193,16 @@ impl Auth {
     ///
     /// Returns an error if there is no token or the token is invalid.
     pub fn check(&self, headers: &HeaderMap, now: SystemTime) -> Result<(), Unauthorized> {
-        let token = bearer(headers)?;
+        self.check_token(bearer(headers)?, now)
+    }
+
+    /// Creates the rule that clients show this token.
+    pub(super) fn of_token(token: &str) -> Self {
+        Self(Arc::new(Rule::Capability { digest: Sha256::digest(token.as_bytes()).into() }))
+    }
+
+    /// Checks whether a client with this token may connect now.
+    pub(super) fn check_token(&self, token: &str, now: SystemTime) -> Result<(), Unauthorized> {
         let is_valid = token.len() <= MAX_TOKEN_BYTES
             && match &*self.0 {
                 Rule::Capability { digest } => bool::from(Sha256::digest(token.as_bytes()).ct_eq(digest)),

@@ -9,6 +9,7 @@ use super::auth::Auth;
 use super::bind_error::BindError;
 use super::listen::Listen;
 use super::unix::{self, UnixEndpoint};
+use super::web::WebClient;
 
 /// Connections over TCP that may wait to be accepted. Linux uses `net.core.somaxconn` if that is smaller.
 const BACKLOG: i32 = 4_096;
@@ -18,6 +19,7 @@ const BACKLOG: i32 = 4_096;
 pub struct Bound {
     pub(super) endpoint: Endpoint,
     pub(super) auth: Option<Auth>,
+    pub(super) web: Option<WebClient>,
 }
 
 #[derive(Debug)]
@@ -39,12 +41,15 @@ pub struct Banner {
     pub health: Option<String>,
     /// URL that creates sessions over plain HTTP. `None` unless the server listens on TCP.
     pub bridge: Option<String>,
+    /// URL of the web client, with the token that it needs. `None` if it is not served.
+    pub web: Option<String>,
 }
 
 impl fmt::Display for Banner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "listening on: {}", self.url)?;
-        for (name, url) in [("readyz", &self.ready), ("healthz", &self.health), ("bridge", &self.bridge)] {
+        let urls = [("readyz", &self.ready), ("healthz", &self.health), ("bridge", &self.bridge), ("web", &self.web)];
+        for (name, url) in urls {
             if let Some(url) = url {
                 write!(formatter, "\n  {name}: {url}")?;
             }
@@ -79,10 +84,23 @@ pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindErro
             Endpoint::Tcp(listener, real)
         }
     };
-    Ok(Bound { endpoint, auth })
+    Ok(Bound { endpoint, auth, web: None })
 }
 
 impl Bound {
+    /// Serves the web client at the same address.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error unless the server listens on TCP.
+    pub fn with_web(mut self, web: WebClient) -> Result<Self, BindError> {
+        if self.address().is_none() {
+            return Err(BindError::WebWithoutTcp);
+        }
+        self.web = Some(web);
+        Ok(self)
+    }
+
     /// Returns the URLs of the server, or `None` if clients need none.
     #[must_use]
     pub fn banner(&self) -> Option<Banner> {
@@ -90,13 +108,14 @@ impl Bound {
             Endpoint::Stdio | Endpoint::Off => None,
             Endpoint::Unix(endpoint) => {
                 let url = format!("unix://{}", endpoint.file.path().display());
-                Some(Banner { url, ready: None, health: None, bridge: None })
+                Some(Banner { url, ready: None, health: None, bridge: None, web: None })
             }
             Endpoint::Tcp(_, address) => Some(Banner {
                 url: format!("ws://{address}"),
                 ready: Some(format!("http://{address}/readyz")),
                 health: Some(format!("http://{address}/healthz")),
                 bridge: Some(format!("http://{address}/bridge")),
+                web: self.web.as_ref().map(|web| web.url(*address)),
             }),
         }
     }

@@ -21,6 +21,9 @@ pub enum BindError {
         /// The transport.
         listen: String,
     },
+    /// The web client was asked for on a transport that browsers cannot reach.
+    #[error("the web client needs an address that a browser can open; use --listen ws://IP:PORT")]
+    WebWithoutTcp,
     /// The port is in use, or the address does not belong to this machine.
     #[error("cannot listen on {address}")]
     Address {

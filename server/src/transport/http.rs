@@ -51,7 +51,10 @@ async fn enter(State(app): State<Arc<App>>, request: Request) -> Response {
     let path = request.uri().path();
     let first = path.split('/').nth(1).unwrap_or_default();
     match (request.method(), path, first) {
-        (&Method::GET, ..) if is_upgrade => upgrade(&app, request).await,
+        (&Method::GET, ..) if is_upgrade => match app.gate.refusal(headers) {
+            Some(refusal) => refusal,
+            None => upgrade(&app, request, &[]).await,
+        },
         (&Method::GET | &Method::HEAD, "/healthz", _) => StatusCode::OK.into_response(),
         (&Method::GET | &Method::HEAD, "/readyz", _) => match app.admission.shutdown.phase() {
             Phase::Serving => StatusCode::OK.into_response(),
@@ -65,16 +68,15 @@ async fn enter(State(app): State<Arc<App>>, request: Request) -> Response {
     }
 }
 
-async fn upgrade(app: &Arc<App>, request: Request) -> Response {
-    if let Some(refusal) = app.gate.refusal(request.headers()) {
-        return refusal;
-    }
+/// Opens a WebSocket for a client that may connect. Of the subprotocols that it offers, the response names one of
+/// `protocols`.
+pub(super) async fn upgrade(app: &App, request: Request, protocols: &[&'static str]) -> Response {
     if let Some(refusal) = app.admission.refusal() {
         return refusal;
     }
     let (mut parts, _) = request.into_parts();
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-        Ok(upgrade) => websocket::limited(upgrade),
+        Ok(upgrade) => websocket::limited(upgrade).protocols(protocols.iter().copied()),
         Err(rejection) => return rejection.into_response(),
     };
     let held = parts.extensions.get::<ConnectionSlot>().cloned();

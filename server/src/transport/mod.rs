@@ -20,6 +20,7 @@ mod slots;
 mod stdio;
 mod turn_away;
 mod unix;
+mod web;
 mod websocket;
 
 pub use accept::HEAD_TIMEOUT;
@@ -43,4 +44,5 @@ pub use serve::{KEEP_ALIVE_AFTER, serve};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
 pub use stdio::{ANSWER_TIMEOUT, MAX_LINE_BYTES, serve_stdio};
 pub use turn_away::{MAX_TURNED_AWAY, REFUSAL_TIMEOUT};
+pub use web::{MIN_WEB_TOKEN_CHARS, WebClient, WebToken, WebTokenError};
 pub use websocket::{CLOSE_TIMEOUT, MAX_MESSAGE_BYTES};

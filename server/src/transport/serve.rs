@@ -1,5 +1,6 @@
 //! Serves clients until the server is shut down.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use super::drain::{Finished, Shutdown};
 use super::http::{App, Gate, router};
 use super::peer::Arrival;
 use super::stdio::serve_stdio;
+use super::web::{self, WebClient};
 use super::websocket::CLOSE_TIMEOUT;
 use crate::ingress::ConnectionOpener;
 use crate::outbound::CloseReason;
@@ -28,23 +30,24 @@ pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(60);
 /// shut down: running work has finished, and the connections are closed. The second signal skips the rest of the
 /// shutdown.
 pub async fn serve(bound: Bound, opener: &ConnectionOpener, shutdown: &Shutdown) {
-    let Bound { endpoint, auth } = bound;
+    let Bound { endpoint, auth, web } = bound;
     match endpoint {
         Endpoint::Stdio => {
             let reason = serve_stdio(opener, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
             tracing::debug!(%reason, "the client on standard input and output has disconnected");
         }
-        Endpoint::Tcp(listener, _) => {
+        Endpoint::Tcp(listener, address) => {
             let listener = listener.tap_io(|stream| {
                 if let Err(error) = tune(stream) {
                     tracing::debug!(%error, "cannot set the options of a connection");
                 }
             });
-            serve_http(listener, Gate::Tcp(auth), opener, shutdown).await;
+            let web = web.map(|web| (web, address));
+            serve_http(listener, Gate::Tcp(auth), web, opener, shutdown).await;
         }
         Endpoint::Unix(endpoint) => {
             let file = endpoint.file;
-            serve_http(endpoint.listener, Gate::Unix, opener, shutdown).await;
+            serve_http(endpoint.listener, Gate::Unix, None, opener, shutdown).await;
             drop(file);
         }
         Endpoint::Off => {
@@ -62,12 +65,22 @@ fn tune(stream: &TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-async fn serve_http(listener: impl Listener<Io: Arrival>, gate: Gate, opener: &ConnectionOpener, shutdown: &Shutdown) {
+async fn serve_http(
+    listener: impl Listener<Io: Arrival>,
+    gate: Gate,
+    web: Option<(WebClient, SocketAddr)>,
+    opener: &ConnectionOpener,
+    shutdown: &Shutdown,
+) {
     let admission = AdmissionControl { opener: opener.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
     let app = Arc::new(App { admission, gate, bridge: Bridge::default() });
+    let mut routes = router(Arc::clone(&app));
+    if let Some((web, address)) = web {
+        routes = routes.merge(web::routes(web, address, Arc::clone(&app)));
+    }
     let stop = CancellationToken::new();
     let tasks = app.admission.tasks.clone();
-    let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), tasks, stop.clone()));
+    let serving = tokio::spawn(accept_all(listener, routes, tasks, stop.clone()));
 
     shutdown.draining().await;
     // While work is running, connected clients are still served, because a user may have to answer an approval. New

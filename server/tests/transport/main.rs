@@ -9,3 +9,4 @@ mod rules;
 mod sockets;
 mod stdio;
 mod toy;
+mod web;

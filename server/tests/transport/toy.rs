@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use axum::Router;
+use axum::routing::get;
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -20,7 +22,7 @@ use trace_server::connection::{Connection, ConnectionId, Delivery, SerializedNot
 use trace_server::ingress::{ConnectionOpener, Ingress, Responder, Service};
 use trace_server::outbound::OutboundReader;
 use trace_server::scopes::ScopeQueues;
-use trace_server::transport::{Auth, Bound, Listen, Shutdown, bind, serve};
+use trace_server::transport::{Auth, Bound, Listen, Shutdown, WebClient, WebToken, bind, serve};
 
 /// Timeout of a test, which is longer than any test takes on a slow machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -255,6 +257,20 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) async fn tcp(auth: Option<Auth>) -> Self {
         Self::start(bind(&Listen::WebSocket(([127, 0, 0, 1], 0).into()), auth).await.expect("a free port"))
+    }
+
+    /// Starts a server with a web client, whose files are "open" and whose data is "guarded".
+    pub(crate) async fn web(auth: Option<Auth>, token: Option<WebToken>) -> Self {
+        let page = |path, text: &'static str| Router::new().route(path, get(move || async move { text }));
+        let web = WebClient {
+            open: page("/web/", "open"),
+            guarded: page("/web/data", "guarded"),
+            token,
+            auth: auth.clone(),
+            names: vec!["phone.example".to_owned()],
+        };
+        let bound = bind(&Listen::WebSocket(([127, 0, 0, 1], 0).into()), auth).await.expect("a free port");
+        Self::start(bound.with_web(web).expect("it listens on TCP"))
     }
 
     pub(crate) async fn unix(path: &Path) -> Self {

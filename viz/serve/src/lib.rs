@@ -7,9 +7,11 @@
 
 mod guard;
 mod keeper;
+mod recordings;
 mod routes;
 mod search;
 mod token;
+mod web;
 
 use std::future::{Future, IntoFuture};
 use std::io;
@@ -19,8 +21,10 @@ use tokio::net::TcpListener;
 use trace_explain::Session;
 
 pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING, Newer};
+pub use recordings::{MAX_KEPT_RECORDINGS, Opened, RecordingSource};
 pub use routes::{MAX_BODIES, MAX_HITS};
 pub use token::Token;
+pub use web::{WebRoutes, web};
 
 /// The server of a page, which listens but does not answer yet.
 #[derive(Debug)]

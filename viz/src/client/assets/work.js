@@ -1,0 +1,70 @@
+/** The plan of the running turn and the files that the last turn changed. */
+
+import { changesOf, changeView, splitDiff } from "./diff.js";
+import { element, fill } from "../../page/assets/dom.js";
+import { safe } from "./texts.js";
+
+const STORED_PLAN = "trace-web.plan";
+const STEPS = { __proto__: null, pending: "to do", inProgress: "in progress", completed: "done" };
+
+export class Work {
+  /**
+   * @param {import("./session.js").Session} session
+   * @param {{plan: HTMLElement, changes: HTMLElement}} holders
+   */
+  constructor(session, { plan, changes }) {
+    this.session = session;
+    this.plan = plan;
+    this.changes = changes;
+    this.shownDiff = null;
+    session.on("open", () => this.draw());
+    session.on("conversation", (kind, entry) => {
+      if (kind === "plan") this.keepPlan();
+      if (["all", "plan", "diff", "turn"].includes(kind) || entry?.item.type === "fileChange") this.draw();
+    });
+    this.draw();
+  }
+
+  draw() {
+    const { conversation } = this.session;
+    this.drawPlan(conversation ? (conversation.plan ?? this.storedPlan(conversation)) : null);
+    this.drawChanges(conversation);
+  }
+
+  drawPlan(plan) {
+    const steps = plan?.plan ?? [];
+    this.plan.hidden = steps.length === 0;
+    const rows = steps.map(({ step, status }) => element("li", { class: status }, element("span", { class: `state ${status}`, text: STEPS[status] ?? String(status) }), " ", ...safe(String(step))));
+    fill(this.plan, element("h2", { text: "Plan" }), plan?.explanation ? element("p", { class: "quiet" }, ...safe(plan.explanation)) : null, element("ol", {}, ...rows));
+  }
+
+  /** Draws the diff of the last turn. After a reload the server does not send it again, and the changes of its items stand for it. */
+  drawChanges(conversation) {
+    const diff = conversation?.diff ?? "";
+    const changes = diff ? splitDiff(diff) : changesOf(conversation?.changedItems ?? []);
+    this.changes.hidden = changes.length === 0;
+    const key = JSON.stringify(changes);
+    if (key === this.shownDiff) return;
+    this.shownDiff = key;
+    fill(this.changes, element("h2", { text: "Changes" }), ...changes.map((change) => changeView(change)));
+  }
+
+  /** The server does not send a plan again, so the tab keeps it for a reload during the turn. */
+  keepPlan() {
+    const { thread, lastTurn, plan } = this.session.conversation;
+    try {
+      sessionStorage.setItem(STORED_PLAN, JSON.stringify({ thread, turn: lastTurn, plan }));
+    } catch {
+      // The plan is shown until the page is loaded again.
+    }
+  }
+
+  storedPlan({ thread, lastTurn }) {
+    try {
+      const stored = JSON.parse(sessionStorage.getItem(STORED_PLAN) ?? "null");
+      return stored?.thread === thread && stored.turn === lastTurn ? stored.plan : null;
+    } catch {
+      return null;
+    }
+  }
+}
