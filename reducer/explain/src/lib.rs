@@ -6,6 +6,7 @@
 //! terminals or pages.
 
 pub mod activity;
+pub mod audit;
 pub mod causal;
 pub mod clock;
 pub mod context;

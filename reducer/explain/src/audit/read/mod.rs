@@ -1,0 +1,15 @@
+//! Reads command lines, outputs of checks and sentences. Nothing here knows a session.
+
+pub mod actions;
+pub mod checks;
+pub mod children;
+pub mod claims;
+pub mod details;
+pub mod files;
+pub mod outputs;
+pub mod plain;
+pub mod modality;
+pub mod runners;
+pub mod sentences;
+pub mod shell;
+pub mod words;
