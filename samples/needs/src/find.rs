@@ -79,6 +79,23 @@ pub fn imports(what: impl Display) -> Option<PathBuf> {
     found
 }
 
+/// Returns the folders of sessions with what an audit of them has to find: those below `../shared/audit` beside the
+/// repository, each with `bundle` and `truth.json`.
+///
+/// # Panics
+///
+/// Panics if they are required and missing.
+pub fn audits(what: impl Display) -> Vec<PathBuf> {
+    let entries = fs::read_dir(repository().join("../shared/audit")).into_iter().flatten();
+    let folders = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut found: Vec<PathBuf> = folders.filter(|folder| folder.join("truth.json").is_file()).collect();
+    found.sort();
+    if found.is_empty() {
+        skip(Need::Audits, what);
+    }
+    found
+}
+
 /// Returns the binary of the Codex CLI, which `TRACE_PEER` names.
 ///
 /// # Panics

@@ -12,7 +12,7 @@ mod find;
 mod signals;
 mod skip;
 
-pub use find::{
+pub use find::{audits, 
     Recording, browser, imports, node, node_modules, on_path, peer, python, recordings, repository, scripted_model,
     state_by_peer,
 };

@@ -46,6 +46,8 @@ needs! {
     Corpus = "corpus",
     /// Sessions of other agents, with the truth beside each.
     Imports = "imports",
+    /// Sessions with what an audit of them has to find.
+    Audits = "audits",
     /// `python3`, which runs the stand-in for a model provider and some attacks.
     Python = "python",
     /// A Python with the packages that validate exports or drive clients.

@@ -31,6 +31,7 @@ mod verdict;
 mod words;
 
 pub use faults::MAX_TEXT_PAYLOAD_BYTES;
+pub(crate) use texts::exit_code_in;
 pub use verdict::{
     Category, Confidence, MAX_CHAIN_AGENTS, MAX_OTHER_CAUSES, MAX_RESTS_ON, MAX_TEXT_CHARS, Outcome, Postmortem,
     RootCause, Step, Symptom, TurnVerdict,

@@ -243,7 +243,7 @@ const TERMINAL_TEXTS: (&str, &str) = ("Process exited with code ", "Output:");
 const TERMINAL_BEGINNINGS: [&str; 2] = ["Chunk ID: ", "Wall time: "];
 
 /// Returns the exit code from the text that a model gets about a terminal. It is above the output.
-pub(super) fn exit_code_in(told: &str) -> Option<i64> {
+pub(crate) fn exit_code_in(told: &str) -> Option<i64> {
     let (exited, output) = TERMINAL_TEXTS;
     // The output of a program does not begin with these texts.
     if !TERMINAL_BEGINNINGS.iter().any(|known| told.starts_with(known)) {

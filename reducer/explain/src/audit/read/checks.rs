@@ -82,8 +82,12 @@ pub struct CheckRun {
     pub basis: Basis,
     /// Numbers of the summary.
     pub counts: Counts,
+    /// Numbers of the parts of the run, such as packages, if it has several.
+    pub parts: Vec<Counts>,
     /// Names of the tests that failed.
     pub failed: Vec<String>,
+    /// Place of the command in its line.
+    pub place: usize,
 }
 
 /// Whether and how the call of a command line ended.
@@ -169,6 +173,8 @@ pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
             outcome,
             basis,
             counts,
+            parts: own.iter().filter(|summary| summary.adds_up).map(|summary| summary.counts).collect(),
+            place: *at,
             failed: if *kind == CheckKind::Test && outcome == Outcome::Failed { failed.clone() } else { Vec::new() },
         });
     }

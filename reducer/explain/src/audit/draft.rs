@@ -1,0 +1,132 @@
+//! A finding before it is told: with handles instead of names.
+
+use trace_reducer::model::{ThreadIdx, TurnIdx};
+
+use super::kind::{Kind, Severity};
+use super::ledger::{Ledger, Run};
+use super::read::outputs::Counts;
+use super::report::Relation;
+use crate::object::Object;
+use crate::postmortem::Confidence;
+
+/// A piece of evidence.
+#[derive(Debug, Clone)]
+pub(super) struct Proof {
+    pub(super) object: Object,
+    pub(super) seq: Option<u64>,
+    pub(super) text: String,
+    pub(super) relation: Relation,
+}
+
+/// A finding.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) kind: Kind,
+    pub(super) severity: Severity,
+    pub(super) confidence: Confidence,
+    pub(super) thread: ThreadIdx,
+    pub(super) turn: Option<TurnIdx>,
+    /// Index of the answer and the sentence, for findings about claims.
+    pub(super) claim: Option<(usize, String)>,
+    pub(super) evidence: Vec<Proof>,
+    pub(super) message: String,
+    /// Where it stands in the log.
+    pub(super) seq: u64,
+    /// The act that it is about, for findings about acts.
+    pub(super) act: Option<usize>,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone)]
+pub(super) enum Verdict {
+    Supported,
+    Unverifiable,
+    Contradicted(Box<Draft>),
+}
+
+impl Draft {
+    /// Begins a finding about a claim.
+    pub(super) fn of_claim(ledger: &Ledger<'_>, kind: Kind, answer: usize, sentence: &str, confidence: Confidence, message: String) -> Self {
+        let it = &ledger.answers[answer];
+        Self {
+            kind,
+            severity: kind.severity(),
+            confidence,
+            thread: it.thread,
+            turn: Some(it.turn),
+            claim: Some((answer, sentence.to_owned())),
+            evidence: Vec::new(),
+            message,
+            seq: it.seq,
+            act: None,
+        }
+    }
+
+    /// Begins a finding about an act.
+    pub(super) fn of_act(ledger: &Ledger<'_>, kind: Kind, act: usize, confidence: Confidence, message: String) -> Self {
+        let it = &ledger.acts[act];
+        let mut draft = Self {
+            kind,
+            severity: kind.severity(),
+            confidence,
+            thread: it.thread,
+            turn: it.turn,
+            claim: None,
+            evidence: Vec::new(),
+            message,
+            seq: it.started,
+            act: Some(act),
+        };
+        draft.add_act(ledger, act, Relation::Action);
+        draft
+    }
+
+    /// Adds an act as evidence.
+    pub(super) fn add_act(&mut self, ledger: &Ledger<'_>, act: usize, relation: Relation) {
+        let it = &ledger.acts[act];
+        self.evidence.push(Proof { object: Object::Tool(it.tool), seq: Some(it.started), text: describe_act(ledger, act), relation });
+    }
+
+    /// Adds a run as evidence.
+    pub(super) fn add_run(&mut self, ledger: &Ledger<'_>, run: &Run, relation: Relation) {
+        let it = &ledger.acts[run.act];
+        self.evidence.push(Proof { object: Object::Tool(it.tool), seq: Some(it.started), text: describe_run(run), relation });
+    }
+}
+
+/// Returns what an act was, in a few words.
+pub(super) fn describe_act(ledger: &Ledger<'_>, act: usize) -> String {
+    use super::ledger::Input;
+    let it = &ledger.acts[act];
+    match &it.input {
+        Input::Command(script) => script.clone(),
+        Input::Edit(edits) => {
+            let names: Vec<&str> = edits.iter().map(|edit| super::read::files::base_name(&edit.path)).collect();
+            format!("apply_patch {}", names.join(", "))
+        }
+        Input::Stdin(text) => format!("input: {text}"),
+        Input::Message(text) => format!("message: {text}"),
+        Input::Wait => "wait".to_owned(),
+        Input::Other(name, arguments) => format!("{name} {arguments}"),
+    }
+}
+
+/// Returns what a run was and what it said: `pytest -q: 1 failed, 4 passed`.
+pub(super) fn describe_run(run: &Run) -> String {
+    format!("{}: {}", run.check.command, describe_counts(&run.check.counts).unwrap_or_else(|| run.check.outcome.as_str().replace('_', " ")))
+}
+
+fn describe_counts(counts: &Counts) -> Option<String> {
+    let parts: Vec<String> = [
+        (counts.failed.filter(|failed| *failed > 0), "failed"),
+        (counts.passed, "passed"),
+        (counts.skipped.filter(|skipped| *skipped > 0), "skipped"),
+        (counts.errors, "errors"),
+        (counts.problems, "problems"),
+        (counts.warnings.filter(|warnings| *warnings > 0), "warnings"),
+    ]
+    .into_iter()
+    .filter_map(|(number, word)| number.map(|number| format!("{number} {word}")))
+    .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}

@@ -1,0 +1,110 @@
+//! `repeated_call`: the same call with the same outcome, again and again.
+
+use std::collections::HashMap;
+
+use trace_reducer::model::{ThreadIdx, TurnIdx};
+
+use crate::audit::draft::Draft;
+use crate::audit::kind::Kind;
+use crate::audit::ledger::changes::{changes_of, may_write_anything};
+use crate::audit::ledger::{Input, Ledger};
+use crate::audit::read::checks::Ended;
+use crate::audit::read::runners::{Runs, runs};
+use crate::audit::read::shell::commands;
+use crate::audit::report::Relation;
+use crate::postmortem::Confidence;
+
+/// How often a call has to be repeated to be told.
+pub(in crate::audit) const MIN_REPETITIONS: usize = 4;
+
+/// Words of commands that wait for something or look at it again on purpose.
+const POLLS: [&str; 10] = ["sleep", "--watch", "watch", "wait", "wait-for-it", "-w", "poll", "--follow", "-f", "status"];
+
+/// Finds repeated calls.
+pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+    let mut found = Vec::new();
+    let mut turns: HashMap<(ThreadIdx, Option<TurnIdx>), HashMap<u64, Vec<usize>>> = HashMap::new();
+    let mut report = |ledger: &Ledger<'_>, calls: &[usize]| {
+        if calls.len() >= MIN_REPETITIONS {
+            found.push(draft(ledger, calls));
+        }
+    };
+    for (index, act) in ledger.acts.iter().enumerate() {
+        let alters = alters(&act.input);
+        if alters {
+            // What an agent changes may alter the outcomes of all agents that work in the same folder.
+            for calls in turns.values_mut() {
+                let own = calls.remove(&act.hash);
+                calls.drain().for_each(|(_, calls)| report(ledger, &calls));
+                if let Some(own) = own {
+                    calls.insert(act.hash, own);
+                }
+            }
+        }
+        if is_poll(&act.input) || matches!(act.state, Ended::Running) {
+            continue;
+        }
+        let is_edit = matches!(act.input, Input::Edit(_) | Input::Message(_) | Input::Wait | Input::Stdin(_));
+        // A change that has the same outcome each time changes something.
+        if (is_edit && act.succeeded) || matches!(act.input, Input::Wait | Input::Message(_) | Input::Stdin(_)) {
+            continue;
+        }
+        turns.entry((act.thread, act.turn)).or_default().entry(act.hash).or_default().push(index);
+    }
+    for calls in turns.into_values() {
+        calls.into_values().for_each(|calls| report(ledger, &calls));
+    }
+    found.sort_by_key(|draft| draft.seq);
+    found
+}
+
+fn draft(ledger: &Ledger<'_>, calls: &[usize]) -> Draft {
+    let what = crate::audit::draft::describe_act(ledger, calls[0]);
+    let message = format!("made the same call {} times with the same outcome: {what}", calls.len());
+    let mut draft = Draft::of_act(ledger, Kind::RepeatedCall, calls[0], Confidence::High, message);
+    for call in &calls[1..] {
+        draft.add_act(ledger, *call, Relation::Action);
+    }
+    draft
+}
+
+fn alters(input: &Input) -> bool {
+    match input {
+        Input::Command(script) => {
+            let changes = changes_of(script).iter().any(|change| change.path.as_deref().is_none_or(|path| !path.starts_with("/dev/")));
+            let commits = commands(script).iter().any(|command| command.program() == "git" && command.operands().next().is_some_and(|word| matches!(word, "commit" | "add" | "push" | "fetch" | "tag" | "branch" | "config" | "init")));
+            let writes = commands(script).iter().any(|command| match runs(command) {
+                Runs::Checks(_) => false,
+                Runs::Script(kinds) => kinds.is_empty(),
+                Runs::Other => may_write_anything(command) || matches!(command.program(), "mkdir" | "chmod" | "kill" | "pkill"),
+            });
+            changes || commits || writes
+        }
+        Input::Edit(_) | Input::Message(_) => true,
+        Input::Stdin(text) => !text.trim().is_empty(),
+        Input::Wait => false,
+        Input::Other(name, _) => {
+            let name = name.to_lowercase();
+            let reads = ["read", "list", "search", "grep", "glob", "view", "get", "fetch", "find", "query", "todo", "plan", "think", "open"];
+            !reads.iter().any(|word| name.contains(word))
+        }
+    }
+}
+
+fn is_poll(input: &Input) -> bool {
+    match input {
+        Input::Command(script) => commands(script).iter().any(|command| {
+            let program = command.program();
+            let words = command.words.iter().any(|word| POLLS[..6].contains(&word.as_str())) && program != "git";
+            words
+                || matches!(program, "gh" | "kubectl" | "curl" | "wget" | "ps" | "docker" | "pgrep" | "lsof" | "ping" | "nc" | "ss" | "netstat" | "journalctl" | "squeue" | "nvidia-smi" | "date" | "jobs" | "tail" | "free" | "uptime" | "df" | "systemctl")
+        }),
+        Input::Wait => true,
+        Input::Stdin(text) => text.trim().is_empty(),
+        Input::Other(name, _) => {
+            let name = name.to_lowercase();
+            ["wait", "poll", "status", "output", "todo", "plan", "list_agents", "sleep", "screenshot", "snapshot", "progress", "check_", "monitor"].iter().any(|word| name.contains(word))
+        }
+        _ => false,
+    }
+}

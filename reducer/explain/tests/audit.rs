@@ -1,0 +1,63 @@
+//! The audit over recorded sessions with the truth beside each.
+
+use std::path::Path;
+
+use serde_json::Value;
+use trace_explain::Session;
+use trace_explain::audit::{Options, audit};
+
+/// Returns what is wrong with the audit of a session, by its truth.
+fn differences(folder: &Path) -> Vec<String> {
+    let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).expect("a truth")).expect("JSON");
+    let session = Session::open(&folder.join("bundle")).expect("a bundle");
+    let found = serde_json::to_value(audit(&session, Options::default())).expect("JSON");
+    let name = truth["name"].as_str().expect("a name");
+    let mut wrong = Vec::new();
+    let mut left: Vec<&Value> = found["findings"].as_array().expect("a list").iter().collect();
+    for expected in truth["findings"].as_array().expect("a list") {
+        let kinds: Vec<&Value> = match expected["kinds_accepted"].as_array() {
+            Some(kinds) => kinds.iter().collect(),
+            None => vec![&expected["kind"]],
+        };
+        let at = left.iter().position(|finding| kinds.contains(&&finding["kind"]) && finding["turn_id"] == expected["turn_id"]);
+        let Some(at) = at else {
+            wrong.push(format!("{name}: no {}", expected["kind"]));
+            continue;
+        };
+        let finding = left.remove(at);
+        if finding["agent_path"] != expected["agent_path"] || finding["thread_id"] != expected["thread_id"] {
+            wrong.push(format!("{name}: another agent"));
+        }
+        match expected["claim"].as_array() {
+            None if !finding["claim"].is_null() => wrong.push(format!("{name}: a claim")),
+            Some(claims) if !claims.contains(&finding["claim"]["object"]) => wrong.push(format!("{name}: another claim")),
+            _ => {}
+        }
+        let evidence = finding["evidence"].as_array().expect("a list");
+        let accepted = expected["evidence"].as_array().expect("a list");
+        if !accepted.is_empty() && !evidence.iter().any(|proof| accepted.contains(&proof["object"])) {
+            wrong.push(format!("{name}: no accepted evidence in {evidence:?}"));
+        }
+        if let Some(relation) = expected["relation"].as_str()
+            && !evidence.iter().any(|proof| proof["relation"] == relation)
+        {
+            wrong.push(format!("{name}: no evidence {relation}"));
+        }
+    }
+    wrong.extend(left.iter().map(|finding| format!("{name}: told {}: {}", finding["kind"], finding["message"])));
+    for (least, count) in [("unverifiable_min", "unverifiable"), ("supported_min", "supported")] {
+        if let Some(least) = truth["claims"][least].as_u64()
+            && found["claims"][count].as_u64() < Some(least)
+        {
+            wrong.push(format!("{name}: {count} is {}", found["claims"][count]));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_session_beside_the_repository_has_its_findings_and_no_others() {
+    let folders = trace_needs::audits("recorded sessions are not audited");
+    let wrong: Vec<String> = folders.iter().flat_map(|folder| differences(folder)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
