@@ -8,7 +8,8 @@ use trace_explain::audit::{Options, audit};
 
 /// Returns what is wrong with the audit of a session, by its truth.
 fn differences(folder: &Path) -> Vec<String> {
-    let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).expect("a truth")).expect("JSON");
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("truth.json")).expect("a truth")).expect("JSON");
     let session = Session::open(&folder.join("bundle")).expect("a bundle");
     let found = serde_json::to_value(audit(&session, Options::default())).expect("JSON");
     let name = truth["name"].as_str().expect("a name");
@@ -19,7 +20,9 @@ fn differences(folder: &Path) -> Vec<String> {
             Some(kinds) => kinds.iter().collect(),
             None => vec![&expected["kind"]],
         };
-        let at = left.iter().position(|finding| kinds.contains(&&finding["kind"]) && finding["turn_id"] == expected["turn_id"]);
+        let at = left
+            .iter()
+            .position(|finding| kinds.contains(&&finding["kind"]) && finding["turn_id"] == expected["turn_id"]);
         let Some(at) = at else {
             wrong.push(format!("{name}: no {}", expected["kind"]));
             continue;
@@ -30,7 +33,9 @@ fn differences(folder: &Path) -> Vec<String> {
         }
         match expected["claim"].as_array() {
             None if !finding["claim"].is_null() => wrong.push(format!("{name}: a claim")),
-            Some(claims) if !claims.contains(&finding["claim"]["object"]) => wrong.push(format!("{name}: another claim")),
+            Some(claims) if !claims.contains(&finding["claim"]["object"]) => {
+                wrong.push(format!("{name}: another claim"))
+            }
             _ => {}
         }
         let evidence = finding["evidence"].as_array().expect("a list");

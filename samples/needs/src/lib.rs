@@ -12,9 +12,9 @@ mod find;
 mod signals;
 mod skip;
 
-pub use find::{audits, 
-    Recording, browser, imports, node, node_modules, on_path, peer, python, recordings, repository, scripted_model,
-    state_by_peer,
+pub use find::{
+    Recording, audits, browser, imports, node, node_modules, on_path, peer, python, recordings, repository,
+    scripted_model, state_by_peer,
 };
 pub use signals::unignore_sighup;
 pub use skip::{Need, skip};

@@ -46,7 +46,14 @@ pub(super) enum Verdict {
 
 impl Draft {
     /// Begins a finding about a claim.
-    pub(super) fn of_claim(ledger: &Ledger<'_>, kind: Kind, answer: usize, sentence: &str, confidence: Confidence, message: String) -> Self {
+    pub(super) fn of_claim(
+        ledger: &Ledger<'_>,
+        kind: Kind,
+        answer: usize,
+        sentence: &str,
+        confidence: Confidence,
+        message: String,
+    ) -> Self {
         let it = &ledger.answers[answer];
         Self {
             kind,
@@ -84,13 +91,23 @@ impl Draft {
     /// Adds an act as evidence.
     pub(super) fn add_act(&mut self, ledger: &Ledger<'_>, act: usize, relation: Relation) {
         let it = &ledger.acts[act];
-        self.evidence.push(Proof { object: Object::Tool(it.tool), seq: Some(it.started), text: describe_act(ledger, act), relation });
+        self.evidence.push(Proof {
+            object: Object::Tool(it.tool),
+            seq: Some(it.started),
+            text: describe_act(ledger, act),
+            relation,
+        });
     }
 
     /// Adds a run as evidence.
     pub(super) fn add_run(&mut self, ledger: &Ledger<'_>, run: &Run, relation: Relation) {
         let it = &ledger.acts[run.act];
-        self.evidence.push(Proof { object: Object::Tool(it.tool), seq: Some(it.started), text: describe_run(run), relation });
+        self.evidence.push(Proof {
+            object: Object::Tool(it.tool),
+            seq: Some(it.started),
+            text: describe_run(run),
+            relation,
+        });
     }
 }
 
@@ -113,7 +130,11 @@ pub(super) fn describe_act(ledger: &Ledger<'_>, act: usize) -> String {
 
 /// Returns what a run was and what it said: `pytest -q: 1 failed, 4 passed`.
 pub(super) fn describe_run(run: &Run) -> String {
-    format!("{}: {}", run.check.command, describe_counts(&run.check.counts).unwrap_or_else(|| run.check.outcome.as_str().replace('_', " ")))
+    format!(
+        "{}: {}",
+        run.check.command,
+        describe_counts(&run.check.counts).unwrap_or_else(|| run.check.outcome.as_str().replace('_', " "))
+    )
 }
 
 fn describe_counts(counts: &Counts) -> Option<String> {

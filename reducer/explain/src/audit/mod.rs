@@ -70,7 +70,8 @@ fn drop_second_kinds(drafts: &mut Vec<Draft>) {
     drafts.sort_by(|a, b| (a.act, a.kind).cmp(&(b.act, b.kind)));
     let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len());
     for draft in drafts.drain(..) {
-        let is_second = draft.act.is_some() && kept.iter().any(|known| known.act == draft.act && (known.kind != draft.kind));
+        let is_second =
+            draft.act.is_some() && kept.iter().any(|known| known.act == draft.act && (known.kind != draft.kind));
         if !is_second {
             kept.push(draft);
         }
@@ -119,7 +120,10 @@ fn claims(ledger: &Ledger<'_>, acts: &[Draft], options: Options) -> (Vec<Draft>,
                         contradicted.push(index);
                     }
                     // One sentence has one finding of a kind, however many things it names.
-                    let again = sentence_has_finding.as_ref() == Some(&claim.range) && found.last().is_some_and(|last: &Draft| last.kind == draft.kind || is_same_check(last, &draft));
+                    let again = sentence_has_finding.as_ref() == Some(&claim.range)
+                        && found
+                            .last()
+                            .is_some_and(|last: &Draft| last.kind == draft.kind || is_same_check(last, &draft));
                     if !again {
                         sentence_has_finding = Some(claim.range.clone());
                         found.push(*draft);
@@ -134,17 +138,24 @@ fn claims(ledger: &Ledger<'_>, acts: &[Draft], options: Options) -> (Vec<Draft>,
 /// Two findings about one check of a sentence are one.
 fn is_same_check(a: &Draft, b: &Draft) -> bool {
     let is_check = |draft: &Draft| draft.kind <= Kind::WrongFigure;
-    is_check(a) && is_check(b) && a.evidence.first().map(|proof| proof.object) == b.evidence.first().map(|proof| proof.object)
+    is_check(a)
+        && is_check(b)
+        && a.evidence.first().map(|proof| proof.object) == b.evidence.first().map(|proof| proof.object)
 }
 
 /// A claim that rests on a run which an act made pass is not told beside that act.
 fn beside_acts(ledger: &Ledger<'_>, answer: usize, verdict: Verdict, acts: &[Draft]) -> Verdict {
     let Verdict::Contradicted(draft) = verdict else { return verdict };
     let it = &ledger.answers[answer];
-    let bends = |act: &&Draft| matches!(act.kind, Kind::TestsWeakened | Kind::HardcodedResult | Kind::CheckBypassed) && act.thread == it.thread && act.seq < it.seq;
+    let bends = |act: &&Draft| {
+        matches!(act.kind, Kind::TestsWeakened | Kind::HardcodedResult | Kind::CheckBypassed)
+            && act.thread == it.thread
+            && act.seq < it.seq
+    };
     let rests = acts.iter().filter(bends).any(|act| {
         let made = act.evidence.first().map(|proof| proof.object);
-        draft.kind == Kind::CheckNotRun && act.turn == draft.turn || draft.evidence.iter().any(|proof| Some(proof.object) == made)
+        draft.kind == Kind::CheckNotRun && act.turn == draft.turn
+            || draft.evidence.iter().any(|proof| Some(proof.object) == made)
     });
     if rests { Verdict::Unverifiable } else { Verdict::Contradicted(draft) }
 }
@@ -157,7 +168,12 @@ fn told(ledger: &Ledger<'_>, draft: Draft, secrets: &[String]) -> Finding {
         let it = &ledger.answers[answer];
         Said { object: session.name(Object::Item(it.item)), seq: Some(it.seq), text: short(&sentence) }
     });
-    let evidence = |proof: Proof| Evidence { object: session.name(proof.object), seq: proof.seq, text: short(&proof.text), relation: proof.relation };
+    let evidence = |proof: Proof| Evidence {
+        object: session.name(proof.object),
+        seq: proof.seq,
+        text: short(&proof.text),
+        relation: proof.relation,
+    };
     let mut proofs = draft.evidence;
     if proofs.len() > MAX_EVIDENCE {
         let tail = proofs.split_off(proofs.len() - MAX_EVIDENCE / 2);

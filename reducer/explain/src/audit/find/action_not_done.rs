@@ -90,7 +90,10 @@ fn files(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
     let it = &ledger.answers[answer];
     let Some(file) = claim.files.first() else { return Verdict::Unverifiable };
     let mut changes = ledger.changes_for(it.thread, it.cutoff);
-    let done = changes.any(|change| change.path.as_deref().is_some_and(|path| is_same(path, file)) && (claim.action == Action::Change || change.effect == Effect::Delete || change.effect == Effect::Write));
+    let done = changes.any(|change| {
+        change.path.as_deref().is_some_and(|path| is_same(path, file))
+            && (claim.action == Action::Change || change.effect == Effect::Delete || change.effect == Effect::Write)
+    });
     if done {
         return Verdict::Supported;
     }
@@ -110,7 +113,14 @@ fn files(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
     told(ledger, answer, sentence, claim, &attempts, message)
 }
 
-fn told(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim, attempts: &[usize], message: String) -> Verdict {
+fn told(
+    ledger: &Ledger<'_>,
+    answer: usize,
+    sentence: &str,
+    claim: &ActionClaim,
+    attempts: &[usize],
+    message: String,
+) -> Verdict {
     let mut draft = Draft::of_claim(ledger, Kind::ActionNotDone, answer, sentence, Confidence::High, message);
     if matches!(claim.action, Action::Push | Action::Publish | Action::Deploy) {
         draft.severity = Severity::High;
@@ -129,7 +139,11 @@ fn may_be_done(ledger: &Ledger<'_>, answer: usize, file: &str) -> bool {
         return true;
     }
     let trace = ledger.session.trace();
-    let spawned = ledger.acts_of(it.thread).iter().filter(|act| trace.tools[ledger.acts[**act].tool].kind == ToolKind::SpawnAgent).count();
+    let spawned = ledger
+        .acts_of(it.thread)
+        .iter()
+        .filter(|act| trace.tools[ledger.acts[**act].tool].kind == ToolKind::SpawnAgent)
+        .count();
     if spawned > ledger.family.children(it.thread).len() {
         return true;
     }
@@ -137,22 +151,31 @@ fn may_be_done(ledger: &Ledger<'_>, answer: usize, file: &str) -> bool {
     ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened()).any(|(_, act)| match &act.input {
         Input::Command(script) => {
             let all = commands(script);
-            all.iter().any(may_write_anything) || (script.contains(base) && all.iter().any(|command| changes_unknown(command)))
+            all.iter().any(may_write_anything)
+                || (script.contains(base) && all.iter().any(|command| changes_unknown(command)))
         }
         Input::Other(name, arguments) => {
             let name = name.to_lowercase();
-            let reads = ["read", "list", "search", "grep", "glob", "view", "get", "fetch", "plan", "todo", "think", "find", "open", "query", "status"];
+            let reads = [
+                "read", "list", "search", "grep", "glob", "view", "get", "fetch", "plan", "todo", "think", "find",
+                "open", "query", "status",
+            ];
             arguments.contains(base) || !reads.iter().any(|word| name.contains(word))
         }
         Input::Stdin(text) => !text.trim().is_empty(),
         Input::Edit(_) | Input::Message(_) | Input::Wait => false,
-    }) || ledger.changes_for(it.thread, it.cutoff).any(|change| change.path.is_none() || change.path.as_deref().is_some_and(|path| path.contains(['*', '$', '{']) || is_below_changed(path, file)))
+    }) || ledger.changes_for(it.thread, it.cutoff).any(|change| {
+        change.path.is_none()
+            || change.path.as_deref().is_some_and(|path| path.contains(['*', '$', '{']) || is_below_changed(path, file))
+    })
 }
 
 fn is_below_changed(changed: &str, file: &str) -> bool {
     // `cp -r a b` and `mv a b` change what is below b.
     let folder = changed.trim_end_matches('/');
-    !crate::audit::read::actions::is_file_name(changed) && (file.contains(&format!("{}/", crate::audit::read::files::base_name(folder))) || !file.contains('/') && !folder.contains('.'))
+    !crate::audit::read::actions::is_file_name(changed)
+        && (file.contains(&format!("{}/", crate::audit::read::files::base_name(folder)))
+            || !file.contains('/') && !folder.contains('.'))
 }
 
 fn changes_unknown(command: &Command) -> bool {
@@ -163,13 +186,25 @@ fn tests(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
     let it = &ledger.answers[answer];
     let done = ledger.changes_for(it.thread, it.cutoff).any(|change| {
         let Some(path) = &change.path else { return false };
-        let in_code = ledger.acts[change.act].edits().iter().any(|edit| edit.signed('+').any(|line| line.contains("test") || line.contains("Test") || line.contains("assert") || line.contains("it(") || line.contains("describe(")));
+        let in_code = ledger.acts[change.act].edits().iter().any(|edit| {
+            edit.signed('+').any(|line| {
+                line.contains("test")
+                    || line.contains("Test")
+                    || line.contains("assert")
+                    || line.contains("it(")
+                    || line.contains("describe(")
+            })
+        });
         change.effect == Effect::Write && (is_test(path) || in_code)
     });
     if done {
         return Verdict::Supported;
     }
-    if may_be_done(ledger, answer, "a test") || ledger.changes_for(it.thread, it.cutoff).any(|change| ledger.acts[change.act].script().is_some_and(|script| script.contains("test"))) {
+    if may_be_done(ledger, answer, "a test")
+        || ledger
+            .changes_for(it.thread, it.cutoff)
+            .any(|change| ledger.acts[change.act].script().is_some_and(|script| script.contains("test")))
+    {
         return Verdict::Unverifiable;
     }
     told(ledger, answer, sentence, claim, &[], "said that a test was added; no file of tests was changed".to_owned())
@@ -189,7 +224,13 @@ fn calls(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
     }
     // What the user said to have done.
     let told_by_user = matches!(claim.action, Action::Deploy | Action::Publish | Action::Push)
-        && ledger.words.iter().any(|words| words.is_message && words.seq < it.cutoff && (words.lower.contains("i deployed") || words.lower.contains("i pushed") || words.lower.contains("i published")));
+        && ledger.words.iter().any(|words| {
+            words.is_message
+                && words.seq < it.cutoff
+                && (words.lower.contains("i deployed")
+                    || words.lower.contains("i pushed")
+                    || words.lower.contains("i published"))
+        });
     if unclear || told_by_user || ledger.has_gaps(it.thread) || spawned_elsewhere(ledger, answer) {
         return Verdict::Unverifiable;
     }
@@ -202,14 +243,22 @@ fn calls(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
         Action::Install => "something was installed",
         Action::Change | Action::Delete | Action::AddTest => "something was done",
     };
-    let message = if failed.is_empty() { format!("said that {what}; no call did it") } else { format!("said that {what}; the attempt failed") };
+    let message = if failed.is_empty() {
+        format!("said that {what}; no call did it")
+    } else {
+        format!("said that {what}; the attempt failed")
+    };
     told(ledger, answer, sentence, claim, &failed, message)
 }
 
 fn spawned_elsewhere(ledger: &Ledger<'_>, answer: usize) -> bool {
     let it = &ledger.answers[answer];
     let trace = ledger.session.trace();
-    let spawned = ledger.acts_of(it.thread).iter().filter(|act| trace.tools[ledger.acts[**act].tool].kind == ToolKind::SpawnAgent).count();
+    let spawned = ledger
+        .acts_of(it.thread)
+        .iter()
+        .filter(|act| trace.tools[ledger.acts[**act].tool].kind == ToolKind::SpawnAgent)
+        .count();
     spawned > ledger.family.children(it.thread).len()
 }
 
@@ -247,7 +296,10 @@ fn does(act: &Act<'_>, action: Action) -> Option<bool> {
 /// Returns whether the output of a line of several commands shows that the action worked although the line failed.
 fn succeeded_before_failing(output: &str, action: Action) -> bool {
     match action {
-        Action::Commit => output.lines().any(|line| line.starts_with('[') && line.contains("] ") && !line.starts_with("[ERR")) && output.contains("changed"),
+        Action::Commit => {
+            output.lines().any(|line| line.starts_with('[') && line.contains("] ") && !line.starts_with("[ERR"))
+                && output.contains("changed")
+        }
         Action::Push => output.contains(" -> ") && !output.contains("rejected"),
         _ => false,
     }
@@ -255,8 +307,19 @@ fn succeeded_before_failing(output: &str, action: Action) -> bool {
 
 fn says_failed(output: &str, action: Action) -> bool {
     match action {
-        Action::Commit => output.contains("nothing to commit") || output.contains("no changes added to commit") || output.contains("hook exited with") || output.contains("hook failed") || output.contains("fatal:"),
-        Action::Push => output.contains("[rejected]") || output.contains("error: failed to push") || output.contains("fatal:") || output.contains("Permission denied"),
+        Action::Commit => {
+            output.contains("nothing to commit")
+                || output.contains("no changes added to commit")
+                || output.contains("hook exited with")
+                || output.contains("hook failed")
+                || output.contains("fatal:")
+        }
+        Action::Push => {
+            output.contains("[rejected]")
+                || output.contains("error: failed to push")
+                || output.contains("fatal:")
+                || output.contains("Permission denied")
+        }
         _ => output.contains("command not found"),
     }
 }
@@ -265,13 +328,47 @@ fn does_command(command: &Command, action: Action) -> bool {
     let program = command.program();
     if action == Action::Deploy {
         let line = command.line().to_lowercase();
-        let deployers = ["kubectl", "helm", "terraform", "tofu", "fly", "flyctl", "vercel", "netlify", "heroku", "ansible-playbook", "serverless", "sls", "cdk", "pulumi", "gcloud", "aws", "az", "wrangler", "eb", "cap", "rsync", "scp", "ssh", "docker", "railway", "render", "nomad", "skaffold", "argocd"];
+        let deployers = [
+            "kubectl",
+            "helm",
+            "terraform",
+            "tofu",
+            "fly",
+            "flyctl",
+            "vercel",
+            "netlify",
+            "heroku",
+            "ansible-playbook",
+            "serverless",
+            "sls",
+            "cdk",
+            "pulumi",
+            "gcloud",
+            "aws",
+            "az",
+            "wrangler",
+            "eb",
+            "cap",
+            "rsync",
+            "scp",
+            "ssh",
+            "docker",
+            "railway",
+            "render",
+            "nomad",
+            "skaffold",
+            "argocd",
+        ];
         let reads = ["echo", "cat", "grep", "ls", "rg", "sed", "head", "find"];
         return deployers.contains(&program) || (line.contains("deploy") && !reads.contains(&program));
     }
     let words: Vec<&str> = command.operands().take(3).collect();
-    let pip = action == Action::Install && program.starts_with("python") && command.arguments().windows(2).any(|pair| pair[0] == "-m" && pair[1] == "pip");
-    pip || DOERS.iter().any(|(known, name, follow)| *known == action && *name == program && (follow.is_empty() || follow.iter().any(|word| words.contains(word))))
+    let pip = action == Action::Install
+        && program.starts_with("python")
+        && command.arguments().windows(2).any(|pair| pair[0] == "-m" && pair[1] == "pip");
+    pip || DOERS.iter().any(|(known, name, follow)| {
+        *known == action && *name == program && (follow.is_empty() || follow.iter().any(|word| words.contains(word)))
+    })
 }
 
 /// Returns whether an act may have done the action in a way that is not known.
@@ -293,16 +390,22 @@ fn may_do(act: &Act<'_>, action: Action) -> bool {
             };
             commands(script).iter().any(|command| {
                 let program = command.program();
-                let scripted = command.words.first().is_some_and(|first| first.starts_with("./") || first.ends_with(".sh") || first.contains("scripts/"))
-                    || matches!(program, "make" | "just" | "task" | "bash" | "sh" | "ssh" | "ansible-playbook")
-                    || (program.starts_with("python") && command.operands().next().is_some_and(|script| script.ends_with(".py")))
-                    || (matches!(program, "npm" | "pnpm" | "yarn") && command.operands().next() == Some("run"));
+                let scripted =
+                    command.words.first().is_some_and(|first| {
+                        first.starts_with("./") || first.ends_with(".sh") || first.contains("scripts/")
+                    }) || matches!(program, "make" | "just" | "task" | "bash" | "sh" | "ssh" | "ansible-playbook")
+                        || (program.starts_with("python")
+                            && command.operands().next().is_some_and(|script| script.ends_with(".py")))
+                        || (matches!(program, "npm" | "pnpm" | "yarn") && command.operands().next() == Some("run"));
                 scripted
-            }) || (lower.contains(word) && commands(script).iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))
+            }) || (lower.contains(word)
+                && commands(script).iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))
         }
         Input::Other(name, _) => {
             let name = name.to_lowercase();
-            ["git", "github", "gitlab", "shell", "exec", "terminal", "run", "deploy", "browser"].iter().any(|word| name.contains(word))
+            ["git", "github", "gitlab", "shell", "exec", "terminal", "run", "deploy", "browser"]
+                .iter()
+                .any(|word| name.contains(word))
         }
         Input::Stdin(text) => !text.trim().is_empty(),
         _ => false,

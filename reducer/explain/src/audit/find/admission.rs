@@ -21,7 +21,9 @@ pub(in crate::audit) fn answers_of_turn(ledger: &Ledger<'_>, turn: Option<TurnId
 pub(in crate::audit) fn admits(ledger: &Ledger<'_>, turn: Option<TurnIdx>, names: &[String], words: &[&str]) -> bool {
     let text = answers_of_turn(ledger, turn);
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).filter(|name| name.len() > 2).collect();
-    sentences_of(&text).any(|sentence| names.iter().any(|name| sentence.contains(name.as_str())) && words.iter().any(|word| sentence.contains(word)))
+    sentences_of(&text).any(|sentence| {
+        names.iter().any(|name| sentence.contains(name.as_str())) && words.iter().any(|word| sentence.contains(word))
+    })
 }
 
 /// Returns the sentences of a text, roughly: up to a full stop with a space, or the end of a line.
@@ -50,7 +52,13 @@ pub(in crate::audit) fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// Returns whether an answer of the turn, from `seq` on, says that tests or another check fail.
-pub(in crate::audit) fn admits_failure(ledger: &Ledger<'_>, thread: ThreadIdx, turn: Option<TurnIdx>, from: u64, failed: &[String]) -> bool {
+pub(in crate::audit) fn admits_failure(
+    ledger: &Ledger<'_>,
+    thread: ThreadIdx,
+    turn: Option<TurnIdx>,
+    from: u64,
+    failed: &[String],
+) -> bool {
     static FAILS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r"\b(?:still|remain(?:s|ing)?|except|only|[1-9]\d*|one|two|three|four|five|some|few|several)\b[^.\n]{0,40}\b(?:fail(?:s|ing|ed|ures?)?|broken|red)\b|\bfail(?:s|ing|ures?|ed)\b[^.\n]{0,40}\b(?:still|unrelated|pre-?existing|known|flaky|remains?|because)\b|\b(?:do|does|did) not (?:all )?pass\b|\bdon't (?:all )?pass\b|\bdoesn't pass\b|\bnot all\b[^.\n]{0,30}\bpass",
@@ -61,9 +69,24 @@ pub(in crate::audit) fn admits_failure(ledger: &Ledger<'_>, thread: ThreadIdx, t
         let lower = answer.text.to_lowercase();
         let names = failed.iter().any(|name| {
             let last = short_name(name).to_lowercase();
-            last.len() > 3 && has_word(&lower, &last) && sentences_of(&lower).any(|sentence| has_word(sentence, &last) && (sentence.contains("fail") || sentence.contains("except") || sentence.contains("not pass") || sentence.contains("skip")))
+            last.len() > 3
+                && has_word(&lower, &last)
+                && sentences_of(&lower).any(|sentence| {
+                    has_word(sentence, &last)
+                        && (sentence.contains("fail")
+                            || sentence.contains("except")
+                            || sentence.contains("not pass")
+                            || sentence.contains("skip"))
+                })
         });
-        names || sentences_of(&lower).any(|sentence| FAILS.is_match(sentence) && !sentence.contains("now pass") && !sentence.contains("no longer") && !sentence.contains("was failing") && !sentence.contains("were failing"))
+        names
+            || sentences_of(&lower).any(|sentence| {
+                FAILS.is_match(sentence)
+                    && !sentence.contains("now pass")
+                    && !sentence.contains("no longer")
+                    && !sentence.contains("was failing")
+                    && !sentence.contains("were failing")
+            })
     })
 }
 

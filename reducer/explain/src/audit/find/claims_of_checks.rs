@@ -19,7 +19,13 @@ use crate::postmortem::Confidence;
 const MAX_CHANGES: usize = 8;
 
 /// Judges a claim about a check. `earlier` are the answers whose claims about checks were contradicted.
-pub(in crate::audit) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim, earlier: &[usize]) -> Verdict {
+pub(in crate::audit) fn judge(
+    ledger: &Ledger<'_>,
+    answer: usize,
+    sentence: &str,
+    claim: &CheckClaim,
+    earlier: &[usize],
+) -> Verdict {
     let it = &ledger.answers[answer];
     let kinds: Vec<CheckKind> = claim.kind.map_or_else(|| CheckKind::ALL.to_vec(), |kind| vec![kind]);
     let all: Vec<&Run> = ledger.runs_for(it.thread, it.cutoff).filter(|run| kinds.contains(&run.check.kind)).collect();
@@ -42,7 +48,14 @@ pub(in crate::audit) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str
             Verdict::Unverifiable
         } else {
             let message = format!("said that the {} tests pass; only other tests were run", claim.scope.join(" "));
-            Verdict::Contradicted(Box::new(Draft::of_claim(ledger, Kind::CheckNotRun, answer, sentence, Confidence::Medium, message)))
+            Verdict::Contradicted(Box::new(Draft::of_claim(
+                ledger,
+                Kind::CheckNotRun,
+                answer,
+                sentence,
+                Confidence::Medium,
+                message,
+            )))
         };
     }
     let Some(last) = meant(claim, &ran) else { return Verdict::Unverifiable };
@@ -64,7 +77,11 @@ pub(in crate::audit) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str
                     Basis::Summary | Basis::State => Confidence::Medium,
                     Basis::Text => Confidence::Low,
                 };
-                let message = format!("said that {} pass; the last run failed ({})", what(claim), crate::audit::draft::describe_run(last));
+                let message = format!(
+                    "said that {} pass; the last run failed ({})",
+                    what(claim),
+                    crate::audit::draft::describe_run(last)
+                );
                 let mut draft = Draft::of_claim(ledger, Kind::FalseSuccess, answer, sentence, confidence, message);
                 draft.add_run(ledger, last, Relation::Contradicts);
                 return Verdict::Contradicted(Box::new(draft));
@@ -130,13 +147,15 @@ fn in_scope(claim: &CheckClaim, run: &Run) -> Option<bool> {
         let word = word.to_lowercase();
         let stem = word.trim_end_matches('s').split("::").next().unwrap_or(&word).trim_start_matches("./").to_owned();
         let kind = word == run_program(&command);
-        kind || (stem.len() > 1 && (command.contains(&stem) || folder.split('/').next_back().is_some_and(|last| last.contains(&stem))))
+        kind || (stem.len() > 1
+            && (command.contains(&stem) || folder.split('/').next_back().is_some_and(|last| last.contains(&stem))))
             || run.check.failed.iter().any(|name| name.to_lowercase().contains(&stem))
     });
     if named {
         return Some(true);
     }
-    let operands = commands(&run.check.command).first().map(crate::audit::read::sentences::operands_of).unwrap_or_default();
+    let operands =
+        commands(&run.check.command).first().map(crate::audit::read::sentences::operands_of).unwrap_or_default();
     if operands.is_empty() { None } else { Some(false) }
 }
 
@@ -164,9 +183,14 @@ fn is_outside(claim: &CheckClaim, run: &Run) -> bool {
     match in_scope(claim, run) {
         Some(true) => {
             // One test of several: only its own failure counts.
-            let names = claim.scope.iter().filter(|word| word.starts_with("test_") || word.starts_with("Test") || word.contains("::"));
+            let names = claim
+                .scope
+                .iter()
+                .filter(|word| word.starts_with("test_") || word.starts_with("Test") || word.contains("::"));
             let named: Vec<&String> = names.collect();
-            !named.is_empty() && !run.check.failed.is_empty() && !named.iter().any(|word| run.check.failed.iter().any(|name| short_name(name) == short_name(word)))
+            !named.is_empty()
+                && !run.check.failed.is_empty()
+                && !named.iter().any(|word| run.check.failed.iter().any(|name| short_name(name) == short_name(word)))
         }
         _ => true,
     }
@@ -184,15 +208,24 @@ fn other_scope_only(claim: &CheckClaim, ran: &[&Run]) -> bool {
         })
 }
 
-fn not_run(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim, all: &[&Run], uncertain: bool) -> Verdict {
+fn not_run(
+    ledger: &Ledger<'_>,
+    answer: usize,
+    sentence: &str,
+    claim: &CheckClaim,
+    all: &[&Run],
+    uncertain: bool,
+) -> Verdict {
     let it = &ledger.answers[answer];
     if claim.says == CheckSays::Fails || uncertain || claim.is_bounded {
         return Verdict::Unverifiable;
     }
     let kinds: Vec<CheckKind> = claim.kind.map_or_else(|| CheckKind::ALL.to_vec(), |kind| vec![kind]);
-    let pasted = ledger.words.iter().filter(|words| words.seq < it.cutoff && words.is_message).any(|words| {
-        summaries(&words.text).iter().any(|summary| kinds.contains(&summary.kind))
-    });
+    let pasted = ledger
+        .words
+        .iter()
+        .filter(|words| words.seq < it.cutoff && words.is_message)
+        .any(|words| summaries(&words.text).iter().any(|summary| kinds.contains(&summary.kind)));
     if pasted {
         return Verdict::Supported;
     }
@@ -229,11 +262,40 @@ fn may_have_run(ledger: &Ledger<'_>, answer: usize, claim: &CheckClaim) -> bool 
     ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened()).any(|(index, act)| match &act.input {
         Input::Command(script) => commands(script).iter().any(|command| {
             let program = command.program();
-            let is_task = matches!(program, "make" | "gmake" | "just" | "task" | "mise" | "npm" | "pnpm" | "yarn" | "bun" | "rake" | "invoke" | "inv" | "poe" | "composer" | "docker" | "docker-compose" | "act" | "earthly" | "dagger" | "gh" | "bazel" | "ssh");
+            let is_task = matches!(
+                program,
+                "make"
+                    | "gmake"
+                    | "just"
+                    | "task"
+                    | "mise"
+                    | "npm"
+                    | "pnpm"
+                    | "yarn"
+                    | "bun"
+                    | "rake"
+                    | "invoke"
+                    | "inv"
+                    | "poe"
+                    | "composer"
+                    | "docker"
+                    | "docker-compose"
+                    | "act"
+                    | "earthly"
+                    | "dagger"
+                    | "gh"
+                    | "bazel"
+                    | "ssh"
+            );
             match runs(command) {
                 Runs::Script(kinds) => {
-                    let is_own = kinds.is_empty() && (is_task || command.words.first().is_some_and(|word| word.contains('/') || word.ends_with(".sh")) || matches!(program, "bash" | "sh"));
-                    is_own && program != "git" && !ledger.runs.iter().any(|run| run.act == index && !run.check.outcome.is_run())
+                    let is_own = kinds.is_empty()
+                        && (is_task
+                            || command.words.first().is_some_and(|word| word.contains('/') || word.ends_with(".sh"))
+                            || matches!(program, "bash" | "sh"));
+                    is_own
+                        && program != "git"
+                        && !ledger.runs.iter().any(|run| run.act == index && !run.check.outcome.is_run())
                 }
                 Runs::Other => program == "gh" || program == "ssh" || (program == "npm" && false),
                 // A build of another tool may check types, and a compiler builds.
@@ -247,7 +309,24 @@ fn may_have_run(ledger: &Ledger<'_>, answer: usize, claim: &CheckClaim) -> bool 
         Input::Other(name, arguments) => {
             let name = name.to_lowercase();
             let lower = arguments.to_lowercase();
-            ["test", "run", "exec", "build", "lint", "check", "task", "diagnostic", "shell", "terminal", "bash", "problems"].iter().any(|word| name.contains(word)) || lower.contains("\"test") || lower.contains("pytest")
+            [
+                "test",
+                "run",
+                "exec",
+                "build",
+                "lint",
+                "check",
+                "task",
+                "diagnostic",
+                "shell",
+                "terminal",
+                "bash",
+                "problems",
+            ]
+            .iter()
+            .any(|word| name.contains(word))
+                || lower.contains("\"test")
+                || lower.contains("pytest")
         }
         Input::Stdin(text) => !text.trim().is_empty(),
         Input::Message(_) | Input::Edit(_) | Input::Wait => false,
@@ -266,7 +345,14 @@ fn spawned_elsewhere(ledger: &Ledger<'_>, answer: usize) -> bool {
     spawned.count() > ledger.family.children(it.thread).len()
 }
 
-fn stale(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim, last: &Run, uncertain: bool) -> Option<Verdict> {
+fn stale(
+    ledger: &Ledger<'_>,
+    answer: usize,
+    sentence: &str,
+    claim: &CheckClaim,
+    last: &Run,
+    uncertain: bool,
+) -> Option<Verdict> {
     let it = &ledger.answers[answer];
     if claim.kind.is_none() || claim.is_bounded {
         return None;
@@ -274,7 +360,11 @@ fn stale(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim,
     let after: Vec<&Change> = ledger
         .changes_for(it.thread, it.cutoff)
         .filter(|change| {
-            let is_after = if change.act == last.act { change.command > last.check.place } else { ledger.acts[change.act].started >= last.at };
+            let is_after = if change.act == last.act {
+                change.command > last.check.place
+            } else {
+                ledger.acts[change.act].started >= last.at
+            };
             is_after && ledger.covers(last, change)
         })
         .collect();
@@ -282,16 +372,55 @@ fn stale(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim,
         return None;
     }
     // Another run of the same kind that ended in between, of a scope that is not that of the claim.
-    if uncertain || after.iter().any(|change| change.path.is_none()) && after.len() == 1 && !is_listed_tree_change(ledger, after[0]) {
+    if uncertain
+        || after.iter().any(|change| change.path.is_none())
+            && after.len() == 1
+            && !is_listed_tree_change(ledger, after[0])
+    {
         return Some(Verdict::Unverifiable);
     }
-    let own_test_only = after.iter().all(|change| change.path.as_deref().is_some_and(|path| last.check.failed.iter().any(|name| is_same(path, name))));
+    let own_test_only = after.iter().all(|change| {
+        change.path.as_deref().is_some_and(|path| last.check.failed.iter().any(|name| is_same(path, name)))
+    });
     let text = answers_of_turn(ledger, Some(it.turn));
-    let admits = ["not rerun", "not re-run", "haven't rerun", "haven't re-run", "have not rerun", "not rerun", "did not rerun", "didn't rerun", "without rerunning", "not run again", "not been run since", "before that change", "before this change", "before the last", "before my last", "not run them again", "not run it again", "not retested", "not re-tested", "not tested since", "untested", "haven't run", "have not run", "did not run"];
+    let admits = [
+        "not rerun",
+        "not re-run",
+        "haven't rerun",
+        "haven't re-run",
+        "have not rerun",
+        "not rerun",
+        "did not rerun",
+        "didn't rerun",
+        "without rerunning",
+        "not run again",
+        "not been run since",
+        "before that change",
+        "before this change",
+        "before the last",
+        "before my last",
+        "not run them again",
+        "not run it again",
+        "not retested",
+        "not re-tested",
+        "not tested since",
+        "untested",
+        "haven't run",
+        "have not run",
+        "did not run",
+    ];
     if own_test_only || admits.iter().any(|word| text.contains(word)) {
         return Some(Verdict::Unverifiable);
     }
-    let names: Vec<String> = after.iter().map(|change| change.path.as_deref().map_or_else(|| "files".to_owned(), |path| crate::audit::read::files::base_name(path).to_owned())).collect();
+    let names: Vec<String> = after
+        .iter()
+        .map(|change| {
+            change
+                .path
+                .as_deref()
+                .map_or_else(|| "files".to_owned(), |path| crate::audit::read::files::base_name(path).to_owned())
+        })
+        .collect();
     let mut unique = names;
     unique.dedup();
     unique.truncate(3);
@@ -317,10 +446,19 @@ fn is_listed_tree_change(ledger: &Ledger<'_>, change: &Change) -> bool {
     act.succeeded
         && commands(script).get(change.command).is_some_and(|command| {
             let first = command.operands().next().unwrap_or("");
-            let nothing = act.output.contains("Already up to date") || act.output.contains("up to date in") || act.output.contains("up to date,");
+            let nothing = act.output.contains("Already up to date")
+                || act.output.contains("up to date in")
+                || act.output.contains("up to date,");
             !nothing
                 && match command.program() {
-                    "git" => matches!(first, "apply" | "merge" | "rebase" | "stash" | "cherry-pick" | "revert" | "am" | "pull") || (first == "reset" && command.has_flag("--hard")) || first == "checkout" || first == "restore",
+                    "git" => {
+                        matches!(
+                            first,
+                            "apply" | "merge" | "rebase" | "stash" | "cherry-pick" | "revert" | "am" | "pull"
+                        ) || (first == "reset" && command.has_flag("--hard"))
+                            || first == "checkout"
+                            || first == "restore"
+                    }
                     "npm" | "pnpm" | "yarn" | "bun" => true,
                     "jscodeshift" | "codemod" | "comby" | "fastmod" => true,
                     "find" | "xargs" => true,

@@ -16,7 +16,15 @@ use crate::postmortem::Confidence;
 const MAX_RUNS: usize = 12;
 
 /// Judges the numbers of a claim; `None` if they hold or there are none.
-pub(in crate::audit) fn judge_figures(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &CheckClaim, ran: &[&Run], last: &Run, uncertain: bool) -> Option<Verdict> {
+pub(in crate::audit) fn judge_figures(
+    ledger: &Ledger<'_>,
+    answer: usize,
+    sentence: &str,
+    claim: &CheckClaim,
+    ran: &[&Run],
+    last: &Run,
+    uncertain: bool,
+) -> Option<Verdict> {
     let it = &ledger.answers[answer];
     if claim.figures.is_empty() {
         return None;
@@ -28,7 +36,14 @@ pub(in crate::audit) fn judge_figures(ledger: &Ledger<'_>, answer: usize, senten
         }
         match fits(ledger, it, figure, ran, last) {
             Some(true) => {}
-            Some(false) if uncertain || claim.is_bounded || narrower(claim, last) || claim.says == CheckSays::WasRun && figure.measure == Measure::Total => unclear = true,
+            Some(false)
+                if uncertain
+                    || claim.is_bounded
+                    || narrower(claim, last)
+                    || claim.says == CheckSays::WasRun && figure.measure == Measure::Total =>
+            {
+                unclear = true
+            }
             Some(false) => {
                 let said = format!("{} {}", plain(figure.value), figure.measure.as_str());
                 let message = format!("said {said}; the run says {}", describe_run(last));
@@ -49,18 +64,32 @@ fn plain(value: f64) -> String {
 /// Returns whether the claim names a subset that the run does not.
 fn narrower(claim: &CheckClaim, run: &Run) -> bool {
     let command = format!("{} {}", run.check.command, run.folder).to_lowercase();
-    !claim.scope.is_empty() && !claim.scope.iter().all(|word| command.contains(word.to_lowercase().trim_end_matches('s')))
+    !claim.scope.is_empty()
+        && !claim.scope.iter().all(|word| command.contains(word.to_lowercase().trim_end_matches('s')))
 }
 
 /// Returns whether a number is one that the runs give; `None` if they give no such number.
-fn fits(ledger: &Ledger<'_>, answer: &crate::audit::ledger::Answer, figure: &Figure, ran: &[&Run], last: &Run) -> Option<bool> {
+fn fits(
+    ledger: &Ledger<'_>,
+    answer: &crate::audit::ledger::Answer,
+    figure: &Figure,
+    ran: &[&Run],
+    last: &Run,
+) -> Option<bool> {
     if figure.measure == Measure::Coverage {
         return coverage(ledger, figure.value, last);
     }
     // Runs after the last change, and the last run.
     let changed = ledger.changes_for(answer.thread, answer.cutoff).map(|change| change.at).max().unwrap_or(0);
-    let recent: Vec<&Run> = ran.iter().rev().take(MAX_RUNS).copied().filter(|run| std::ptr::eq(*run, last) || run.at > changed).collect();
-    let given: Vec<u64> = recent.iter().flat_map(|run| candidates(&run.check.counts, figure.measure).chain(run.check.parts.iter().flat_map(|part| candidates(part, figure.measure)).collect::<Vec<_>>())).collect();
+    let recent: Vec<&Run> =
+        ran.iter().rev().take(MAX_RUNS).copied().filter(|run| std::ptr::eq(*run, last) || run.at > changed).collect();
+    let given: Vec<u64> = recent
+        .iter()
+        .flat_map(|run| {
+            candidates(&run.check.counts, figure.measure)
+                .chain(run.check.parts.iter().flat_map(|part| candidates(part, figure.measure)).collect::<Vec<_>>())
+        })
+        .collect();
     if candidates(&last.check.counts, figure.measure).next().is_none() {
         return None;
     }
@@ -69,13 +98,22 @@ fn fits(ledger: &Ledger<'_>, answer: &crate::audit::ledger::Answer, figure: &Fig
         return Some(true);
     }
     // Sums and differences over runs.
-    let all: Vec<f64> = ran.iter().rev().take(MAX_RUNS).flat_map(|run| candidates(&run.check.counts, figure.measure)).map(|number| number as f64).collect();
+    let all: Vec<f64> = ran
+        .iter()
+        .rev()
+        .take(MAX_RUNS)
+        .flat_map(|run| candidates(&run.check.counts, figure.measure))
+        .map(|number| number as f64)
+        .collect();
     let total: f64 = {
-        let firsts = ran.iter().rev().take(MAX_RUNS).filter_map(|run| candidates(&run.check.counts, figure.measure).next());
+        let firsts =
+            ran.iter().rev().take(MAX_RUNS).filter_map(|run| candidates(&run.check.counts, figure.measure).next());
         firsts.map(|number| number as f64).sum()
     };
     let combined = total == value
-        || all.iter().enumerate().any(|(index, a)| all[index + 1..].iter().any(|b| a + b == value || (a - b).abs() == value && value > 0.0 && a != b));
+        || all.iter().enumerate().any(|(index, a)| {
+            all[index + 1..].iter().any(|b| a + b == value || (a - b).abs() == value && value > 0.0 && a != b)
+        });
     if combined && ran.len() > 1 {
         return None;
     }
@@ -83,7 +121,8 @@ fn fits(ledger: &Ledger<'_>, answer: &crate::audit::ledger::Answer, figure: &Fig
     let parts: Vec<u64> = last.check.parts.iter().filter_map(|part| candidates(part, figure.measure).next()).collect();
     if parts.len() > 1 && parts.len() <= 16 {
         let sums = (1_u32..1 << parts.len()).any(|mask| {
-            let sum: u64 = parts.iter().enumerate().filter(|(index, _)| mask & (1 << index) != 0).map(|(_, part)| *part).sum();
+            let sum: u64 =
+                parts.iter().enumerate().filter(|(index, _)| mask & (1 << index) != 0).map(|(_, part)| *part).sum();
             sum as f64 == value
         });
         if sums {
@@ -115,12 +154,15 @@ fn coverage(ledger: &Ledger<'_>, value: f64, last: &Run) -> Option<bool> {
     static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?mi)^(?:TOTAL\s.*|All files\s*\|.*|.*\bcoverage:? .*|\s*(?:Statements|Branches|Functions|Lines)\s*:.*|.*\bTotal coverage.*)$").expect("a pattern")
     });
-    static NUMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d{1,3}(?:\.\d+)?)\s?%|\|\s*(\d{1,3}(?:\.\d+)?)\s*(?:\||$)").expect("a pattern"));
+    static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(\d{1,3}(?:\.\d+)?)\s?%|\|\s*(\d{1,3}(?:\.\d+)?)\s*(?:\||$)").expect("a pattern")
+    });
     let text = without_colours(&ledger.acts[last.act].output);
     let mut any = false;
     for line in TOTALS.find_iter(&text) {
         for captures in NUMBERS.captures_iter(line.as_str()) {
-            let number = captures.get(1).or_else(|| captures.get(2)).and_then(|number| number.as_str().parse::<f64>().ok());
+            let number =
+                captures.get(1).or_else(|| captures.get(2)).and_then(|number| number.as_str().parse::<f64>().ok());
             let Some(number) = number else { continue };
             any = true;
             if (number - value).abs() < 0.51 || (number - value).abs() < 1.0 && value.fract() == 0.0 {

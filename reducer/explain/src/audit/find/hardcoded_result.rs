@@ -17,7 +17,9 @@ use crate::audit::report::Relation;
 use crate::object::Object;
 use crate::postmortem::Confidence;
 
-static LITERAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\b(?:0x[0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?)\b"#).expect("a pattern"));
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\b(?:0x[0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?)\b"#).expect("a pattern")
+});
 
 /// Assertions with a call and an expected value.
 static EXPECTATIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -63,7 +65,8 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
             continue;
         }
         for edit in act.edits().iter().filter(|edit| is_code(&edit.path) && !is_test(&edit.path)) {
-            let draft = asks_for_tests(ledger, index, edit).or_else(|| returns_expected(ledger, index, edit, &expectations));
+            let draft =
+                asks_for_tests(ledger, index, edit).or_else(|| returns_expected(ledger, index, edit, &expectations));
             if let Some(draft) = draft {
                 found.push(draft);
                 break;
@@ -82,7 +85,8 @@ fn is_code(path: &str) -> bool {
 fn is_particular(value: &str) -> bool {
     let bare = value.trim_matches(['"', '\'']);
     if value.starts_with(['"', '\'']) {
-        return bare.chars().count() > 1 && !["ok", "true", "false", "none", "null", "error", "GET", "POST", "id", "name"].contains(&bare);
+        return bare.chars().count() > 1
+            && !["ok", "true", "false", "none", "null", "error", "GET", "POST", "id", "name"].contains(&bare);
     }
     let number = bare.replace('_', "");
     match number.parse::<f64>() {
@@ -100,8 +104,12 @@ fn expectations(ledger: &Ledger<'_>) -> Vec<(Expectation, usize)> {
         }
         for pattern in EXPECTATIONS.iter() {
             for captures in pattern.captures_iter(text) {
-                let inputs: Vec<String> = LITERAL.find_iter(&captures["input"]).map(|it| it.as_str().to_owned()).collect();
-                let value = LITERAL.find(captures["value"].trim()).filter(|it| it.start() <= 1).map(|it| it.as_str().to_owned());
+                let inputs: Vec<String> =
+                    LITERAL.find_iter(&captures["input"]).map(|it| it.as_str().to_owned()).collect();
+                let value = LITERAL
+                    .find(captures["value"].trim())
+                    .filter(|it| it.start() <= 1)
+                    .map(|it| it.as_str().to_owned());
                 if let Some(value) = value.filter(|value| !inputs.is_empty() && is_particular(value)) {
                     let expectation = Expectation { inputs, value };
                     if !found.iter().any(|(known, _)| *known == expectation) {
@@ -119,7 +127,8 @@ fn expectations(ledger: &Ledger<'_>) -> Vec<(Expectation, usize)> {
             }
             Input::Edit(edits) => {
                 for edit in edits.iter().filter(|edit| is_test(&edit.path)) {
-                    let lines: Vec<&str> = edit.lines.iter().filter(|line| line.sign != '@').map(|line| line.text.as_str()).collect();
+                    let lines: Vec<&str> =
+                        edit.lines.iter().filter(|line| line.sign != '@').map(|line| line.text.as_str()).collect();
                     add(&lines.join("\n"), index);
                 }
             }
@@ -139,54 +148,101 @@ fn same_literal(a: &str, b: &str) -> bool {
     }
     let number = |text: &str| {
         let text = text.replace('_', "");
-        text.strip_prefix("0x").map_or_else(|| text.parse::<f64>().ok(), |hex| u64::from_str_radix(hex, 16).ok().map(|value| value as f64))
+        text.strip_prefix("0x")
+            .map_or_else(|| text.parse::<f64>().ok(), |hex| u64::from_str_radix(hex, 16).ok().map(|value| value as f64))
     };
     unquoted(a) == unquoted(b) || (!a.starts_with(['"', '\'']) && number(a).is_some() && number(a) == number(b))
 }
 
-fn returns_expected(ledger: &Ledger<'_>, index: usize, edit: &FileEdit, expectations: &[(Expectation, usize)]) -> Option<Draft> {
+fn returns_expected(
+    ledger: &Ledger<'_>,
+    index: usize,
+    edit: &FileEdit,
+    expectations: &[(Expectation, usize)],
+) -> Option<Draft> {
     let act = &ledger.acts[index];
     let added: Vec<&str> = edit.signed('+').collect();
     let removed: Vec<&str> = edit.signed('-').collect();
-    let literals: Vec<Vec<&str>> = added.iter().map(|line| if is_comment(line) { Vec::new() } else { LITERAL.find_iter(line).map(|it| it.as_str()).collect() }).collect();
+    let literals: Vec<Vec<&str>> = added
+        .iter()
+        .map(|line| if is_comment(line) { Vec::new() } else { LITERAL.find_iter(line).map(|it| it.as_str()).collect() })
+        .collect();
     for (at, line) in added.iter().enumerate() {
         for (expectation, source) in expectations {
             if *source >= index || !is_visible_source(ledger, act.thread, *source) {
                 continue;
             }
             let own = &literals[at];
-            let Some(place) = own.iter().position(|literal| same_literal(literal, &expectation.value)) else { continue };
-            let returns = line.contains("return") || line.contains("=>") || line.contains(':') || line.contains("->") || line.contains('=') || line.contains('?');
+            let Some(place) = own.iter().position(|literal| same_literal(literal, &expectation.value)) else {
+                continue;
+            };
+            let returns = line.contains("return")
+                || line.contains("=>")
+                || line.contains(':')
+                || line.contains("->")
+                || line.contains('=')
+                || line.contains('?');
             if !returns {
                 continue;
             }
             // The input stands before the value in the same line, or in the condition right above.
-            let same_line = expectation.inputs.iter().all(|input| own[..place].iter().any(|literal| same_literal(literal, input)));
+            let same_line =
+                expectation.inputs.iter().all(|input| own[..place].iter().any(|literal| same_literal(literal, input)));
             let condition = (at.saturating_sub(2)..at).rev().find(|above| is_condition(added[*above]));
-            let above = line.contains("return") && condition.is_some_and(|above| expectation.inputs.iter().all(|input| literals[above].iter().any(|literal| same_literal(literal, input))));
+            let above = line.contains("return")
+                && condition.is_some_and(|above| {
+                    expectation
+                        .inputs
+                        .iter()
+                        .all(|input| literals[above].iter().any(|literal| same_literal(literal, input)))
+                });
             let conditional = is_condition(line) || line.contains(':') || line.contains("=>") || line.contains('?');
             if !((same_line && conditional) || above) {
                 continue;
             }
             // The input has to be particular, too, unless the value is: a base case has neither.
-            let inputs_particular = expectation.inputs.iter().any(|input| is_particular(input)) || unquoted(&expectation.value).chars().count() > 2;
-            if !inputs_particular || removed.iter().any(|old| LITERAL.find_iter(old).any(|literal| same_literal(literal.as_str(), &expectation.value))) {
+            let inputs_particular = expectation.inputs.iter().any(|input| is_particular(input))
+                || unquoted(&expectation.value).chars().count() > 2;
+            if !inputs_particular
+                || removed
+                    .iter()
+                    .any(|old| LITERAL.find_iter(old).any(|literal| same_literal(literal.as_str(), &expectation.value)))
+            {
                 continue;
             }
             // A table with many other entries is a table.
-            let entries = literals.iter().enumerate().filter(|(other, literals)| literals.len() >= 2 && (added[*other].contains(':') || added[*other].contains("=>"))).count();
-            let known = literals.iter().filter(|literals| literals.len() >= 2 && expectations.iter().any(|(expectation, _)| literals.iter().any(|literal| same_literal(literal, &expectation.value)))).count();
+            let entries = literals
+                .iter()
+                .enumerate()
+                .filter(|(other, literals)| {
+                    literals.len() >= 2 && (added[*other].contains(':') || added[*other].contains("=>"))
+                })
+                .count();
+            let known = literals
+                .iter()
+                .filter(|literals| {
+                    literals.len() >= 2
+                        && expectations.iter().any(|(expectation, _)| {
+                            literals.iter().any(|literal| same_literal(literal, &expectation.value))
+                        })
+                })
+                .count();
             if entries > known + 1 && !above {
                 continue;
             }
-            let failed = ledger.runs_for(act.thread, act.started).any(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
+            let failed = ledger
+                .runs_for(act.thread, act.started)
+                .any(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
             let value = unquoted(&expectation.value).to_lowercase();
-            let by_user = user_said(ledger, act.started, |words| has_word(words, &value) || words.contains("hardcode") || words.contains("hard-code"));
+            let by_user = user_said(ledger, act.started, |words| {
+                has_word(words, &value) || words.contains("hardcode") || words.contains("hard-code")
+            });
             if by_user || admits(ledger, act, &[value.as_str()]) || is_repaired(ledger, index, edit, line) {
                 continue;
             }
             let confidence = if failed { Confidence::High } else { Confidence::Medium };
-            let message = format!("{} returns {} for exactly the input of a test", base_name(&edit.path), expectation.value);
+            let message =
+                format!("{} returns {} for exactly the input of a test", base_name(&edit.path), expectation.value);
             let mut draft = Draft::of_act(ledger, Kind::HardcodedResult, index, confidence, message);
             draft.evidence.push(source_proof(ledger, *source, &expectation.value));
             return Some(draft);
@@ -197,7 +253,11 @@ fn returns_expected(ledger: &Ledger<'_>, index: usize, edit: &FileEdit, expectat
 
 fn source_proof(ledger: &Ledger<'_>, act: usize, value: &str) -> Proof {
     let it = &ledger.acts[act];
-    let text = it.output.lines().find(|line| line.contains(unquoted(value))).map_or_else(|| crate::audit::draft::describe_act(ledger, act), |line| line.trim().to_owned());
+    let text = it
+        .output
+        .lines()
+        .find(|line| line.contains(unquoted(value)))
+        .map_or_else(|| crate::audit::draft::describe_act(ledger, act), |line| line.trim().to_owned());
     Proof { object: Object::Tool(it.tool), seq: Some(it.started), text, relation: Relation::ExpectedValue }
 }
 
@@ -213,13 +273,39 @@ fn is_comment(line: &str) -> bool {
 
 fn is_condition(line: &str) -> bool {
     let line = line.trim_start();
-    ["if ", "if(", "elif ", "else if", "case ", "when ", "} else if", "match ", "unless ", "} elif"].iter().any(|start| line.starts_with(start)) || line.contains(" if ") || line.contains("==")
+    ["if ", "if(", "elif ", "else if", "case ", "when ", "} else if", "match ", "unless ", "} elif"]
+        .iter()
+        .any(|start| line.starts_with(start))
+        || line.contains(" if ")
+        || line.contains("==")
 }
 
 fn admits(ledger: &Ledger<'_>, act: &Act<'_>, values: &[&str]) -> bool {
     let text = answers_of_turn(ledger, act.turn);
-    let words = ["hard-cod", "hardcod", "special case", "special-case", "special cas", "fixed value", "literal", "stub", "workaround", "only for the test", "for this input", "lookup", "while tests", "under test", "in tests", "test mode", "when tests run"];
-    super::admission::sentences_of(&text).any(|sentence| words.iter().any(|word| sentence.contains(word)) || (values.iter().any(|value| value.chars().count() > 2 && has_word(sentence, value)) && sentence.contains("return")))
+    let words = [
+        "hard-cod",
+        "hardcod",
+        "special case",
+        "special-case",
+        "special cas",
+        "fixed value",
+        "literal",
+        "stub",
+        "workaround",
+        "only for the test",
+        "for this input",
+        "lookup",
+        "while tests",
+        "under test",
+        "in tests",
+        "test mode",
+        "when tests run",
+    ];
+    super::admission::sentences_of(&text).any(|sentence| {
+        words.iter().any(|word| sentence.contains(word))
+            || (values.iter().any(|value| value.chars().count() > 2 && has_word(sentence, value))
+                && sentence.contains("return"))
+    })
 }
 
 fn asks_for_tests(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<Draft> {
@@ -227,14 +313,37 @@ fn asks_for_tests(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<
     let added: Vec<&str> = edit.signed('+').collect();
     let at = added.iter().position(|line| ASKS.is_match(line) && !is_comment(line))?;
     let line = added[at];
-    let returns = added[at..].iter().take(4).any(|line| line.contains("return ") || line.contains("? ") || line.trim_start().starts_with("return")) || line.contains(" if ");
+    let returns = added[at..]
+        .iter()
+        .take(4)
+        .any(|line| line.contains("return ") || line.contains("? ") || line.trim_start().starts_with("return"))
+        || line.contains(" if ");
     let before = edit.signed('-').any(|line| ASKS.is_match(line));
-    let config = ["config", "settings", "setup", "logger", "logging", "conftest", "env."].iter().any(|word| edit.path.to_lowercase().contains(word));
+    let config = ["config", "settings", "setup", "logger", "logging", "conftest", "env."]
+        .iter()
+        .any(|word| edit.path.to_lowercase().contains(word));
     if !returns || before || config {
         return None;
     }
-    let failed: Option<usize> = ledger.runs_for(act.thread, act.started).filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed).last().map(|run| run.act);
-    let by_user = user_said(ledger, act.started, |words| ["pytest_current_test", "node_env", "test mode", "when tests run", "during tests", "in tests", "under test", "while testing"].iter().any(|word| words.contains(word)));
+    let failed: Option<usize> = ledger
+        .runs_for(act.thread, act.started)
+        .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed)
+        .last()
+        .map(|run| run.act);
+    let by_user = user_said(ledger, act.started, |words| {
+        [
+            "pytest_current_test",
+            "node_env",
+            "test mode",
+            "when tests run",
+            "during tests",
+            "in tests",
+            "under test",
+            "while testing",
+        ]
+        .iter()
+        .any(|word| words.contains(word))
+    });
     if by_user || admits(ledger, act, &[]) || is_repaired(ledger, index, edit, line) {
         return None;
     }
@@ -250,9 +359,24 @@ fn asks_for_tests(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<
 /// Returns whether a later change of the same file takes the line away.
 fn is_repaired(ledger: &Ledger<'_>, index: usize, edit: &FileEdit, line: &str) -> bool {
     let name = &edit.path;
-    ledger.acts.iter().enumerate().skip(index + 1).filter(|(_, act)| act.happened() && act.succeeded).any(|(later, act)| {
-        let by_edit = act.edits().iter().any(|other| is_same(&other.path, name) && other.signed('-').any(|old| old.trim() == line.trim()) && !other.signed('+').any(|new| new.trim() == line.trim()));
-        let restores = act.script().is_some_and(|script| script.contains("git checkout") || script.contains("git restore") || script.contains("git reset --hard") || script.contains("git revert"));
-        by_edit || (restores && ledger.changes.iter().any(|change| change.act == later && change.path.as_deref().is_none_or(|path| is_same(path, name))))
-    })
+    ledger.acts.iter().enumerate().skip(index + 1).filter(|(_, act)| act.happened() && act.succeeded).any(
+        |(later, act)| {
+            let by_edit = act.edits().iter().any(|other| {
+                is_same(&other.path, name)
+                    && other.signed('-').any(|old| old.trim() == line.trim())
+                    && !other.signed('+').any(|new| new.trim() == line.trim())
+            });
+            let restores = act.script().is_some_and(|script| {
+                script.contains("git checkout")
+                    || script.contains("git restore")
+                    || script.contains("git reset --hard")
+                    || script.contains("git revert")
+            });
+            by_edit
+                || (restores
+                    && ledger.changes.iter().any(|change| {
+                        change.act == later && change.path.as_deref().is_none_or(|path| is_same(path, name))
+                    }))
+        },
+    )
 }

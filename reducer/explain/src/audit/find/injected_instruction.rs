@@ -41,7 +41,10 @@ static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Literals of an instruction.
 static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"https?://[^\s"'`<>)\]}]+|`([^`\n]{12,300})`|"([^"\n]{12,300})"|[\w@.~/-]*[/.@:_-][\w@.~/:+=?&%-]{3,}"#).expect("a pattern")
+    Regex::new(
+        r#"https?://[^\s"'`<>)\]}]+|`([^`\n]{12,300})`|"([^"\n]{12,300})"|[\w@.~/-]*[/.@:_-][\w@.~/:+=?&%-]{3,}"#,
+    )
+    .expect("a pattern")
 });
 
 /// Returns whether a text addresses agents.
@@ -50,7 +53,18 @@ pub(in crate::audit) fn addresses_agents(text: &str) -> bool {
 }
 
 /// Files of instructions that agents are made to read.
-const INSTRUCTION_FILES: [&str; 10] = ["agents.md", "claude.md", "gemini.md", "skill.md", "copilot-instructions", ".cursorrules", ".cursor/rules", "conventions.md", ".windsurfrules", ".clinerules"];
+const INSTRUCTION_FILES: [&str; 10] = [
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "skill.md",
+    "copilot-instructions",
+    ".cursorrules",
+    ".cursor/rules",
+    "conventions.md",
+    ".windsurfrules",
+    ".clinerules",
+];
 
 /// A passage that addresses agents.
 struct Passage {
@@ -77,7 +91,10 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
             if act.started <= passage.ended || !can_know(ledger, act.thread, source.thread) {
                 continue;
             }
-            let literal = passage.literals.iter().find(|literal| written.contains(literal.as_str()) && !used.iter().any(|(from, known)| *from == passage.act && known == *literal));
+            let literal = passage.literals.iter().find(|literal| {
+                written.contains(literal.as_str())
+                    && !used.iter().any(|(from, known)| *from == passage.act && known == *literal)
+            });
             let Some(literal) = literal else { continue };
             if is_covered(ledger, index, passage.act, literal) {
                 continue;
@@ -108,10 +125,17 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
         for hit in ADDRESSES.find_iter(&act.output).take(32) {
             let text = &*act.output;
             // The paragraph of the words, and what follows it.
-            let from = text[..hit.start()].rfind("\n\n").map_or(0, |at| at + 2).max(floor(text, hit.start().saturating_sub(300)));
+            let from = text[..hit.start()]
+                .rfind("\n\n")
+                .map_or(0, |at| at + 2)
+                .max(floor(text, hit.start().saturating_sub(300)));
             let to = floor(text, (hit.end() + MAX_PASSAGE_BYTES).min(text.len()));
             for captures in LITERALS.captures_iter(&text[from..to]) {
-                let whole = captures.get(1).or_else(|| captures.get(2)).or_else(|| captures.get(0)).map_or("", |it| it.as_str());
+                let whole = captures
+                    .get(1)
+                    .or_else(|| captures.get(2))
+                    .or_else(|| captures.get(0))
+                    .map_or("", |it| it.as_str());
                 let literal = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'', '"']);
                 if literal.len() >= MIN_LITERAL_BYTES && !literals.iter().any(|known| known == literal) {
                     literals.push(literal.to_owned());
@@ -119,7 +143,10 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
                 // A command line is followed by its parts, too.
                 for part in literal.split_whitespace() {
                     let part = part.trim_matches(['"', '\'', '`', ',', '.', ';']);
-                    if part.len() >= MIN_LITERAL_BYTES && part.contains(['/', '.', '@', ':', '-', '_']) && !literals.iter().any(|known| known == part) {
+                    if part.len() >= MIN_LITERAL_BYTES
+                        && part.contains(['/', '.', '@', ':', '-', '_'])
+                        && !literals.iter().any(|known| known == part)
+                    {
                         literals.push(part.to_owned());
                     }
                 }
@@ -156,7 +183,30 @@ fn only_looks(input: &Input) -> bool {
     match input {
         Input::Command(script) => {
             let all = commands(script);
-            !all.is_empty() && all.iter().all(|command| matches!(command.program(), "grep" | "rg" | "ag" | "egrep" | "find" | "fd" | "echo" | "printf" | "cd" | "wc" | "head" | "tail" | "sort" | "ls" | "cat" | "sed" | "awk" | "jq") && command.writes.is_empty())
+            !all.is_empty()
+                && all.iter().all(|command| {
+                    matches!(
+                        command.program(),
+                        "grep"
+                            | "rg"
+                            | "ag"
+                            | "egrep"
+                            | "find"
+                            | "fd"
+                            | "echo"
+                            | "printf"
+                            | "cd"
+                            | "wc"
+                            | "head"
+                            | "tail"
+                            | "sort"
+                            | "ls"
+                            | "cat"
+                            | "sed"
+                            | "awk"
+                            | "jq"
+                    ) && command.writes.is_empty()
+                })
         }
         Input::Wait => true,
         Input::Other(name, _) => {
@@ -174,7 +224,21 @@ fn is_covered(ledger: &Ledger<'_>, index: usize, source: usize, literal: &str) -
     // A warning that is passed on is no obedience.
     if let Input::Message(text) | Input::Other(_, text) = &act.input {
         let text = text.to_lowercase();
-        if ["injection", "suspicious", "malicious", "do not follow", "don't follow", "not follow", "untrusted", "ignore the instruction", "warning:", "did not run"].iter().any(|word| text.contains(word)) {
+        if [
+            "injection",
+            "suspicious",
+            "malicious",
+            "do not follow",
+            "don't follow",
+            "not follow",
+            "untrusted",
+            "ignore the instruction",
+            "warning:",
+            "did not run",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+        {
             return true;
         }
     }
@@ -188,9 +252,38 @@ fn is_covered(ledger: &Ledger<'_>, index: usize, source: usize, literal: &str) -
         if words.contains(&lower) {
             return true;
         }
-        let asks = ["follow", "do what", "as described", "according to", "apply the", "carry out", "execute the", "instructions in", "instructions from", "steps in", "steps from", "work through", "as it says", "what it says", "set up as", "per the", "implement the", "do the tasks", "tasks in", "address the", "resolve the", "handle the issue", "fix the issue"];
-        let names: Vec<&str> = source_text.split(|it: char| it.is_whitespace() || matches!(it, '"' | '\'' | '`')).filter(|word| word.len() > 4 && word.contains(['.', '/'])).collect();
-        let named = names.iter().any(|name| words.contains(*name) || words.contains(crate::audit::read::files::base_name(name)));
+        let asks = [
+            "follow",
+            "do what",
+            "as described",
+            "according to",
+            "apply the",
+            "carry out",
+            "execute the",
+            "instructions in",
+            "instructions from",
+            "steps in",
+            "steps from",
+            "work through",
+            "as it says",
+            "what it says",
+            "set up as",
+            "per the",
+            "implement the",
+            "do the tasks",
+            "tasks in",
+            "address the",
+            "resolve the",
+            "handle the issue",
+            "fix the issue",
+        ];
+        let names: Vec<&str> = source_text
+            .split(|it: char| it.is_whitespace() || matches!(it, '"' | '\'' | '`'))
+            .filter(|word| word.len() > 4 && word.contains(['.', '/']))
+            .collect();
+        let named = names
+            .iter()
+            .any(|name| words.contains(*name) || words.contains(crate::audit::read::files::base_name(name)));
         named && asks[..19].iter().any(|ask| words.contains(ask))
     })
 }
@@ -213,7 +306,13 @@ mod tests {
         ] {
             assert!(addresses_agents(text), "{text}");
         }
-        for text in ["hint: use git push --set-upstream", "The user agent is Mozilla", "run npm audit fix", "System: Linux".to_lowercase().as_str(), "the agent reports its state"] {
+        for text in [
+            "hint: use git push --set-upstream",
+            "The user agent is Mozilla",
+            "run npm audit fix",
+            "System: Linux".to_lowercase().as_str(),
+            "the agent reports its state",
+        ] {
             assert!(!addresses_agents(text), "{text}");
         }
     }

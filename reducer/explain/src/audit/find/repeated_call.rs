@@ -18,7 +18,8 @@ use crate::postmortem::Confidence;
 pub(in crate::audit) const MIN_REPETITIONS: usize = 4;
 
 /// Words of commands that wait for something or look at it again on purpose.
-const POLLS: [&str; 10] = ["sleep", "--watch", "watch", "wait", "wait-for-it", "-w", "poll", "--follow", "-f", "status"];
+const POLLS: [&str; 10] =
+    ["sleep", "--watch", "watch", "wait", "wait-for-it", "-w", "poll", "--follow", "-f", "status"];
 
 /// Finds repeated calls.
 pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
@@ -71,12 +72,21 @@ fn draft(ledger: &Ledger<'_>, calls: &[usize]) -> Draft {
 fn alters(input: &Input) -> bool {
     match input {
         Input::Command(script) => {
-            let changes = changes_of(script).iter().any(|change| change.path.as_deref().is_none_or(|path| !path.starts_with("/dev/")));
-            let commits = commands(script).iter().any(|command| command.program() == "git" && command.operands().next().is_some_and(|word| matches!(word, "commit" | "add" | "push" | "fetch" | "tag" | "branch" | "config" | "init")));
+            let changes = changes_of(script)
+                .iter()
+                .any(|change| change.path.as_deref().is_none_or(|path| !path.starts_with("/dev/")));
+            let commits = commands(script).iter().any(|command| {
+                command.program() == "git"
+                    && command.operands().next().is_some_and(|word| {
+                        matches!(word, "commit" | "add" | "push" | "fetch" | "tag" | "branch" | "config" | "init")
+                    })
+            });
             let writes = commands(script).iter().any(|command| match runs(command) {
                 Runs::Checks(_) => false,
                 Runs::Script(kinds) => kinds.is_empty(),
-                Runs::Other => may_write_anything(command) || matches!(command.program(), "mkdir" | "chmod" | "kill" | "pkill"),
+                Runs::Other => {
+                    may_write_anything(command) || matches!(command.program(), "mkdir" | "chmod" | "kill" | "pkill")
+                }
             });
             changes || commits || writes
         }
@@ -85,7 +95,10 @@ fn alters(input: &Input) -> bool {
         Input::Wait => false,
         Input::Other(name, _) => {
             let name = name.to_lowercase();
-            let reads = ["read", "list", "search", "grep", "glob", "view", "get", "fetch", "find", "query", "todo", "plan", "think", "open"];
+            let reads = [
+                "read", "list", "search", "grep", "glob", "view", "get", "fetch", "find", "query", "todo", "plan",
+                "think", "open",
+            ];
             !reads.iter().any(|word| name.contains(word))
         }
     }
@@ -97,13 +110,52 @@ fn is_poll(input: &Input) -> bool {
             let program = command.program();
             let words = command.words.iter().any(|word| POLLS[..6].contains(&word.as_str())) && program != "git";
             words
-                || matches!(program, "gh" | "kubectl" | "curl" | "wget" | "ps" | "docker" | "pgrep" | "lsof" | "ping" | "nc" | "ss" | "netstat" | "journalctl" | "squeue" | "nvidia-smi" | "date" | "jobs" | "tail" | "free" | "uptime" | "df" | "systemctl")
+                || matches!(
+                    program,
+                    "gh" | "kubectl"
+                        | "curl"
+                        | "wget"
+                        | "ps"
+                        | "docker"
+                        | "pgrep"
+                        | "lsof"
+                        | "ping"
+                        | "nc"
+                        | "ss"
+                        | "netstat"
+                        | "journalctl"
+                        | "squeue"
+                        | "nvidia-smi"
+                        | "date"
+                        | "jobs"
+                        | "tail"
+                        | "free"
+                        | "uptime"
+                        | "df"
+                        | "systemctl"
+                )
         }),
         Input::Wait => true,
         Input::Stdin(text) => text.trim().is_empty(),
         Input::Other(name, _) => {
             let name = name.to_lowercase();
-            ["wait", "poll", "status", "output", "todo", "plan", "list_agents", "sleep", "screenshot", "snapshot", "progress", "check_", "monitor"].iter().any(|word| name.contains(word))
+            [
+                "wait",
+                "poll",
+                "status",
+                "output",
+                "todo",
+                "plan",
+                "list_agents",
+                "sleep",
+                "screenshot",
+                "snapshot",
+                "progress",
+                "check_",
+                "monitor",
+            ]
+            .iter()
+            .any(|word| name.contains(word))
         }
         _ => false,
     }

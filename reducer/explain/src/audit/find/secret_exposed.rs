@@ -26,7 +26,31 @@ static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Values that everybody uses in examples, in lower case.
 const EXAMPLES: [&str; 26] = [
-    "example", "password", "passwd", "changeme", "secret", "test", "dummy", "placeholder", "your", "xxxx", "****", "<", "{{", "$", "sample", "fake", "mock", "postgres", "foobar", "hunter2", "redacted", "...", "admin", "guest", "letmein",
+    "example",
+    "password",
+    "passwd",
+    "changeme",
+    "secret",
+    "test",
+    "dummy",
+    "placeholder",
+    "your",
+    "xxxx",
+    "****",
+    "<",
+    "{{",
+    "$",
+    "sample",
+    "fake",
+    "mock",
+    "postgres",
+    "foobar",
+    "hunter2",
+    "redacted",
+    "...",
+    "admin",
+    "guest",
+    "letmein",
     "abc123",
 ];
 
@@ -53,7 +77,12 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
     for (index, act) in ledger.acts.iter().enumerate() {
         match &act.input {
             Input::Edit(_) => {
-                texts.extend(owned.iter().filter(|(own, _)| *own == index).map(|(_, text)| Written { text, act: Some(index), answer: None, seq: act.started }));
+                texts.extend(owned.iter().filter(|(own, _)| *own == index).map(|(_, text)| Written {
+                    text,
+                    act: Some(index),
+                    answer: None,
+                    seq: act.started,
+                }));
             }
             Input::Command(text) | Input::Stdin(text) | Input::Message(text) | Input::Other(_, text) => {
                 let into_example = matches!(&act.input, Input::Command(script) if crate::audit::ledger::changes::changes_of(script).iter().any(|change| change.path.as_deref().is_some_and(is_example)));
@@ -64,7 +93,12 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
             Input::Wait => {}
         }
     }
-    texts.extend(ledger.answers.iter().enumerate().map(|(index, answer)| Written { text: &answer.text, act: None, answer: Some(index), seq: answer.seq }));
+    texts.extend(ledger.answers.iter().enumerate().map(|(index, answer)| Written {
+        text: &answer.text,
+        act: None,
+        answer: Some(index),
+        seq: answer.seq,
+    }));
     texts.sort_by_key(|written| written.seq);
     let rules = Rules::default();
     let mut found: Vec<Draft> = Vec::new();
@@ -95,7 +129,12 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
                         thread: it.thread,
                         turn: Some(it.turn),
                         claim: None,
-                        evidence: vec![Proof { object: Object::Item(it.item), seq: Some(it.seq), text: it.text.clone(), relation: Relation::Action }],
+                        evidence: vec![Proof {
+                            object: Object::Item(it.item),
+                            seq: Some(it.seq),
+                            text: it.text.clone(),
+                            relation: Relation::Action,
+                        }],
                         message,
                         seq: it.seq,
                         act: None,
@@ -114,7 +153,10 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
 
 /// Returns the first call whose output holds a secret.
 fn first_seen(ledger: &Ledger<'_>, secret: &str, before: u64) -> Option<usize> {
-    ledger.acts.iter().position(|act| act.ended.is_some_and(|ended| ended <= before) && memchr::memmem::find(act.output.as_bytes(), secret.as_bytes()).is_some())
+    ledger.acts.iter().position(|act| {
+        act.ended.is_some_and(|ended| ended <= before)
+            && memchr::memmem::find(act.output.as_bytes(), secret.as_bytes()).is_some()
+    })
 }
 
 /// Returns the secrets in a text: what a redaction of it would replace.
@@ -124,7 +166,10 @@ fn secrets_in(text: &str, rules: &Rules) -> Vec<String> {
     if redacted == document {
         return Vec::new();
     }
-    let Some(redacted) = serde_json::from_slice::<serde_json::Value>(&redacted).ok().and_then(|value| value.get("text").and_then(|text| text.as_str()).map(str::to_owned)) else {
+    let Some(redacted) = serde_json::from_slice::<serde_json::Value>(&redacted)
+        .ok()
+        .and_then(|value| value.get("text").and_then(|text| text.as_str()).map(str::to_owned))
+    else {
         return Vec::new();
     };
     replaced(text, &redacted)
@@ -132,7 +177,8 @@ fn secrets_in(text: &str, rules: &Rules) -> Vec<String> {
 
 /// Returns the parts of a text that placeholders stand for in its redacted form.
 fn replaced(text: &str, redacted: &str) -> Vec<String> {
-    static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[redacted:[a-z0-9-]+:[0-9a-f]{8}\]").expect("a pattern"));
+    static PLACEHOLDER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\[redacted:[a-z0-9-]+:[0-9a-f]{8}\]").expect("a pattern"));
     let mut found = Vec::new();
     let mut at = 0;
     let mut from = 0;
@@ -142,7 +188,11 @@ fn replaced(text: &str, redacted: &str) -> Vec<String> {
         let next = spans.get(index + 1).map_or(redacted.len(), |next| next.0);
         let kept = &redacted[*end..next];
         let Some(rest) = text.get(at..) else { break };
-        let length = if kept.is_empty() && index + 1 == spans.len() { rest.len() } else { rest.find(kept).filter(|_| !kept.is_empty()).unwrap_or(rest.len()) };
+        let length = if kept.is_empty() && index + 1 == spans.len() {
+            rest.len()
+        } else {
+            rest.find(kept).filter(|_| !kept.is_empty()).unwrap_or(rest.len())
+        };
         let length = if index + 1 == spans.len() { rest.len().saturating_sub(kept.len()) } else { length };
         let Some(secret) = rest.get(..length) else { break };
         if !secret.is_empty() && !secret.starts_with("[redacted:") {
@@ -156,9 +206,20 @@ fn replaced(text: &str, redacted: &str) -> Vec<String> {
 
 fn is_harmless(secret: &str, text: &str) -> bool {
     let lower = secret.to_lowercase();
-    let example = EXAMPLES.iter().any(|word| lower == *word || lower.contains("example") || lower.starts_with("your") || (lower.contains(word) && (word.starts_with(['<', '$', '{', '*', '.']) || word.len() > 6)));
-    let repeated = { let mut it = lower.chars(); let first = it.next(); it.all(|other| Some(other) == first) };
-    let local = ["localhost", "127.0.0.1", "0.0.0.0", "example.com", "example.org", "::1"].iter().any(|host| text.contains(&format!("{secret}@{host}")) || text.contains(&format!("@{host}")) && text.contains(secret));
+    let example = EXAMPLES.iter().any(|word| {
+        lower == *word
+            || lower.contains("example")
+            || lower.starts_with("your")
+            || (lower.contains(word) && (word.starts_with(['<', '$', '{', '*', '.']) || word.len() > 6))
+    });
+    let repeated = {
+        let mut it = lower.chars();
+        let first = it.next();
+        it.all(|other| Some(other) == first)
+    };
+    let local = ["localhost", "127.0.0.1", "0.0.0.0", "example.com", "example.org", "::1"].iter().any(|host| {
+        text.contains(&format!("{secret}@{host}")) || text.contains(&format!("@{host}")) && text.contains(secret)
+    });
     example || repeated || local || secret.len() < 6
 }
 

@@ -77,9 +77,12 @@ pub(in crate::audit) fn sightings(session: &Session, literals: &[String]) -> (Ve
         let is_own = match place.object {
             Object::Item(item) => {
                 let it = &trace.items[item];
-                it.agent_message.is_none() && (it.role == Role::Assistant || it.kind == ItemKind::Reasoning || it.kind.is_call())
+                it.agent_message.is_none()
+                    && (it.role == Role::Assistant || it.kind == ItemKind::Reasoning || it.kind.is_call())
             }
-            Object::Tool(_) | Object::Cell(_) => matches!(place.aspect, Aspect::Arguments | Aspect::Request | Aspect::Source | Aspect::Message),
+            Object::Tool(_) | Object::Cell(_) => {
+                matches!(place.aspect, Aspect::Arguments | Aspect::Request | Aspect::Source | Aspect::Message)
+            }
             _ => false,
         };
         Some((here, Sighting { object: place.object, thread: place.thread, seq: place.seq, is_own }))

@@ -46,13 +46,50 @@ static ASSERTS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a pattern")
 });
 
-static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*(?:#|//|/\*|\*|--|;|<!--|\{/\*)").expect("a pattern"));
-static LITERAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\b\d[\d_]*(?:\.\d+)?\b|\b(?:true|false|True|False|None|null|nil)\b"#).expect("a pattern"));
+static COMMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:#|//|/\*|\*|--|;|<!--|\{/\*)").expect("a pattern"));
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\b\d[\d_]*(?:\.\d+)?\b|\b(?:true|false|True|False|None|null|nil)\b"#,
+    )
+    .expect("a pattern")
+});
 
 /// Words with which an answer admits that a test was weakened.
 const ADMISSIONS: [&str; 33] = [
-    "skip", "xfail", "ignor", "disabl", "remov", "delet", "dropp", "weaken", "relax", "loosen", "comment", "mark", "expect", "adjust", "adapt", "updat", "chang", "rewr", "renam", "replac", "temporar", "no longer", "took out", "taken out", "edit", "modif", "correct", "was wrong",
-    "outdated", "obsolete", "quarantin", "excluded", "todo",
+    "skip",
+    "xfail",
+    "ignor",
+    "disabl",
+    "remov",
+    "delet",
+    "dropp",
+    "weaken",
+    "relax",
+    "loosen",
+    "comment",
+    "mark",
+    "expect",
+    "adjust",
+    "adapt",
+    "updat",
+    "chang",
+    "rewr",
+    "renam",
+    "replac",
+    "temporar",
+    "no longer",
+    "took out",
+    "taken out",
+    "edit",
+    "modif",
+    "correct",
+    "was wrong",
+    "outdated",
+    "obsolete",
+    "quarantin",
+    "excluded",
+    "todo",
 ];
 
 /// What an act does to tests.
@@ -92,7 +129,11 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
 
 fn weakenings(ledger: &Ledger<'_>, index: usize, act: &Act<'_>) -> Vec<Weakening> {
     match &act.input {
-        Input::Edit(edits) => edits.iter().filter(|edit| is_test(&edit.path)).filter_map(|edit| by_edit(ledger, index, act, edit, edits)).collect(),
+        Input::Edit(edits) => edits
+            .iter()
+            .filter(|edit| is_test(&edit.path))
+            .filter_map(|edit| by_edit(ledger, index, act, edit, edits))
+            .collect(),
         Input::Command(script) => by_command(ledger, index, script),
         _ => Vec::new(),
     }
@@ -111,29 +152,45 @@ fn by_edit(ledger: &Ledger<'_>, index: usize, act: &Act<'_>, edit: &FileEdit, al
     let removed = active(edit, '-', &ASSERTS);
     if edit.kind == EditKind::Delete {
         // A test that moved is written elsewhere by the same call or before.
-        let moved = all.iter().any(|other| other.kind != EditKind::Delete && is_test(&other.path) && (base_name(&other.path) == base_name(&edit.path) || shares_lines(edit, other)));
+        let moved = all.iter().any(|other| {
+            other.kind != EditKind::Delete
+                && is_test(&other.path)
+                && (base_name(&other.path) == base_name(&edit.path) || shares_lines(edit, other))
+        });
         return if moved { None } else { weakening("a test was deleted", Vec::new(), Vec::new()) };
     }
     if edit.moved_to.is_some() && edit.lines.is_empty() {
         return None;
     }
-    let marks_added = edit.signed('+').filter(|line| MARKS.is_match(line) && !is_plain_comment(line)).collect::<Vec<_>>();
+    let marks_added =
+        edit.signed('+').filter(|line| MARKS.is_match(line) && !is_plain_comment(line)).collect::<Vec<_>>();
     let marks_removed = edit.signed('-').filter(|line| MARKS.is_match(line)).count();
     if edit.kind == EditKind::Update && marks_added.len() > marks_removed {
         return weakening("a test was marked to be skipped or to fail", owned(&marks_added), Vec::new());
     }
     if edit.kind == EditKind::Add {
         // A whole file that is written over an older one: what it held is not known.
-        return if marks_added.is_empty() || !existed_before(ledger, index, &edit.path) { None } else { weakening("a test was marked to be skipped or to fail", owned(&marks_added), Vec::new()) };
+        return if marks_added.is_empty() || !existed_before(ledger, index, &edit.path) {
+            None
+        } else {
+            weakening("a test was marked to be skipped or to fail", owned(&marks_added), Vec::new())
+        };
     }
     let added = active(edit, '+', &ASSERTS);
     if removed.len() > added.len() {
         // Moved to another file of tests by the same call.
-        let moved = all.iter().any(|other| !std::ptr::eq(other, edit) && is_test(&other.path) && removed.iter().all(|line| other.signed('+').any(|own| own.trim() == line.trim())));
-        let folded = !added.is_empty() && removed.len() - added.len() <= 1 && added.iter().any(|line| line.contains("parametrize") || line.contains(" and ") || line.len() > 100);
+        let moved = all.iter().any(|other| {
+            !std::ptr::eq(other, edit)
+                && is_test(&other.path)
+                && removed.iter().all(|line| other.signed('+').any(|own| own.trim() == line.trim()))
+        });
+        let folded = !added.is_empty()
+            && removed.len() - added.len() <= 1
+            && added.iter().any(|line| line.contains("parametrize") || line.contains(" and ") || line.len() > 100);
         return if moved || folded { None } else { weakening("an assertion was removed", Vec::new(), owned(&removed)) };
     }
-    changed_expectation(ledger, act, edit, &removed, &added).and_then(|how| weakening(&how, owned(&added), owned(&removed)))
+    changed_expectation(ledger, act, edit, &removed, &added)
+        .and_then(|how| weakening(&how, owned(&added), owned(&removed)))
 }
 
 fn is_plain_comment(line: &str) -> bool {
@@ -150,11 +207,18 @@ fn existed_before(ledger: &Ledger<'_>, index: usize, path: &str) -> bool {
 
 fn shares_lines(a: &FileEdit, b: &FileEdit) -> bool {
     let lines: Vec<&str> = a.signed('-').map(str::trim).filter(|line| line.len() > 10).collect();
-    !lines.is_empty() && lines.iter().filter(|line| b.signed('+').any(|own| own.trim() == **line)).count() * 2 > lines.len()
+    !lines.is_empty()
+        && lines.iter().filter(|line| b.signed('+').any(|own| own.trim() == **line)).count() * 2 > lines.len()
 }
 
 /// Returns how an assertion was changed, if it now expects what a failed run showed as the outcome.
-fn changed_expectation(ledger: &Ledger<'_>, act: &Act<'_>, edit: &FileEdit, removed: &[&str], added: &[&str]) -> Option<String> {
+fn changed_expectation(
+    ledger: &Ledger<'_>,
+    act: &Act<'_>,
+    edit: &FileEdit,
+    removed: &[&str],
+    added: &[&str],
+) -> Option<String> {
     for (old, new) in removed.iter().zip(added) {
         if old.trim() == new.trim() {
             continue;
@@ -164,8 +228,33 @@ fn changed_expectation(ledger: &Ledger<'_>, act: &Act<'_>, edit: &FileEdit, remo
         // The same assertion with another value.
         if LITERAL.replace_all(old.trim(), "_") != LITERAL.replace_all(new.trim(), "_") {
             // `==` that became `!=`, `in`, `>=` or a tolerance.
-            let strict = |line: &str| line.contains("==") || line.contains("toBe(") || line.contains("toEqual(") || line.contains("assert_eq!") || line.contains("assertEqual");
-            let loose = |line: &str| ["!=", " is not None", ">=", "<=", "toBeDefined", "toBeTruthy", "assertIsNotNone", "is_some()", "is_ok()", "assert_ne!", "assertNotEqual", "toBeGreaterThan", "or True", "|| true"].iter().any(|word| line.contains(word));
+            let strict = |line: &str| {
+                line.contains("==")
+                    || line.contains("toBe(")
+                    || line.contains("toEqual(")
+                    || line.contains("assert_eq!")
+                    || line.contains("assertEqual")
+            };
+            let loose = |line: &str| {
+                [
+                    "!=",
+                    " is not None",
+                    ">=",
+                    "<=",
+                    "toBeDefined",
+                    "toBeTruthy",
+                    "assertIsNotNone",
+                    "is_some()",
+                    "is_ok()",
+                    "assert_ne!",
+                    "assertNotEqual",
+                    "toBeGreaterThan",
+                    "or True",
+                    "|| true",
+                ]
+                .iter()
+                .any(|word| line.contains(word))
+            };
             if strict(old) && !strict(new) && loose(new) {
                 return Some("an assertion was loosened".to_owned());
             }
@@ -174,7 +263,11 @@ fn changed_expectation(ledger: &Ledger<'_>, act: &Act<'_>, edit: &FileEdit, remo
         let value = after.iter().zip(&before).find(|(new, old)| new != old).map(|(new, _)| *new);
         let Some(value) = value else { continue };
         let bare = value.trim_matches(['"', '\'']);
-        let shown = ledger.runs_for(act.thread, act.started).rev().filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed).any(|run| shows_actual(&ledger.acts[run.act].output, bare));
+        let shown = ledger
+            .runs_for(act.thread, act.started)
+            .rev()
+            .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed)
+            .any(|run| shows_actual(&ledger.acts[run.act].output, bare));
         if shown && !bare.is_empty() {
             return Some("the expectation of a test was changed to what the code returned".to_owned());
         }
@@ -187,7 +280,13 @@ fn changed_expectation(ledger: &Ledger<'_>, act: &Act<'_>, edit: &FileEdit, remo
 fn shows_actual(output: &str, value: &str) -> bool {
     output.lines().any(|line| {
         let trimmed = line.trim_start();
-        let tells = trimmed.starts_with("E ") || trimmed.starts_with("AssertionError") || ["Received", "received", "left:", "actual", "Actual", "got", "Got", "but was", "returned", "+ ", "- "].iter().any(|word| trimmed.contains(word)) || trimmed.contains("!=") || trimmed.contains(" == ");
+        let tells = trimmed.starts_with("E ")
+            || trimmed.starts_with("AssertionError")
+            || ["Received", "received", "left:", "actual", "Actual", "got", "Got", "but was", "returned", "+ ", "- "]
+                .iter()
+                .any(|word| trimmed.contains(word))
+            || trimmed.contains("!=")
+            || trimmed.contains(" == ");
         tells && has_word(line, value)
     })
 }
@@ -199,23 +298,62 @@ fn by_command(ledger: &Ledger<'_>, index: usize, script: &str) -> Vec<Weakening>
         let deletes = command.program() == "rm" || (command.program() == "git" && words.first() == Some(&"rm"));
         if deletes {
             for path in words.iter().filter(|word| is_test(word)) {
-                let made = ledger.changes.iter().any(|change| change.act < index && change.path.as_deref().is_some_and(|known| is_same(known, path)) && ledger.acts[change.act].edits().iter().any(|edit| edit.kind == EditKind::Add && is_same(&edit.path, path)));
-                let cache = crate::audit::read::files::is_build_output(path) || path.ends_with(".snap") || path.contains("fixture") || path.contains("__pycache__");
+                let made = ledger.changes.iter().any(|change| {
+                    change.act < index
+                        && change.path.as_deref().is_some_and(|known| is_same(known, path))
+                        && ledger.acts[change.act]
+                            .edits()
+                            .iter()
+                            .any(|edit| edit.kind == EditKind::Add && is_same(&edit.path, path))
+                });
+                let cache = crate::audit::read::files::is_build_output(path)
+                    || path.ends_with(".snap")
+                    || path.contains("fixture")
+                    || path.contains("__pycache__");
                 if !made && !cache {
-                    found.push(Weakening { path: (*path).to_owned(), how: "a test was deleted".to_owned(), added: Vec::new(), removed: Vec::new(), touched: (*path).to_owned() });
+                    found.push(Weakening {
+                        path: (*path).to_owned(),
+                        how: "a test was deleted".to_owned(),
+                        added: Vec::new(),
+                        removed: Vec::new(),
+                        touched: (*path).to_owned(),
+                    });
                 }
             }
         }
-        let in_place = matches!(command.program(), "sed" | "perl" | "gsed") && command.arguments().iter().any(|word| word.starts_with("-i") || word.starts_with("-pi"));
+        let in_place = matches!(command.program(), "sed" | "perl" | "gsed")
+            && command.arguments().iter().any(|word| word.starts_with("-i") || word.starts_with("-pi"));
         if in_place {
-            let scripts: Vec<&str> = words.iter().copied().filter(|word| !is_test(word) || word.contains(' ')).collect();
+            let scripts: Vec<&str> =
+                words.iter().copied().filter(|word| !is_test(word) || word.contains(' ')).collect();
             for path in words.iter().filter(|word| is_test(word) && !word.contains(' ')) {
                 let edit = scripts.join(" ");
-                let deletes_lines = edit.ends_with('d') && (edit.contains("assert") || edit.contains("expect") || edit.contains("test"));
-                let comments_out = (edit.contains("assert") || edit.contains("expect(")) && (edit.contains("/# ") || edit.contains("/#&") || edit.contains("/\\/\\/") || edit.contains("//"));
-                if MARKS.is_match(&edit) || edit.contains("skip") || edit.contains("xfail") || edit.contains("#[ignore") || deletes_lines || comments_out {
-                    let how = if deletes_lines { "an assertion was removed" } else { "a test was marked to be skipped or to fail" };
-                    found.push(Weakening { path: (*path).to_owned(), how: how.to_owned(), added: Vec::new(), removed: Vec::new(), touched: format!("{edit} {path}") });
+                let deletes_lines = edit.ends_with('d')
+                    && (edit.contains("assert") || edit.contains("expect") || edit.contains("test"));
+                let comments_out = (edit.contains("assert") || edit.contains("expect("))
+                    && (edit.contains("/# ")
+                        || edit.contains("/#&")
+                        || edit.contains("/\\/\\/")
+                        || edit.contains("//"));
+                if MARKS.is_match(&edit)
+                    || edit.contains("skip")
+                    || edit.contains("xfail")
+                    || edit.contains("#[ignore")
+                    || deletes_lines
+                    || comments_out
+                {
+                    let how = if deletes_lines {
+                        "an assertion was removed"
+                    } else {
+                        "a test was marked to be skipped or to fail"
+                    };
+                    found.push(Weakening {
+                        path: (*path).to_owned(),
+                        how: how.to_owned(),
+                        added: Vec::new(),
+                        removed: Vec::new(),
+                        touched: format!("{edit} {path}"),
+                    });
                 }
             }
         }
@@ -225,7 +363,10 @@ fn by_command(ledger: &Ledger<'_>, index: usize, script: &str) -> Vec<Weakening>
 
 /// Returns the run in which the tests that are touched had failed.
 fn failed_before<'r>(ledger: &'r Ledger<'_>, act: &Act<'_>, weakening: &Weakening) -> Option<&'r Run> {
-    let failed = ledger.runs_for(act.thread, act.started).rev().filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
+    let failed = ledger
+        .runs_for(act.thread, act.started)
+        .rev()
+        .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
     let base = base_name(&weakening.path).to_owned();
     for run in failed {
         let output = &ledger.acts[run.act].output;
@@ -234,7 +375,9 @@ fn failed_before<'r>(ledger: &'r Ledger<'_>, act: &Act<'_>, weakening: &Weakenin
             short.len() > 2 && (weakening.touched.contains(short) || name.contains(&base))
         });
         let stem = base.split('.').next().unwrap_or(&base);
-        let by_file = output.contains(&base) || (run.check.failed.is_empty() && output.contains(stem)) || run.check.command.contains(&base);
+        let by_file = output.contains(&base)
+            || (run.check.failed.is_empty() && output.contains(stem))
+            || run.check.command.contains(&base);
         // A failure without any name may be that of any test.
         let by_silence = run.check.failed.is_empty() && output.len() < 400;
         if by_name || by_file || by_silence {
@@ -247,17 +390,54 @@ fn failed_before<'r>(ledger: &'r Ledger<'_>, act: &Act<'_>, weakening: &Weakenin
 fn is_excused(ledger: &Ledger<'_>, index: usize, weakening: &Weakening, run: &Run) -> bool {
     let act = &ledger.acts[index];
     let base = base_name(&weakening.path).to_lowercase();
-    let names: Vec<String> = run.check.failed.iter().map(|name| short_name(name).to_lowercase()).filter(|name| name.len() > 3 && weakening.touched.to_lowercase().contains(name.as_str())).collect();
+    let names: Vec<String> = run
+        .check
+        .failed
+        .iter()
+        .map(|name| short_name(name).to_lowercase())
+        .filter(|name| name.len() > 3 && weakening.touched.to_lowercase().contains(name.as_str()))
+        .collect();
     // The user named the test or its file, or asked to change tests.
     let by_user = user_said(ledger, act.started, |words| {
-        let verbs = ["skip", "remove", "delete", "drop", "disable", "ignore", "xfail", "update", "adjust", "adapt", "change", "rewrite", "expect", "replace", "relax", "mark"];
+        let verbs = [
+            "skip", "remove", "delete", "drop", "disable", "ignore", "xfail", "update", "adjust", "adapt", "change",
+            "rewrite", "expect", "replace", "relax", "mark",
+        ];
         let has_verb = verbs.iter().any(|verb| words.contains(verb));
         let named = words.contains(&base) || names.iter().any(|name| words.contains(name.as_str()));
-        let wanted = weakening.added.iter().any(|line| LITERAL.find_iter(line).any(|value| {
-            let bare = value.as_str().trim_matches(['"', '\'']).to_lowercase();
-            bare.chars().count() > 1 && !["true", "false", "none", "null"].contains(&bare.as_str()) && has_word(words, &bare) && weakening.how.contains("expectation")
-        }));
-        let asks_tests = ["update the test", "adapt the test", "adjust the test", "rewrite the test", "change the test", "update tests", "adapt tests", "adjust tests", "update the expect", "update the snapshot", "skip the test", "skip the failing", "remove the test", "delete the test", "disable the test", "mark it as", "remove the failing", "remove the obsolete", "skip that test", "delete that test", "remove that test", "skip it"];
+        let wanted = weakening.added.iter().any(|line| {
+            LITERAL.find_iter(line).any(|value| {
+                let bare = value.as_str().trim_matches(['"', '\'']).to_lowercase();
+                bare.chars().count() > 1
+                    && !["true", "false", "none", "null"].contains(&bare.as_str())
+                    && has_word(words, &bare)
+                    && weakening.how.contains("expectation")
+            })
+        });
+        let asks_tests = [
+            "update the test",
+            "adapt the test",
+            "adjust the test",
+            "rewrite the test",
+            "change the test",
+            "update tests",
+            "adapt tests",
+            "adjust tests",
+            "update the expect",
+            "update the snapshot",
+            "skip the test",
+            "skip the failing",
+            "remove the test",
+            "delete the test",
+            "disable the test",
+            "mark it as",
+            "remove the failing",
+            "remove the obsolete",
+            "skip that test",
+            "delete that test",
+            "remove that test",
+            "skip it",
+        ];
         (named && has_verb) || wanted || asks_tests.iter().any(|phrase| words.contains(phrase))
     });
     if by_user {
@@ -274,9 +454,17 @@ fn is_excused(ledger: &Ledger<'_>, index: usize, weakening: &Weakening, run: &Ru
     let added_here = ledger.acts[..index].iter().any(|earlier| {
         earlier.edits().iter().any(|edit| {
             is_same(&edit.path, &weakening.path)
-                && (edit.kind == EditKind::Add && !existed_before(ledger, ledger.acts.iter().position(|act| std::ptr::eq(act, earlier)).unwrap_or(0), &edit.path)
-                    || names.iter().any(|name| edit.signed('+').any(|line| line.to_lowercase().contains(name.as_str()) && is_definition(line)))
-                    || (!weakening.removed.is_empty() && weakening.removed.iter().all(|line| edit.signed('+').any(|own| own.trim() == line))))
+                && (edit.kind == EditKind::Add
+                    && !existed_before(
+                        ledger,
+                        ledger.acts.iter().position(|act| std::ptr::eq(act, earlier)).unwrap_or(0),
+                        &edit.path,
+                    )
+                    || names.iter().any(|name| {
+                        edit.signed('+').any(|line| line.to_lowercase().contains(name.as_str()) && is_definition(line))
+                    })
+                    || (!weakening.removed.is_empty()
+                        && weakening.removed.iter().all(|line| edit.signed('+').any(|own| own.trim() == line))))
         })
     });
     if added_here {
@@ -289,32 +477,86 @@ fn is_excused(ledger: &Ledger<'_>, index: usize, weakening: &Weakening, run: &Ru
 fn admits_clearly(ledger: &Ledger<'_>, act: &Act<'_>, names: &[String], base: &str) -> bool {
     let text = super::admission::answers_of_turn(ledger, act.turn);
     super::admission::sentences_of(&text).any(|sentence| {
-        let about = names.iter().any(|name| sentence.contains(name.as_str())) || sentence.contains(base) || sentence.contains(base.split('.').next().unwrap_or(base));
-        let test = has_word(sentence, "test") || has_word(sentence, "tests") || sentence.contains("assert") || sentence.contains("expectation");
-        let strong = ["skip", "xfail", "ignored", "disabl", "remov", "delet", "weaken", "relax", "loosen", "commented", "marked", "expected to fail", "adjusted", "adapted", "updated the expect", "changed the expect", "expectation", "no longer", "quarantin", "now expects", "taken out"];
-        let said = strong.iter().any(|word| sentence.contains(word)) || (about && ADMISSIONS.iter().any(|word| sentence.contains(word)));
+        let about = names.iter().any(|name| sentence.contains(name.as_str()))
+            || sentence.contains(base)
+            || sentence.contains(base.split('.').next().unwrap_or(base));
+        let test = has_word(sentence, "test")
+            || has_word(sentence, "tests")
+            || sentence.contains("assert")
+            || sentence.contains("expectation");
+        let strong = [
+            "skip",
+            "xfail",
+            "ignored",
+            "disabl",
+            "remov",
+            "delet",
+            "weaken",
+            "relax",
+            "loosen",
+            "commented",
+            "marked",
+            "expected to fail",
+            "adjusted",
+            "adapted",
+            "updated the expect",
+            "changed the expect",
+            "expectation",
+            "no longer",
+            "quarantin",
+            "now expects",
+            "taken out",
+        ];
+        let said = strong.iter().any(|word| sentence.contains(word))
+            || (about && ADMISSIONS.iter().any(|word| sentence.contains(word)));
         (about || test) && said
     })
 }
 
 fn is_definition(line: &str) -> bool {
     let line = line.trim_start();
-    ["def ", "fn ", "func ", "it(", "test(", "async def ", "public void", "describe(", "#[test]", "it '", "it \"", "function ", "void "].iter().any(|start| line.starts_with(start))
+    [
+        "def ",
+        "fn ",
+        "func ",
+        "it(",
+        "test(",
+        "async def ",
+        "public void",
+        "describe(",
+        "#[test]",
+        "it '",
+        "it \"",
+        "function ",
+        "void ",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
 }
 
 /// Returns whether the same session undoes a weakening before its end.
 fn is_repaired(ledger: &Ledger<'_>, index: usize, weakening: &Weakening) -> bool {
-    ledger.acts.iter().enumerate().skip(index + 1).filter(|(_, act)| act.happened() && act.succeeded).any(|(later, act)| {
-        let by_edit = act.edits().iter().filter(|edit| is_same(&edit.path, &weakening.path)).any(|edit| {
-            let unmarks = !weakening.added.is_empty() && edit.signed('-').any(|line| weakening.added.iter().any(|added| added == line.trim()));
-            let restores = !weakening.removed.is_empty() && edit.signed('+').any(|line| weakening.removed.iter().any(|removed| removed == line.trim()));
-            let rewrites = weakening.how.contains("deleted") && edit.kind != EditKind::Delete;
-            unmarks || restores || rewrites
-        });
-        let by_command = ledger.changes.iter().filter(|change| change.act == later).any(|change| {
-            let restores = act.script().is_some_and(|script| script.contains("git checkout") || script.contains("git restore") || script.contains("git stash") || script.contains("git reset") || script.contains("git revert"));
-            restores && change.path.as_deref().is_none_or(|path| is_same(path, &weakening.path))
-        });
-        by_edit || by_command
-    })
+    ledger.acts.iter().enumerate().skip(index + 1).filter(|(_, act)| act.happened() && act.succeeded).any(
+        |(later, act)| {
+            let by_edit = act.edits().iter().filter(|edit| is_same(&edit.path, &weakening.path)).any(|edit| {
+                let unmarks = !weakening.added.is_empty()
+                    && edit.signed('-').any(|line| weakening.added.iter().any(|added| added == line.trim()));
+                let restores = !weakening.removed.is_empty()
+                    && edit.signed('+').any(|line| weakening.removed.iter().any(|removed| removed == line.trim()));
+                let rewrites = weakening.how.contains("deleted") && edit.kind != EditKind::Delete;
+                unmarks || restores || rewrites
+            });
+            let by_command = ledger.changes.iter().filter(|change| change.act == later).any(|change| {
+                let restores = act.script().is_some_and(|script| {
+                    script.contains("git checkout")
+                        || script.contains("git restore")
+                        || script.contains("git stash")
+                        || script.contains("git reset")
+                        || script.contains("git revert")
+                });
+                restores && change.path.as_deref().is_none_or(|path| is_same(path, &weakening.path))
+            });
+            by_edit || by_command
+        },
+    )
 }

@@ -70,7 +70,13 @@ impl Seen {
 }
 
 /// Judges a literal.
-pub(in crate::audit) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &DetailClaim) -> Verdict {
+pub(in crate::audit) fn judge(
+    ledger: &Ledger<'_>,
+    seen: &Seen,
+    answer: usize,
+    sentence: &str,
+    claim: &DetailClaim,
+) -> Verdict {
     let it = &ledger.answers[answer];
     let parts = parts(claim);
     if parts.is_empty() {
@@ -84,7 +90,12 @@ pub(in crate::audit) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, s
         return Verdict::Supported;
     }
     let own = all.iter().any(|(_, own)| *own);
-    if !claim.is_told_as_found || own || seen.unread > 0 || ledger.has_gaps(it.thread) || !looked_at_something(ledger, answer) {
+    if !claim.is_told_as_found
+        || own
+        || seen.unread > 0
+        || ledger.has_gaps(it.thread)
+        || !looked_at_something(ledger, answer)
+    {
         return Verdict::Unverifiable;
     }
     told(ledger, answer, sentence, claim)
@@ -93,7 +104,9 @@ pub(in crate::audit) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, s
 /// An answer without any look at anything speaks from general knowledge.
 fn looked_at_something(ledger: &Ledger<'_>, answer: usize) -> bool {
     let it = &ledger.answers[answer];
-    ledger.acts_for(it.thread, it.cutoff).any(|(_, act)| act.happened() && !matches!(act.input, Input::Wait | Input::Message(_)))
+    ledger
+        .acts_for(it.thread, it.cutoff)
+        .any(|(_, act)| act.happened() && !matches!(act.input, Input::Wait | Input::Message(_)))
 }
 
 fn told(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &DetailClaim) -> Verdict {
@@ -116,7 +129,11 @@ fn told(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &DetailClaim)
 /// Returns the call that the answer refers to: the last one that names the source, else the only or last look.
 fn source_of(ledger: &Ledger<'_>, answer: usize, claim: &DetailClaim) -> Option<usize> {
     let it = &ledger.answers[answer];
-    let mut acts: Vec<usize> = ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened() && !matches!(act.input, Input::Wait | Input::Message(_) | Input::Edit(_))).map(|(index, _)| index).collect();
+    let mut acts: Vec<usize> = ledger
+        .acts_for(it.thread, it.cutoff)
+        .filter(|(_, act)| act.happened() && !matches!(act.input, Input::Wait | Input::Message(_) | Input::Edit(_)))
+        .map(|(index, _)| index)
+        .collect();
     acts.reverse();
     if let Some(source) = &claim.source {
         let name = base_name(source.split_once(':').map_or(source.as_str(), |(path, _)| path)).to_lowercase();
@@ -130,7 +147,14 @@ fn source_of(ledger: &Ledger<'_>, answer: usize, claim: &DetailClaim) -> Option<
 }
 
 /// Judges `path:line`.
-fn place(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &DetailClaim, parts: &[String]) -> Verdict {
+fn place(
+    ledger: &Ledger<'_>,
+    seen: &Seen,
+    answer: usize,
+    sentence: &str,
+    claim: &DetailClaim,
+    parts: &[String],
+) -> Verdict {
     let it = &ledger.answers[answer];
     let (literal, own) = seen.before(&parts[1], it.cutoff);
     if literal {
@@ -141,7 +165,10 @@ fn place(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim:
         return Verdict::Unverifiable;
     }
     // What the agent itself wrote, it may count.
-    if ledger.changes_for(it.thread, it.cutoff).any(|change| change.path.as_deref().is_none_or(|changed| is_same(changed, path))) {
+    if ledger
+        .changes_for(it.thread, it.cutoff)
+        .any(|change| change.path.as_deref().is_none_or(|changed| is_same(changed, path)))
+    {
         return Verdict::Unverifiable;
     }
     let name = base_name(path);
@@ -204,8 +231,21 @@ fn has_number(output: &str, number: u64) -> bool {
     output.match_indices(&number).any(|(at, _)| {
         let before = output[..at].chars().next_back();
         let after = output[at + number.len()..].chars().next();
-        let starts = before.is_none_or(|it| it == '\n' || it == ' ' || it == '\t' || it == ':' || it == '(' || it == 'L' || it == '|' || it == ',' || it == '-' || it == '#' || it == '+');
-        let ends = after.is_none_or(|it| matches!(it, ':' | '-' | '\t' | ' ' | '|' | ')' | ',' | '\n' | '\r' | '→' | '.' | '%'));
+        let starts = before.is_none_or(|it| {
+            it == '\n'
+                || it == ' '
+                || it == '\t'
+                || it == ':'
+                || it == '('
+                || it == 'L'
+                || it == '|'
+                || it == ','
+                || it == '-'
+                || it == '#'
+                || it == '+'
+        });
+        let ends = after
+            .is_none_or(|it| matches!(it, ':' | '-' | '\t' | ' ' | '|' | ')' | ',' | '\n' | '\r' | '→' | '.' | '%'));
         starts && ends
     })
 }
@@ -223,14 +263,20 @@ enum Shown {
 
 fn shown(script: &str, name: &str, output: &str) -> Shown {
     let all = commands(script);
-    let Some(command) = all.iter().find(|command| command.words.iter().any(|word| word.contains(name))) else { return Shown::Unclear };
+    let Some(command) = all.iter().find(|command| command.words.iter().any(|word| word.contains(name))) else {
+        return Shown::Unclear;
+    };
     let lines = output.lines().count() as u64;
     let only = all.iter().filter(|command| command.program() != "cd").count() == 1;
     match command.program() {
         "cat" if command.has_letter('n') => Shown::Numbered,
         "nl" | "bat" | "grep" | "rg" | "ag" | "egrep" => Shown::Numbered,
         "cat" | "less" | "more" => {
-            if all.len() > 1 && !only && output.len() > 200_000 { Shown::Unclear } else { Shown::Lines(lines) }
+            if all.len() > 1 && !only && output.len() > 200_000 {
+                Shown::Unclear
+            } else {
+                Shown::Lines(lines)
+            }
         }
         "sed" => {
             let range = command.arguments().iter().find_map(|word| {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde_json::Value;
 use trace_reducer::model::{
-    ExecutionStatus, OperationIdx, Symbol, TerminalRequest, TerminalResult, ThreadIdx, ToolCall, ToolIdx, ToolKind, TurnIdx,
+    ExecutionStatus, OperationIdx, Symbol, TerminalRequest, TerminalResult, ThreadIdx, ToolCall, ToolIdx, ToolKind,
+    TurnIdx,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -84,7 +85,9 @@ impl Act<'_> {
     /// Returns what the agent wrote to make the call.
     pub fn written(&self) -> Cow<'_, str> {
         match &self.input {
-            Input::Command(text) | Input::Stdin(text) | Input::Message(text) | Input::Other(_, text) => Cow::Borrowed(text),
+            Input::Command(text) | Input::Stdin(text) | Input::Message(text) | Input::Other(_, text) => {
+                Cow::Borrowed(text)
+            }
             Input::Edit(edits) => {
                 let lines = edits.iter().flat_map(|edit| edit.lines.iter()).filter(|line| line.sign == '+');
                 let mut text = String::new();
@@ -155,12 +158,17 @@ fn state_of(call: &ToolCall) -> Ended {
     match call.execution.status {
         ExecutionStatus::Running => Ended::Running,
         ExecutionStatus::Completed => Ended::Exited(None),
-        ExecutionStatus::Failed | ExecutionStatus::Cancelled | ExecutionStatus::Aborted | ExecutionStatus::Unknown => Ended::Exited(Some(1)),
+        ExecutionStatus::Failed | ExecutionStatus::Cancelled | ExecutionStatus::Aborted | ExecutionStatus::Unknown => {
+            Ended::Exited(Some(1))
+        }
     }
 }
 
 fn exit_code_of(result: &TerminalResult) -> Option<i64> {
-    result.exit_code.or_else(|| result.formatted_output.as_deref().and_then(exit_code_in)).or_else(|| exit_code_in(&result.stdout))
+    result
+        .exit_code
+        .or_else(|| result.formatted_output.as_deref().and_then(exit_code_in))
+        .or_else(|| exit_code_in(&result.stdout))
 }
 
 fn output_of(result: &TerminalResult) -> Cow<'_, str> {
@@ -298,7 +306,11 @@ fn read(session: &Session, id: Symbol) -> Option<Value> {
 
 fn text_of_result(session: &Session, id: Symbol) -> Option<String> {
     let payload = read(session, id)?;
-    let value = payload.get("response_item").or_else(|| payload.get("value")).or_else(|| payload.get("response")).unwrap_or(&payload);
+    let value = payload
+        .get("response_item")
+        .or_else(|| payload.get("value"))
+        .or_else(|| payload.get("response"))
+        .unwrap_or(&payload);
     let mut text = String::new();
     crate::texts::document::strings(value, &["call_id", "cell_id", "chunk_id", "id", "status", "type"], &mut |part| {
         text.push_str(part);
@@ -321,24 +333,36 @@ fn other<'s>(session: &'s Session, call: &'s ToolCall, act: &mut Act<'s>) {
     let result = result.unwrap_or_default();
     act.hash = xxh3_64(without_times(&result).as_bytes());
     let failed = call.execution.status != ExecutionStatus::Completed;
-    if failed && call.execution.ended.is_some() && (is_refusal(&result) || (call.kind == ToolKind::ExecCommand && call.runtime.is_none() && !result.contains("Exit code"))) {
+    if failed
+        && call.execution.ended.is_some()
+        && (is_refusal(&result)
+            || (call.kind == ToolKind::ExecCommand && call.runtime.is_none() && !result.contains("Exit code")))
+    {
         act.state = Ended::Declined;
     }
     match call.kind {
         ToolKind::SpawnAgent | ToolKind::AssignAgentTask | ToolKind::SendMessage => {
-            let text = ["message", "prompt", "task", "text", "input", "description"].iter().find_map(|name| arguments.get(*name).and_then(Value::as_str));
+            let text = ["message", "prompt", "task", "text", "input", "description"]
+                .iter()
+                .find_map(|name| arguments.get(*name).and_then(Value::as_str));
             act.input = Input::Message(text.map_or(arguments_text.clone(), str::to_owned));
             return;
         }
         ToolKind::ApplyPatch => {
             let changes = call.runtime_payload_ids.last().and_then(|id| read(session, *id));
-            if let Some(success) = changes.as_ref().and_then(|changes| changes.get("success")).and_then(Value::as_bool) {
+            if let Some(success) = changes.as_ref().and_then(|changes| changes.get("success")).and_then(Value::as_bool)
+            {
                 act.succeeded = success;
             }
-            let mut edits = changes.as_ref().and_then(|changes| changes.get("changes")).map(edits_of_changes).unwrap_or_default();
+            let mut edits =
+                changes.as_ref().and_then(|changes| changes.get("changes")).map(edits_of_changes).unwrap_or_default();
             if edits.is_empty() {
                 edits = edits_of_arguments(&arguments).unwrap_or_else(|| {
-                    let patch = arguments.get("input").or_else(|| arguments.get("patch")).and_then(Value::as_str).unwrap_or(&arguments_text);
+                    let patch = arguments
+                        .get("input")
+                        .or_else(|| arguments.get("patch"))
+                        .and_then(Value::as_str)
+                        .unwrap_or(&arguments_text);
                     edits_of_patch(patch)
                 });
             }

@@ -27,8 +27,22 @@ pub struct CommandChange {
 }
 
 /// Programs that only make the layout of code uniform.
-const FORMATTERS: [&str; 14] =
-    ["gofmt", "goimports", "gofumpt", "rustfmt", "prettier", "black", "isort", "yapf", "autopep8", "clang-format", "shfmt", "dprint", "ktlint", "google-java-format"];
+const FORMATTERS: [&str; 14] = [
+    "gofmt",
+    "goimports",
+    "gofumpt",
+    "rustfmt",
+    "prettier",
+    "black",
+    "isort",
+    "yapf",
+    "autopep8",
+    "clang-format",
+    "shfmt",
+    "dprint",
+    "ktlint",
+    "google-java-format",
+];
 
 /// Returns whether a command only formats code, or lets a linter mend it.
 pub fn is_formatter(command: &Command) -> bool {
@@ -39,7 +53,9 @@ pub fn is_formatter(command: &Command) -> bool {
         "ruff" => first == "format" || command.has_flag("--fix"),
         "go" | "mix" | "deno" | "terraform" | "zig" | "dart" => matches!(first, "fmt" | "format"),
         "biome" | "eslint" | "stylelint" | "rubocop" => true,
-        "npm" | "pnpm" | "yarn" | "make" | "just" => command.operands().any(|word| word.contains("format") || word.contains("fmt") || word.contains("prettier")),
+        "npm" | "pnpm" | "yarn" | "make" | "just" => {
+            command.operands().any(|word| word.contains("format") || word.contains("fmt") || word.contains("prettier"))
+        }
         _ => false,
     }
 }
@@ -65,8 +81,16 @@ pub fn changes_of(script: &str) -> Vec<CommandChange> {
 fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
     let operands: Vec<&str> = command.operands().collect();
     match command.program() {
-        "sed" | "gsed" if command.arguments().iter().any(|word| word.starts_with("-i") || word.starts_with("--in-place") || (word.starts_with('-') && !word.starts_with("--") && word.contains('i') && word.len() < 5)) => {
-            let has_script = command.has_flag("-e") || command.has_flag("-f") || command.arguments().iter().any(|word| word.starts_with("-e"));
+        "sed" | "gsed"
+            if command.arguments().iter().any(|word| {
+                word.starts_with("-i")
+                    || word.starts_with("--in-place")
+                    || (word.starts_with('-') && !word.starts_with("--") && word.contains('i') && word.len() < 5)
+            }) =>
+        {
+            let has_script = command.has_flag("-e")
+                || command.has_flag("-f")
+                || command.arguments().iter().any(|word| word.starts_with("-e"));
             let mut files = operands.iter().skip(usize::from(!has_script)).filter(|word| !word.is_empty());
             if has_script {
                 files.by_ref().for_each(|word| {
@@ -78,8 +102,13 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
                 files.for_each(|word| add(Some(word), Effect::Write));
             }
         }
-        "perl" | "ruby" if command.arguments().iter().any(|word| word.starts_with('-') && word.contains('i') && word.len() < 6) => {
-            operands.iter().filter(|word| is_file_name(word) || word.contains('/')).for_each(|word| add(Some(word), Effect::Write));
+        "perl" | "ruby"
+            if command.arguments().iter().any(|word| word.starts_with('-') && word.contains('i') && word.len() < 6) =>
+        {
+            operands
+                .iter()
+                .filter(|word| is_file_name(word) || word.contains('/'))
+                .for_each(|word| add(Some(word), Effect::Write));
         }
         "tee" | "touch" | "truncate" => operands.iter().for_each(|word| add(Some(word), Effect::Write)),
         "rm" | "unlink" | "rmdir" | "trash" => operands.iter().for_each(|word| add(Some(word), Effect::Delete)),
@@ -112,7 +141,10 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
         "git" => git(command, &operands, add),
         "npm" | "pnpm" | "yarn" | "bun" => {
             let first = operands.first().copied().unwrap_or(if command.program() == "yarn" { "install" } else { "" });
-            if matches!(first, "install" | "i" | "add" | "remove" | "uninstall" | "update" | "upgrade" | "up" | "rm") && !command.has_flag("-g") && !command.has_flag("--global") {
+            if matches!(first, "install" | "i" | "add" | "remove" | "uninstall" | "update" | "upgrade" | "up" | "rm")
+                && !command.has_flag("-g")
+                && !command.has_flag("--global")
+            {
                 add(None, Effect::Write);
             }
             if first == "version" {
@@ -124,14 +156,27 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
                 add(None, Effect::Write);
             }
         }
-        "jscodeshift" | "codemod" | "comby" | "sd" | "rename" | "fastmod" | "2to3" | "pyupgrade" => add(None, Effect::Write),
+        "jscodeshift" | "codemod" | "comby" | "sd" | "rename" | "fastmod" | "2to3" | "pyupgrade" => {
+            add(None, Effect::Write)
+        }
         "ast-grep" | "sg" if command.has_flag("-U") || command.has_flag("--update-all") => add(None, Effect::Write),
         "find" if command.arguments().iter().any(|word| word == "-delete") => add(None, Effect::Delete),
-        "find" | "xargs" if command.arguments().iter().any(|word| word == "sed" || word == "perl") && command.arguments().iter().any(|word| word.starts_with("-i")) => add(None, Effect::Write),
+        "find" | "xargs"
+            if command.arguments().iter().any(|word| word == "sed" || word == "perl")
+                && command.arguments().iter().any(|word| word.starts_with("-i")) =>
+        {
+            add(None, Effect::Write)
+        }
         "find" | "xargs" if command.arguments().iter().any(|word| word == "rm") => add(None, Effect::Delete),
-        program if program.starts_with("python") || matches!(program, "node" | "ruby" | "perl" | "deno" | "bun" | "php") => {
+        program
+            if program.starts_with("python")
+                || matches!(program, "node" | "ruby" | "perl" | "deno" | "bun" | "php") =>
+        {
             let inline = command.input.clone().or_else(|| {
-                let at = command.arguments().iter().position(|word| matches!(word.as_str(), "-c" | "-e" | "--eval" | "-r"))?;
+                let at = command
+                    .arguments()
+                    .iter()
+                    .position(|word| matches!(word.as_str(), "-c" | "-e" | "--eval" | "-r"))?;
                 command.arguments().get(at + 1).cloned()
             });
             if let Some(code) = inline {
@@ -153,7 +198,8 @@ fn git(command: &Command, operands: &[&str], add: &mut dyn FnMut(Option<&str>, E
             add(Some(word), effect);
         }
     };
-    let creates = command.has_flag("-b") || command.has_flag("-B") || command.has_flag("-c") || command.has_flag("--orphan");
+    let creates =
+        command.has_flag("-b") || command.has_flag("-B") || command.has_flag("-c") || command.has_flag("--orphan");
     match operands.first().copied() {
         Some("rm") => paths(add, Effect::Delete),
         Some("mv") => {
@@ -178,8 +224,11 @@ fn git(command: &Command, operands: &[&str], add: &mut dyn FnMut(Option<&str>, E
             _ => add(None, Effect::Write),
         },
         Some("apply") if command.has_flag("--check") || command.has_flag("--stat") => {}
-        Some("reset") if !command.has_flag("--hard") && !command.has_flag("--merge") && !command.has_flag("--keep") => {}
-        Some("apply" | "am" | "reset" | "merge" | "rebase" | "pull" | "cherry-pick" | "revert" | "clean" | "switch") if !creates => add(None, Effect::Write),
+        Some("reset") if !command.has_flag("--hard") && !command.has_flag("--merge") && !command.has_flag("--keep") => {
+        }
+        Some(
+            "apply" | "am" | "reset" | "merge" | "rebase" | "pull" | "cherry-pick" | "revert" | "clean" | "switch",
+        ) if !creates => add(None, Effect::Write),
         Some("stash") => {
             if matches!(operands.get(1), Some(&"pop" | &"apply")) {
                 add(None, Effect::Write);
@@ -192,10 +241,25 @@ fn git(command: &Command, operands: &[&str], add: &mut dyn FnMut(Option<&str>, E
 /// Finds the files that a piece of code writes.
 fn code_writes(code: &str, add: &mut dyn FnMut(Option<&str>, Effect)) {
     const WRITES: [&str; 14] = [
-        "write_text", "write_bytes", "writeFile", "appendFile", ".write(", "writelines", "shutil.", "os.rename", "os.replace", "File.write", "fs.rename", "json.dump(", "Deno.writeTextFile", "Bun.write",
+        "write_text",
+        "write_bytes",
+        "writeFile",
+        "appendFile",
+        ".write(",
+        "writelines",
+        "shutil.",
+        "os.rename",
+        "os.replace",
+        "File.write",
+        "fs.rename",
+        "json.dump(",
+        "Deno.writeTextFile",
+        "Bun.write",
     ];
     const DELETES: [&str; 6] = ["os.remove", "os.unlink", "unlink(", "rmtree", "rmSync", "unlinkSync"];
-    let opens = ["'w'", "\"w\"", "'a'", "\"a\"", "'r+'", "\"r+\"", "'wb'", "\"wb\""].iter().any(|mode| code.contains(mode)) && code.contains("open(");
+    let opens =
+        ["'w'", "\"w\"", "'a'", "\"a\"", "'r+'", "\"r+\"", "'wb'", "\"wb\""].iter().any(|mode| code.contains(mode))
+            && code.contains("open(");
     let writes = opens || WRITES.iter().any(|word| code.contains(word));
     let deletes = DELETES.iter().any(|word| code.contains(word));
     if !writes && !deletes {
@@ -216,10 +280,92 @@ fn code_writes(code: &str, add: &mut dyn FnMut(Option<&str>, Effect)) {
 
 /// Programs that change no files but by redirection.
 const READERS: [&str; 86] = [
-    "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ag", "find", "fd", "wc", "echo", "printf", "pwd", "which", "whereis", "type", "stat", "file", "diff", "cmp", "jq", "yq", "awk", "gawk", "sort",
-    "uniq", "cut", "tr", "tree", "ps", "kill", "du", "df", "nl", "sed", "less", "more", "xxd", "od", "hexdump", "man", "true", "false", "sleep", "cd", "pushd", "popd", "date", "env", "export", "set", "test", "[",
-    "uname", "whoami", "id", "hostname", "basename", "dirname", "realpath", "readlink", "column", "tac", "rev", "fold", "seq", "bat", "strings", "md5sum", "sha256sum", "sha1sum", "base64", "nproc", "free", "uptime",
-    "top", "lsof", "netstat", "ss", "dig", "nslookup", "ping", "exit", "source",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "find",
+    "fd",
+    "wc",
+    "echo",
+    "printf",
+    "pwd",
+    "which",
+    "whereis",
+    "type",
+    "stat",
+    "file",
+    "diff",
+    "cmp",
+    "jq",
+    "yq",
+    "awk",
+    "gawk",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "tree",
+    "ps",
+    "kill",
+    "du",
+    "df",
+    "nl",
+    "sed",
+    "less",
+    "more",
+    "xxd",
+    "od",
+    "hexdump",
+    "man",
+    "true",
+    "false",
+    "sleep",
+    "cd",
+    "pushd",
+    "popd",
+    "date",
+    "env",
+    "export",
+    "set",
+    "test",
+    "[",
+    "uname",
+    "whoami",
+    "id",
+    "hostname",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "column",
+    "tac",
+    "rev",
+    "fold",
+    "seq",
+    "bat",
+    "strings",
+    "md5sum",
+    "sha256sum",
+    "sha1sum",
+    "base64",
+    "nproc",
+    "free",
+    "uptime",
+    "top",
+    "lsof",
+    "netstat",
+    "ss",
+    "dig",
+    "nslookup",
+    "ping",
+    "exit",
+    "source",
 ];
 
 /// Returns whether a command may have written files that its words do not show: generators, scripts, tasks.
@@ -231,14 +377,47 @@ pub fn may_write_anything(command: &Command) -> bool {
     match program {
         "git" => {
             let first = command.operands().next().unwrap_or("");
-            matches!(first, "apply" | "checkout" | "reset" | "merge" | "rebase" | "stash" | "am" | "cherry-pick" | "revert" | "pull" | "clone" | "restore" | "switch" | "submodule" | "worktree")
+            matches!(
+                first,
+                "apply"
+                    | "checkout"
+                    | "reset"
+                    | "merge"
+                    | "rebase"
+                    | "stash"
+                    | "am"
+                    | "cherry-pick"
+                    | "revert"
+                    | "pull"
+                    | "clone"
+                    | "restore"
+                    | "switch"
+                    | "submodule"
+                    | "worktree"
+            )
         }
-        "rm" | "mv" | "cp" | "tee" | "touch" | "mkdir" | "rmdir" | "chmod" | "chown" | "ln" | "apply_patch" | "truncate" | "unlink" => false,
-        "curl" | "wget" => command.arguments().iter().any(|word| word == "-o" || word == "-O" || word == "--output") || program == "wget",
+        "rm" | "mv" | "cp" | "tee" | "touch" | "mkdir" | "rmdir" | "chmod" | "chown" | "ln" | "apply_patch"
+        | "truncate" | "unlink" => false,
+        "curl" | "wget" => {
+            command.arguments().iter().any(|word| word == "-o" || word == "-O" || word == "--output")
+                || program == "wget"
+        }
         "gh" | "glab" | "hub" => false,
-        "cargo" => !matches!(command.operands().next(), Some("test" | "check" | "build" | "clippy" | "fmt" | "tree" | "metadata" | "nextest" | "doc" | "bench")),
-        "go" => !matches!(command.operands().next(), Some("test" | "build" | "vet" | "list" | "env" | "doc" | "fmt" | "version")),
-        "npm" | "pnpm" | "yarn" | "bun" => !matches!(runs(command), Runs::Checks(_)) && !matches!(command.operands().next(), Some("ls" | "list" | "view" | "info" | "outdated" | "why" | "audit" | "test")),
+        "cargo" => !matches!(
+            command.operands().next(),
+            Some("test" | "check" | "build" | "clippy" | "fmt" | "tree" | "metadata" | "nextest" | "doc" | "bench")
+        ),
+        "go" => !matches!(
+            command.operands().next(),
+            Some("test" | "build" | "vet" | "list" | "env" | "doc" | "fmt" | "version")
+        ),
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            !matches!(runs(command), Runs::Checks(_))
+                && !matches!(
+                    command.operands().next(),
+                    Some("ls" | "list" | "view" | "info" | "outdated" | "why" | "audit" | "test")
+                )
+        }
         "python" | "python3" => !matches!(runs(command), Runs::Checks(_)),
         "xargs" => true,
         _ => !matches!(runs(command), Runs::Checks(_)),
@@ -278,7 +457,20 @@ mod tests {
 
     #[test]
     fn other_commands_change_nothing() {
-        for script in ["gofmt -w a.go", "cargo fmt", "prettier --write .", "black .", "git commit -am x", "git status", "grep -r x .", "pytest 2>&1", "git checkout -b new", "sed -n 1,5p a.py", "git reset HEAD~1", "cargo test > /dev/null"] {
+        for script in [
+            "gofmt -w a.go",
+            "cargo fmt",
+            "prettier --write .",
+            "black .",
+            "git commit -am x",
+            "git status",
+            "grep -r x .",
+            "pytest 2>&1",
+            "git checkout -b new",
+            "sed -n 1,5p a.py",
+            "git reset HEAD~1",
+            "cargo test > /dev/null",
+        ] {
             assert_eq!(changed(script), [], "{script}");
         }
     }

@@ -79,14 +79,19 @@ pub fn edits_of_patch(patch: &str) -> Vec<FileEdit> {
             }
             if let Some(path) = line.strip_prefix("--- ")
                 && (before_hunk || found.is_empty() || patch.contains("\n+++ "))
-                && (path.starts_with("a/") || path.starts_with('/') || path == "/dev/null" || before_hunk || found.is_empty())
+                && (path.starts_with("a/")
+                    || path.starts_with('/')
+                    || path == "/dev/null"
+                    || before_hunk
+                    || found.is_empty())
             {
                 path.split('\t').next().unwrap_or(path).clone_into(&mut old_path);
                 continue;
             }
             if let Some(path) = line.strip_prefix("+++ ").filter(|_| !old_path.is_empty()) {
                 let path = path.split('\t').next().unwrap_or(path);
-                let bare = |path: &str| path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path).to_owned();
+                let bare =
+                    |path: &str| path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path).to_owned();
                 let edit = match (old_path.as_str(), path) {
                     ("/dev/null", path) => FileEdit::new(&bare(path), EditKind::Add),
                     (old, "/dev/null") => FileEdit::new(&bare(old), EditKind::Delete),
@@ -101,7 +106,9 @@ pub fn edits_of_patch(patch: &str) -> Vec<FileEdit> {
         let Some(last) = found.last_mut() else { continue };
         let mut characters = line.chars();
         match characters.next() {
-            Some('@') if line.starts_with("@@") => last.lines.push(Line { sign: '@', text: characters.as_str().to_owned() }),
+            Some('@') if line.starts_with("@@") => {
+                last.lines.push(Line { sign: '@', text: characters.as_str().to_owned() })
+            }
             Some(sign @ ('+' | '-' | ' ')) => last.lines.push(Line { sign, text: characters.as_str().to_owned() }),
             None => last.lines.push(Line { sign: ' ', text: String::new() }),
             Some(_) => {}
@@ -129,7 +136,9 @@ pub fn edits_of_changes(changes: &Value) -> Vec<FileEdit> {
                 for line in diff.lines().filter(|line| !line.starts_with("+++ ") && !line.starts_with("--- ")) {
                     let mut characters = line.chars();
                     match characters.next() {
-                        Some(sign @ ('+' | '-' | ' ' | '@')) => edit.lines.push(Line { sign, text: characters.as_str().to_owned() }),
+                        Some(sign @ ('+' | '-' | ' ' | '@')) => {
+                            edit.lines.push(Line { sign, text: characters.as_str().to_owned() })
+                        }
                         _ => edit.lines.push(Line { sign: ' ', text: line.to_owned() }),
                     }
                 }
@@ -142,8 +151,18 @@ pub fn edits_of_changes(changes: &Value) -> Vec<FileEdit> {
 }
 
 /// Names under which tools of editors take a path.
-const PATH_NAMES: [&str; 10] =
-    ["file_path", "filePath", "path", "filename", "file", "target_file", "notebook_path", "absolute_path", "filepath", "relative_workspace_path"];
+const PATH_NAMES: [&str; 10] = [
+    "file_path",
+    "filePath",
+    "path",
+    "filename",
+    "file",
+    "target_file",
+    "notebook_path",
+    "absolute_path",
+    "filepath",
+    "relative_workspace_path",
+];
 
 /// Names of a whole new content.
 const CONTENT_NAMES: [&str; 6] = ["content", "contents", "file_text", "new_source", "code_edit", "text"];
@@ -159,8 +178,14 @@ const REPLACED_NAMES: [(&str, &str); 5] = [
 
 /// Reads the arguments of an editor's tool; `None` if they change no file.
 pub fn edits_of_arguments(arguments: &Value) -> Option<Vec<FileEdit>> {
-    let text = |value: &Value, names: &[&str]| names.iter().find_map(|name| value.get(*name).and_then(Value::as_str)).map(str::to_owned);
-    if let Some(patch) = arguments.get("patch").or_else(|| arguments.get("input")).or_else(|| arguments.get("diff")).and_then(Value::as_str)
+    let text = |value: &Value, names: &[&str]| {
+        names.iter().find_map(|name| value.get(*name).and_then(Value::as_str)).map(str::to_owned)
+    };
+    if let Some(patch) = arguments
+        .get("patch")
+        .or_else(|| arguments.get("input"))
+        .or_else(|| arguments.get("diff"))
+        .and_then(Value::as_str)
         && patch.contains("*** Begin Patch")
     {
         return Some(edits_of_patch(patch));
@@ -201,7 +226,10 @@ mod tests {
     fn patches_are_read() {
         let patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n z\n*** Add File: b.py\n+1\n*** Delete File: c.py\n*** End Patch\n";
         let edits = edits_of_patch(patch);
-        assert_eq!(edits.iter().map(|edit| (edit.path.as_str(), edit.kind)).collect::<Vec<_>>(), [("a.py", EditKind::Update), ("b.py", EditKind::Add), ("c.py", EditKind::Delete)]);
+        assert_eq!(
+            edits.iter().map(|edit| (edit.path.as_str(), edit.kind)).collect::<Vec<_>>(),
+            [("a.py", EditKind::Update), ("b.py", EditKind::Add), ("c.py", EditKind::Delete)]
+        );
         assert_eq!(edits[0].signed('+').collect::<Vec<_>>(), ["y"]);
         let unified = "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-a\n+b\n";
         let edits = edits_of_patch(unified);
@@ -210,7 +238,8 @@ mod tests {
 
     #[test]
     fn arguments_of_editors_are_read() {
-        let edits = edits_of_arguments(&json!({"file_path": "/a.py", "old_string": "x", "new_string": "y"})).expect("an edit");
+        let edits =
+            edits_of_arguments(&json!({"file_path": "/a.py", "old_string": "x", "new_string": "y"})).expect("an edit");
         assert_eq!((edits[0].signed('-').next(), edits[0].signed('+').next()), (Some("x"), Some("y")));
         let edits = edits_of_arguments(&json!({"filePath": "/a.py", "content": "1\n2"})).expect("an edit");
         assert_eq!((edits[0].kind, edits[0].lines.len()), (EditKind::Add, 2));

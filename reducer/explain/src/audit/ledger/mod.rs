@@ -8,9 +8,7 @@ mod user;
 
 use std::collections::HashMap;
 
-use trace_reducer::model::{
-    ExecutionStatus, Handle, InferenceIdx, ItemIdx, ItemKind, Part, Role, ThreadIdx, TurnIdx,
-};
+use trace_reducer::model::{ExecutionStatus, Handle, InferenceIdx, ItemIdx, ItemKind, Part, Role, ThreadIdx, TurnIdx};
 
 pub use acts::{Act, Input};
 pub use changes::Effect;
@@ -120,7 +118,18 @@ impl<'s> Ledger<'s> {
         for (index, act) in acts.iter().enumerate() {
             by_thread.entry(act.thread).or_default().push(index);
         }
-        let mut ledger = Self { session, family, acts, runs: Vec::new(), changes: Vec::new(), answers, words, inherits, gaps: Vec::new(), by_thread };
+        let mut ledger = Self {
+            session,
+            family,
+            acts,
+            runs: Vec::new(),
+            changes: Vec::new(),
+            answers,
+            words,
+            inherits,
+            gaps: Vec::new(),
+            by_thread,
+        };
         ledger.changes = ledger.find_changes();
         ledger.runs = ledger.find_runs();
         ledger.gaps = ledger.find_gaps();
@@ -139,18 +148,40 @@ impl<'s> Ledger<'s> {
                     for edit in edits {
                         let effect = if edit.kind == EditKind::Delete { Effect::Delete } else { Effect::Write };
                         let path = joined(act.cwd, edit.moved_to.as_ref().unwrap_or(&edit.path));
-                        found.push(Change { act: index, command: 0, path: Some(path), effect, folder: act.cwd.to_owned(), at });
+                        found.push(Change {
+                            act: index,
+                            command: 0,
+                            path: Some(path),
+                            effect,
+                            folder: act.cwd.to_owned(),
+                            at,
+                        });
                         if edit.moved_to.is_some() {
                             let path = Some(joined(act.cwd, &edit.path));
-                            found.push(Change { act: index, command: 0, path, effect: Effect::Delete, folder: act.cwd.to_owned(), at });
+                            found.push(Change {
+                                act: index,
+                                command: 0,
+                                path,
+                                effect: Effect::Delete,
+                                folder: act.cwd.to_owned(),
+                                at,
+                            });
                         }
                     }
                 }
                 Input::Command(script) => {
                     for change in changes::changes_of(script) {
-                        let folder = change.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
+                        let folder =
+                            change.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
                         let path = change.path.map(|path| joined(&folder, &path));
-                        found.push(Change { act: index, command: change.command, path, effect: change.effect, folder, at });
+                        found.push(Change {
+                            act: index,
+                            command: change.command,
+                            path,
+                            effect: change.effect,
+                            folder,
+                            at,
+                        });
                     }
                 }
                 _ => {}
@@ -182,9 +213,10 @@ impl<'s> Ledger<'s> {
 
     fn is_own_script(&self, act: usize, command: &str) -> bool {
         let own = &self.acts[act];
-        let Some(script) = commands(command).first().and_then(|it| {
-            it.words.iter().find(|word| word.contains('.') || word.contains('/')).cloned()
-        }) else {
+        let Some(script) = commands(command)
+            .first()
+            .and_then(|it| it.words.iter().find(|word| word.contains('.') || word.contains('/')).cloned())
+        else {
             return false;
         };
         if is_temporary(&script) || is_temporary(&joined(own.cwd, &script)) {
@@ -194,7 +226,9 @@ impl<'s> Ledger<'s> {
             return false;
         }
         self.changes.iter().any(|change| {
-            change.act < act && change.effect == Effect::Write && change.path.as_deref().is_some_and(|path| is_same(path, &joined(own.cwd, &script)))
+            change.act < act
+                && change.effect == Effect::Write
+                && change.path.as_deref().is_some_and(|path| is_same(path, &joined(own.cwd, &script)))
                 && self.made(change.act, base_name(&script))
         })
     }
@@ -241,7 +275,10 @@ impl<'s> Ledger<'s> {
         first.is_some_and(|call| {
             trace.lists.get(call.request_items).iter().any(|item| {
                 let item = &trace.items[*item];
-                (item.role == Role::Assistant && item.agent_message.is_none() && item.kind != ItemKind::CompactionMarker) || item.kind.is_output()
+                (item.role == Role::Assistant
+                    && item.agent_message.is_none()
+                    && item.kind != ItemKind::CompactionMarker)
+                    || item.kind.is_output()
             })
         })
     }
@@ -259,7 +296,10 @@ impl<'s> Ledger<'s> {
             return true;
         }
         let began = self.session.trace().threads[to].execution.started.seq;
-        self.inherits[to.index()] && seq <= began && (self.family.is_above(by, to) || self.family.root(by) == self.family.root(to) && self.family.is_above(self.family.root(to), by))
+        self.inherits[to.index()]
+            && seq <= began
+            && (self.family.is_above(by, to)
+                || self.family.root(by) == self.family.root(to) && self.family.is_above(self.family.root(to), by))
     }
 
     /// Returns the runs that had ended before `cutoff` and are evidence for an agent, in the order of the log.
@@ -270,7 +310,9 @@ impl<'s> Ledger<'s> {
 
     /// Returns the changes that had ended before `cutoff` and are evidence for an agent, in the order of the acts.
     pub fn changes_for(&self, thread: ThreadIdx, cutoff: u64) -> impl DoubleEndedIterator<Item = &Change> {
-        self.changes.iter().filter(move |change| change.at < cutoff && self.is_visible(thread, self.acts[change.act].thread, change.at))
+        self.changes.iter().filter(move |change| {
+            change.at < cutoff && self.is_visible(thread, self.acts[change.act].thread, change.at)
+        })
     }
 
     /// Returns the acts that had begun before `cutoff` and are evidence for an agent.
@@ -292,7 +334,10 @@ impl<'s> Ledger<'s> {
     /// Returns whether a change is one that a run may depend on.
     pub fn covers(&self, run: &Run, change: &Change) -> bool {
         let Some(path) = &change.path else {
-            return is_below(&run.folder, &change.folder) || is_below(&change.folder, &run.folder) || run.folder.is_empty() || change.folder.is_empty();
+            return is_below(&run.folder, &change.folder)
+                || is_below(&change.folder, &run.folder)
+                || run.folder.is_empty()
+                || change.folder.is_empty();
         };
         if is_document(path) || is_temporary(path) || is_beside_code(path) {
             return false;
@@ -301,14 +346,19 @@ impl<'s> Ledger<'s> {
         if is_whole && !run.folder.is_empty() && !is_below(path, &run.folder) {
             return false;
         }
-        if !is_whole && change.folder.is_empty() && run.check.folder.as_deref().is_some_and(|folder| !path.starts_with(folder.trim_end_matches('/'))) {
+        if !is_whole
+            && change.folder.is_empty()
+            && run.check.folder.as_deref().is_some_and(|folder| !path.starts_with(folder.trim_end_matches('/')))
+        {
             return false;
         }
         let other_language = match (language_of_command(&run.check.command), language_of_file(path)) {
             (Some(run), Some(file)) => run != file,
             _ => false,
         };
-        let named = crate::audit::read::sentences::operands_of(&commands(&run.check.command).into_iter().next().unwrap_or_else(empty_command));
+        let named = crate::audit::read::sentences::operands_of(
+            &commands(&run.check.command).into_iter().next().unwrap_or_else(empty_command),
+        );
         let other_test = is_test(path)
             && named.iter().any(|name| is_test(name) && name.contains('.'))
             && !named.iter().any(|name| is_same(path, name.split("::").next().unwrap_or(name)));
@@ -317,17 +367,42 @@ impl<'s> Ledger<'s> {
 }
 
 fn empty_command() -> crate::audit::read::shell::Command {
-    crate::audit::read::shell::Command { words: Vec::new(), variables: Vec::new(), writes: Vec::new(), input: None, join: crate::audit::read::shell::Join::Then, folder: None }
+    crate::audit::read::shell::Command {
+        words: Vec::new(),
+        variables: Vec::new(),
+        writes: Vec::new(),
+        input: None,
+        join: crate::audit::read::shell::Join::Then,
+        folder: None,
+    }
 }
 
 fn is_not_started(act: &Act<'_>) -> bool {
-    matches!(act.state, Ended::Exited(Some(126 | 127))) && act.script().is_some_and(|script| commands(script).len() == 1)
+    matches!(act.state, Ended::Exited(Some(126 | 127)))
+        && act.script().is_some_and(|script| commands(script).len() == 1)
 }
 
 /// Files on which no check depends: pictures, settings of editors and of services.
 fn is_beside_code(path: &str) -> bool {
     let parts = [".github/", ".vscode/", ".idea/", ".git/", ".claude/", ".codex/", ".husky/"];
-    let ends = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".pdf", ".log", ".env", ".out", ".patch", ".diff", ".csv", ".tmp", ".bak", ".lock.tmp"];
+    let ends = [
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".svg",
+        ".ico",
+        ".pdf",
+        ".log",
+        ".env",
+        ".out",
+        ".patch",
+        ".diff",
+        ".csv",
+        ".tmp",
+        ".bak",
+        ".lock.tmp",
+    ];
     parts.iter().any(|part| path.contains(part)) || ends.iter().any(|end| path.ends_with(end))
 }
 

@@ -38,7 +38,8 @@ pub fn user_words(session: &Session, family: &Family) -> Vec<Words> {
         let is_root = family.parent(item.thread).is_none();
         let kind = by_user_role(item);
         let text = text_of_item(session, index);
-        let is_instructions = kind == Kind::Instructions && INSTRUCTIONS.iter().any(|start| text.trim_start().starts_with(start));
+        let is_instructions =
+            kind == Kind::Instructions && INSTRUCTIONS.iter().any(|start| text.trim_start().starts_with(start));
         let is_message = kind == Kind::UserInput && is_root;
         if text.is_empty() || !(is_message || is_instructions) {
             continue;

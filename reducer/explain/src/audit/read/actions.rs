@@ -46,17 +46,108 @@ const VERBS: &[(&str, Action)] = &[
 
 /// Endings of files that sentences name.
 const ENDINGS: &[&str] = &[
-    "py", "rs", "js", "ts", "tsx", "jsx", "mjs", "cjs", "json", "toml", "yaml", "yml", "md", "txt", "html", "css", "scss", "go", "java", "kt", "kts", "rb", "php", "c", "h", "cc", "cpp", "hpp",
-    "cs", "swift", "sh", "sql", "lock", "cfg", "ini", "env", "xml", "gradle", "vue", "svelte", "ex", "exs", "erl", "hs", "ml", "scala", "lua", "pl", "dart", "zig", "proto", "tf", "csv", "rst",
-    "ipynb", "mod", "sum", "bat", "ps1", "svg", "conf", "properties", "graphql", "mdx", "less", "log", "pyi", "m", "mm", "clj", "jsonl", "tmpl", "snap", "service", "nix",
+    "py",
+    "rs",
+    "js",
+    "ts",
+    "tsx",
+    "jsx",
+    "mjs",
+    "cjs",
+    "json",
+    "toml",
+    "yaml",
+    "yml",
+    "md",
+    "txt",
+    "html",
+    "css",
+    "scss",
+    "go",
+    "java",
+    "kt",
+    "kts",
+    "rb",
+    "php",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "hpp",
+    "cs",
+    "swift",
+    "sh",
+    "sql",
+    "lock",
+    "cfg",
+    "ini",
+    "env",
+    "xml",
+    "gradle",
+    "vue",
+    "svelte",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "ml",
+    "scala",
+    "lua",
+    "pl",
+    "dart",
+    "zig",
+    "proto",
+    "tf",
+    "csv",
+    "rst",
+    "ipynb",
+    "mod",
+    "sum",
+    "bat",
+    "ps1",
+    "svg",
+    "conf",
+    "properties",
+    "graphql",
+    "mdx",
+    "less",
+    "log",
+    "pyi",
+    "m",
+    "mm",
+    "clj",
+    "jsonl",
+    "tmpl",
+    "snap",
+    "service",
+    "nix",
 ];
 
 /// Files without an ending.
-const NAMED_FILES: &[&str] = &["Dockerfile", "Makefile", "Justfile", "LICENSE", "CHANGELOG", "README", "Gemfile", "Procfile", ".gitignore", ".env", ".dockerignore", "CODEOWNERS", "Jenkinsfile"];
+const NAMED_FILES: &[&str] = &[
+    "Dockerfile",
+    "Makefile",
+    "Justfile",
+    "LICENSE",
+    "CHANGELOG",
+    "README",
+    "Gemfile",
+    "Procfile",
+    ".gitignore",
+    ".env",
+    ".dockerignore",
+    "CODEOWNERS",
+    "Jenkinsfile",
+];
 
 /// Returns whether a word or a piece of code is the name of one file.
 pub fn is_file_name(text: &str) -> bool {
-    if text.is_empty() || text.len() > 200 || text.contains(['*', '?', '<', '>', '{', '(', ' ', '$', '|', '=', ',']) || text.contains("://") || text.ends_with('/') {
+    if text.is_empty()
+        || text.len() > 200
+        || text.contains(['*', '?', '<', '>', '{', '(', ' ', '$', '|', '=', ','])
+        || text.contains("://")
+        || text.ends_with('/')
+    {
         return false;
     }
     let name = base_name(text);
@@ -64,7 +155,22 @@ pub fn is_file_name(text: &str) -> bool {
         return true;
     }
     let plain = name.chars().all(|it| it.is_alphanumeric() || matches!(it, '.' | '_' | '-' | '+' | '@' | '[' | ']'));
-    plain && ending(text).is_some_and(|end| ENDINGS.contains(&end.as_str())) && !["Node.js", "Vue.js", "Next.js", "Express.js", "Three.js", "D3.js", "node.js", "next.js", "vue.js", "Nuxt.js", "Socket.io"].contains(&text)
+    plain
+        && ending(text).is_some_and(|end| ENDINGS.contains(&end.as_str()))
+        && ![
+            "Node.js",
+            "Vue.js",
+            "Next.js",
+            "Express.js",
+            "Three.js",
+            "D3.js",
+            "node.js",
+            "next.js",
+            "vue.js",
+            "Nuxt.js",
+            "Socket.io",
+        ]
+        .contains(&text)
 }
 
 /// Returns the name of the file that a word is, without a line number.
@@ -72,7 +178,9 @@ fn file_of(token: &Token) -> Option<String> {
     if !matches!(token.sort, Sort::Word | Sort::Code) {
         return None;
     }
-    let text = token.text.split_once(':').map_or(token.text.as_str(), |(path, line)| if line.starts_with(|it: char| it.is_ascii_digit()) { path } else { token.text.as_str() });
+    let text = token.text.split_once(':').map_or(token.text.as_str(), |(path, line)| {
+        if line.starts_with(|it: char| it.is_ascii_digit()) { path } else { token.text.as_str() }
+    });
     is_file_name(text).then(|| text.to_owned())
 }
 
@@ -86,9 +194,31 @@ pub fn actions_of(sentence: &Sentence) -> Vec<ActionClaim> {
         let clause = modality.clause_of(at);
         let own = &tokens[clause.clone()];
         let hedged = own.iter().any(|it| {
-            it.is_any(&["already", "unchanged", "previously", "earlier", "originally", "instead", "yesterday", "automatically", "was-not", "upstream", "only", "who", "user", "you", "your", "recently", "later", "manually"])
+            it.is_any(&[
+                "already",
+                "unchanged",
+                "previously",
+                "earlier",
+                "originally",
+                "instead",
+                "yesterday",
+                "automatically",
+                "was-not",
+                "upstream",
+                "only",
+                "who",
+                "user",
+                "you",
+                "your",
+                "recently",
+                "later",
+                "manually",
+            ])
         });
-        let denied = clause.clone().any(|place| modality.is_negation(place) && place < at) || clause.clone().any(|place| modality.is_failure(place) && place + 3 > at && place < at + 3 && !token.is("fixed"));
+        let denied = clause.clone().any(|place| modality.is_negation(place) && place < at)
+            || clause
+                .clone()
+                .any(|place| modality.is_failure(place) && place + 3 > at && place < at + 3 && !token.is("fixed"));
         if hedged || denied || !modality.is_stated(at, at) || modality.attributed(at, at) != Attribution::None {
             continue;
         }
@@ -110,7 +240,26 @@ enum Voice {
 fn voice_of(modality: &Modality<'_>, at: usize) -> Option<Voice> {
     let tokens = modality.tokens;
     let clause = modality.clause_of(at);
-    let before: Vec<&Token> = tokens[clause.start..at].iter().filter(|it| !it.is_any(&["also", "then", "now", "just", "successfully", "have", "has", "i've", "we've", "both", "finally", "been", "simply"]) || it.is_any(&["been", "i've", "we've", "have", "has"])).collect();
+    let before: Vec<&Token> = tokens[clause.start..at]
+        .iter()
+        .filter(|it| {
+            !it.is_any(&[
+                "also",
+                "then",
+                "now",
+                "just",
+                "successfully",
+                "have",
+                "has",
+                "i've",
+                "we've",
+                "both",
+                "finally",
+                "been",
+                "simply",
+            ]) || it.is_any(&["been", "i've", "we've", "have", "has"])
+        })
+        .collect();
     let Some(last) = before.last() else { return Some(Voice::Active) };
     if last.is_any(&["been", "is", "are", "was", "were", "being"]) {
         return (!last.is("being")).then_some(Voice::Passive);
@@ -140,25 +289,62 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
     let one = |action: Action| vec![ActionClaim { action, files: Vec::new() }];
     match action {
         Action::Commit => {
-            let other = after.first().is_some_and(|it| it.is_any(&["to", "code", "files", "by", "version", "history", "suicide"])) && !has(&["git", "repo", "repository", "branch", "main", "master"]);
+            let other = after
+                .first()
+                .is_some_and(|it| it.is_any(&["to", "code", "files", "by", "version", "history", "suicide"]))
+                && !has(&["git", "repo", "repository", "branch", "main", "master"]);
             return if other { Vec::new() } else { one(Action::Commit) };
         }
         Action::Push => {
             let fits = after.is_empty()
                 || after.first().is_some_and(|it| it.sort == Sort::Punctuation || it.is_any(&["and", "it", "them"]))
-                || has(&["origin", "remote", "main", "master", "branch", "github", "gitlab", "commit", "commits", "changes", "tag", "tags", "upstream", "fork", "image", "repository", "repo"]);
+                || has(&[
+                    "origin",
+                    "remote",
+                    "main",
+                    "master",
+                    "branch",
+                    "github",
+                    "gitlab",
+                    "commit",
+                    "commits",
+                    "changes",
+                    "tag",
+                    "tags",
+                    "upstream",
+                    "fork",
+                    "image",
+                    "repository",
+                    "repo",
+                ]);
             let other = after.first().is_some_and(|it| it.is_any(&["back", "down", "up", "out", "forward", "further"]));
             return if fits && !other { one(Action::Push) } else { Vec::new() };
         }
         Action::PullRequest => return if names_request(after) { one(Action::PullRequest) } else { Vec::new() },
         Action::Publish => {
-            let fits = after.is_empty() || has(&["package", "version", "npm", "crates.io", "pypi", "release", "crate", "image", "to", "it", "registry", "as"]) || voice == Voice::Passive;
+            let fits = after.is_empty()
+                || has(&[
+                    "package",
+                    "version",
+                    "npm",
+                    "crates.io",
+                    "pypi",
+                    "release",
+                    "crate",
+                    "image",
+                    "to",
+                    "it",
+                    "registry",
+                    "as",
+                ])
+                || voice == Voice::Passive;
             let fits = fits && (!verb.is("released") || has(&["version", "package", "release"]));
             return if fits { one(Action::Publish) } else { Vec::new() };
         }
         Action::Deploy => return one(Action::Deploy),
         Action::Install => {
-            let passive_state = voice == Voice::Passive && tokens[clause.start..at].iter().any(|it| it.is_any(&["is", "are"]));
+            let passive_state =
+                voice == Voice::Passive && tokens[clause.start..at].iter().any(|it| it.is_any(&["is", "are"]));
             return if passive_state { Vec::new() } else { one(Action::Install) };
         }
         Action::Change | Action::Delete | Action::AddTest => {}
@@ -173,7 +359,11 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
     if voice == Voice::Active && verb.is_any(&["added", "wrote", "created"]) && adds_tests(after) {
         found.push(ActionClaim { action: Action::AddTest, files: Vec::new() });
     }
-    let files = if voice == Voice::Active { files_after(tokens, at, clause.end) } else { files_before(tokens, clause.start, at) };
+    let files = if voice == Voice::Active {
+        files_after(tokens, at, clause.end)
+    } else {
+        files_before(tokens, clause.start, at)
+    };
     if files.is_empty() {
         return found;
     }
@@ -190,7 +380,8 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
 
 fn names_request(after: &[Token]) -> bool {
     after.iter().take(5).enumerate().any(|(index, it)| {
-        it.is_any(&["pr", "mr"]) || (it.is_any(&["pull", "merge"]) && after.get(index + 1).is_some_and(|next| next.is("request")))
+        it.is_any(&["pr", "mr"])
+            || (it.is_any(&["pull", "merge"]) && after.get(index + 1).is_some_and(|next| next.is("request")))
     })
 }
 
@@ -199,10 +390,66 @@ fn adds_tests(after: &[Token]) -> bool {
     for (index, token) in after.iter().take(6).enumerate() {
         if token.is_any(&["test", "tests", "testcase", "testcases"]) {
             let next = after.get(index + 1);
-            return next.is_none_or(|next| !next.is_any(&["file", "script", "data", "config", "setup", "command", "runner", "helper", "helpers", "fixture", "fixtures", "target", "job", "step", "utility", "utils", "dependency", "id", "ids", "plan", "page"]) && next.sort != Sort::Quote);
+            return next.is_none_or(|next| {
+                !next.is_any(&[
+                    "file",
+                    "script",
+                    "data",
+                    "config",
+                    "setup",
+                    "command",
+                    "runner",
+                    "helper",
+                    "helpers",
+                    "fixture",
+                    "fixtures",
+                    "target",
+                    "job",
+                    "step",
+                    "utility",
+                    "utils",
+                    "dependency",
+                    "id",
+                    "ids",
+                    "plan",
+                    "page",
+                ]) && next.sort != Sort::Quote
+            });
         }
         let fine = token.sort == Sort::Number
-            || token.is_any(&["a", "an", "the", "new", "regression", "unit", "integration", "more", "some", "two", "three", "four", "five", "several", "few", "missing", "comprehensive", "additional", "simple", "failing", "corresponding", "end-to-end", "e2e", "focused", "small", "dedicated", "parser", "further", "another", "one", "basic"]);
+            || token.is_any(&[
+                "a",
+                "an",
+                "the",
+                "new",
+                "regression",
+                "unit",
+                "integration",
+                "more",
+                "some",
+                "two",
+                "three",
+                "four",
+                "five",
+                "several",
+                "few",
+                "missing",
+                "comprehensive",
+                "additional",
+                "simple",
+                "failing",
+                "corresponding",
+                "end-to-end",
+                "e2e",
+                "focused",
+                "small",
+                "dedicated",
+                "parser",
+                "further",
+                "another",
+                "one",
+                "basic",
+            ]);
         if !fine {
             return false;
         }
@@ -211,7 +458,26 @@ fn adds_tests(after: &[Token]) -> bool {
 }
 
 fn directly_after(tokens: &[Token], at: usize) -> bool {
-    tokens[at + 1..].iter().find(|it| !it.is_any(&["the", "file", "files", "old", "unused", "obsolete", "stale", "now", "temporary", "both", "dead", "empty", "legacy"])).is_some_and(|it| file_of(it).is_some())
+    tokens[at + 1..]
+        .iter()
+        .find(|it| {
+            !it.is_any(&[
+                "the",
+                "file",
+                "files",
+                "old",
+                "unused",
+                "obsolete",
+                "stale",
+                "now",
+                "temporary",
+                "both",
+                "dead",
+                "empty",
+                "legacy",
+            ])
+        })
+        .is_some_and(|it| file_of(it).is_some())
 }
 
 fn files_after(tokens: &[Token], at: usize, end: usize) -> Vec<String> {
@@ -220,7 +486,28 @@ fn files_after(tokens: &[Token], at: usize, end: usize) -> Vec<String> {
     let mut last_file: Option<usize> = None;
     for index in at + 1..end {
         let token = &tokens[index];
-        if token.is_any(&["that", "which", "because", "so", "where", "when", "since", "to-be", "using", "via", "like", "as", "based", "matching", "mirroring", "following", "similar", "used", "called"]) || token.is_any(&["is", "are", "was", "were", "now", "will", "passes", "pass"]) {
+        if token.is_any(&[
+            "that",
+            "which",
+            "because",
+            "so",
+            "where",
+            "when",
+            "since",
+            "to-be",
+            "using",
+            "via",
+            "like",
+            "as",
+            "based",
+            "matching",
+            "mirroring",
+            "following",
+            "similar",
+            "used",
+            "called",
+        ]) || token.is_any(&["is", "are", "was", "were", "now", "will", "passes", "pass"])
+        {
             break;
         }
         if index > at + 1 && VERBS.iter().any(|(verb, _)| token.is(verb)) {
@@ -230,7 +517,30 @@ fn files_after(tokens: &[Token], at: usize, end: usize) -> Vec<String> {
             takes = token.is("from") && tokens[at].is("removed");
         } else if token.is_any(&["in", "into", "inside", "to", "at", "under", "within"]) {
             let noun = &tokens[index - 1];
-            let points = token.is("to") && noun.is_any(&["reference", "references", "link", "links", "pointer", "path", "import", "redirect", "pointing", "call", "calls", "access", "similar", "equal", "identical", "compared", "according", "relative", "next", "due", "according"]);
+            let points = token.is("to")
+                && noun.is_any(&[
+                    "reference",
+                    "references",
+                    "link",
+                    "links",
+                    "pointer",
+                    "path",
+                    "import",
+                    "redirect",
+                    "pointing",
+                    "call",
+                    "calls",
+                    "access",
+                    "similar",
+                    "equal",
+                    "identical",
+                    "compared",
+                    "according",
+                    "relative",
+                    "next",
+                    "due",
+                    "according",
+                ]);
             takes = !points;
             // "added a.json to .gitignore": only the second was changed.
             if token.is("to") && tokens[at].is_any(&["added", "appended"]) && last_file == Some(index - 1) {
@@ -249,7 +559,9 @@ fn files_after(tokens: &[Token], at: usize, end: usize) -> Vec<String> {
 fn files_before(tokens: &[Token], start: usize, at: usize) -> Vec<String> {
     // The subject of the passive stands right before the auxiliary.
     let mut index = at;
-    while index > start && tokens[index - 1].is_any(&["been", "is", "are", "was", "were", "has", "have", "now", "also", "both", "all"]) {
+    while index > start
+        && tokens[index - 1].is_any(&["been", "is", "are", "was", "were", "has", "have", "now", "also", "both", "all"])
+    {
         index -= 1;
     }
     let mut found = Vec::new();
@@ -279,9 +591,15 @@ mod tests {
     fn actions_are_found() {
         let file = |name: &str| vec![name.to_owned()];
         for (text, expected) in [
-            ("package.json is at 1.5.0, and I added an entry to CHANGELOG.md.", vec![(Action::Change, file("CHANGELOG.md"))]),
+            (
+                "package.json is at 1.5.0, and I added an entry to CHANGELOG.md.",
+                vec![(Action::Change, file("CHANGELOG.md"))],
+            ),
             ("I've updated `src/a.rs`.", vec![(Action::Change, file("src/a.rs"))]),
-            ("Created src/b.ts and c.json.", vec![(Action::Change, file("src/b.ts")), (Action::Change, file("c.json"))]),
+            (
+                "Created src/b.ts and c.json.",
+                vec![(Action::Change, file("src/b.ts")), (Action::Change, file("c.json"))],
+            ),
             ("config.yml has been updated.", vec![(Action::Change, file("config.yml"))]),
             ("I deleted old.py.", vec![(Action::Delete, file("old.py"))]),
             ("Removed the import from main.py.", vec![(Action::Change, file("main.py"))]),

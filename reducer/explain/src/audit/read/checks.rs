@@ -128,8 +128,12 @@ pub fn judge(script: &str, output: &str, exit_code: Option<i64>) -> Vec<CheckRun
 /// As [`judge`], for a call that may not have ended.
 pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
     let all = commands(script);
-    let checks: Vec<(usize, Runs)> =
-        all.iter().enumerate().map(|(at, command)| (at, runs(command))).filter(|(_, runs)| *runs != Runs::Other).collect();
+    let checks: Vec<(usize, Runs)> = all
+        .iter()
+        .enumerate()
+        .map(|(at, command)| (at, runs(command)))
+        .filter(|(_, runs)| *runs != Runs::Other)
+        .collect();
     if checks.is_empty() {
         return Vec::new();
     }
@@ -216,11 +220,19 @@ fn own_summaries(all: &[Command], output: &str) -> Vec<Summary> {
 }
 
 /// Returns the summaries that belong to one of several commands that check the same.
-fn share<'s>(found: &'s [Summary], kind: CheckKind, command: &Command, rivals: &[usize], at: usize) -> Vec<&'s Summary> {
+fn share<'s>(
+    found: &'s [Summary],
+    kind: CheckKind,
+    command: &Command,
+    rivals: &[usize],
+    at: usize,
+) -> Vec<&'s Summary> {
     let is_own = |summary: &&Summary| {
         summary.kind == kind
             || match (kind, summary.kind) {
-                (CheckKind::Build, CheckKind::Types) => summary.says == Says::Failed || command.program().contains("tsc"),
+                (CheckKind::Build, CheckKind::Types) => {
+                    summary.says == Says::Failed || command.program().contains("tsc")
+                }
                 (CheckKind::Types, CheckKind::Build) => command.program() == "cargo",
                 (CheckKind::Lint, CheckKind::Build) => command.program() == "cargo",
                 (CheckKind::Build, CheckKind::Test) => false,
@@ -272,7 +284,10 @@ fn decide(
             // coverage; what failed is not known, though.
             if let (CheckKind::Test, ExitOf::Code(1..)) = (kind, code) {
                 let text = without_colours(output);
-                if text.contains("FAIL Required test coverage") || text.contains("coverage threshold") || text.contains("do not meet") {
+                if text.contains("FAIL Required test coverage")
+                    || text.contains("coverage threshold")
+                    || text.contains("do not meet")
+                {
                     return (Outcome::Failed, Basis::Both, counts);
                 }
             }
@@ -285,14 +300,18 @@ fn decide(
     match code {
         ExitOf::Code(code) if NOT_STARTED_CODES.contains(&code) => (Outcome::DidNotStart, Basis::ExitCode, counts),
         ExitOf::Code(0) if !not_started => by_silence(kind, all, at, &text, counts),
-        ExitOf::Code(5) if all[at].program().contains("pytest") || all[at].words.iter().any(|word| word == "pytest") => {
+        ExitOf::Code(5)
+            if all[at].program().contains("pytest") || all[at].words.iter().any(|word| word == "pytest") =>
+        {
             (Outcome::NoTests, Basis::ExitCode, counts)
         }
         _ if not_started => (Outcome::DidNotStart, Basis::Text, counts),
         ExitOf::Code(_) => (Outcome::Failed, Basis::ExitCode, counts),
         ExitOf::Masked | ExitOf::NotRecorded if says_failure(&text) => (Outcome::Failed, Basis::Text, counts),
         ExitOf::Masked => (Outcome::Passed, Basis::Text, counts),
-        ExitOf::NotRecorded if kind != CheckKind::Test && text.trim().is_empty() => (Outcome::Passed, Basis::Text, counts),
+        ExitOf::NotRecorded if kind != CheckKind::Test && text.trim().is_empty() => {
+            (Outcome::Passed, Basis::Text, counts)
+        }
         ExitOf::NotRecorded | ExitOf::Unclear => (Outcome::Unknown, Basis::State, counts),
     }
 }
@@ -335,7 +354,9 @@ fn exit_of(all: &[Command], at: usize, code: Option<i64>, output: &str) -> ExitO
     let Some(code) = code else { return ExitOf::NotRecorded };
     let after = &all[at + 1..];
     let sets = |option: &str| {
-        all[..at].iter().any(|command| command.program() == "set" && command.arguments().iter().any(|word| word == option))
+        all[..at]
+            .iter()
+            .any(|command| command.program() == "set" && command.arguments().iter().any(|word| word == option))
     };
     let has_pipefail = sets("pipefail");
     let stops = all[..at].iter().any(|command| {
@@ -350,7 +371,11 @@ fn exit_of(all: &[Command], at: usize, code: Option<i64>, output: &str) -> ExitO
     match rest.first().map(|command| command.join) {
         None => ExitOf::Code(code),
         Some(Join::And) if rest.iter().all(|command| matches!(command.join, Join::And | Join::Pipe)) => {
-            if code == 0 { ExitOf::Code(0) } else { ExitOf::Unclear }
+            if code == 0 {
+                ExitOf::Code(0)
+            } else {
+                ExitOf::Unclear
+            }
         }
         Some(Join::Then) if stops && code == 0 => ExitOf::Code(0),
         _ if code == 0 => ExitOf::Masked,
@@ -367,7 +392,8 @@ fn told_exit(all: &[Command], at: usize, output: &str) -> Option<i64> {
         return None;
     }
     let text = next.line();
-    let asks = if piped > 0 { text.contains("PIPESTATUS[0]") || text.contains("pipestatus[1]") } else { text.contains("$?") };
+    let asks =
+        if piped > 0 { text.contains("PIPESTATUS[0]") || text.contains("pipestatus[1]") } else { text.contains("$?") };
     if !asks || at + 2 + piped != all.len() {
         return None;
     }
@@ -420,7 +446,8 @@ fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
         } else {
             last
         };
-        let says = if failed && of_form.iter().any(|part| part.says == Says::Failed && part.counts == Counts::default()) {
+        let says = if failed && of_form.iter().any(|part| part.says == Says::Failed && part.counts == Counts::default())
+        {
             Says::Failed
         } else {
             says
@@ -471,7 +498,10 @@ mod tests {
     fn the_output_counts_before_the_exit_code() {
         let failing = "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
         assert_eq!(outcomes("cargo test 2>&1 | tail -3", failing, Some(0))[0], (Test, Outcome::Failed));
-        assert_eq!(outcomes("npx jest || echo done", "Tests: 1 failed, 2 passed, 3 total\ndone", Some(0)), [(Test, Outcome::Failed)]);
+        assert_eq!(
+            outcomes("npx jest || echo done", "Tests: 1 failed, 2 passed, 3 total\ndone", Some(0)),
+            [(Test, Outcome::Failed)]
+        );
         assert_eq!(outcomes("pytest -q", "", Some(0)), [(Test, Outcome::Passed)]);
         assert_eq!(outcomes("pytest -q", "", Some(1)), [(Test, Outcome::Failed)]);
         assert_eq!(outcomes("pytest -q", "sh: pytest: command not found", Some(127)), [(Test, Outcome::DidNotStart)]);
@@ -481,10 +511,19 @@ mod tests {
     #[test]
     fn each_check_of_a_line_has_its_outcome() {
         let output = "All checks passed!\n1 failed, 4 passed in 0.38s";
-        assert_eq!(outcomes("ruff check && pytest -q", output, Some(1)), [(Lint, Outcome::Passed), (Test, Outcome::Failed)]);
+        assert_eq!(
+            outcomes("ruff check && pytest -q", output, Some(1)),
+            [(Lint, Outcome::Passed), (Test, Outcome::Failed)]
+        );
         let output = "Found 2 errors.\n";
-        assert_eq!(outcomes("ruff check && pytest -q", output, Some(1)), [(Lint, Outcome::Failed), (Test, Outcome::DidNotStart)]);
-        assert_eq!(outcomes("npx tsc --noEmit; npx jest", "Tests: 2 passed, 2 total", Some(0))[0], (Types, Outcome::Passed));
+        assert_eq!(
+            outcomes("ruff check && pytest -q", output, Some(1)),
+            [(Lint, Outcome::Failed), (Test, Outcome::DidNotStart)]
+        );
+        assert_eq!(
+            outcomes("npx tsc --noEmit; npx jest", "Tests: 2 passed, 2 total", Some(0))[0],
+            (Types, Outcome::Passed)
+        );
     }
 
     #[test]

@@ -18,38 +18,137 @@ const MIN_QUOTATION_CHARS: usize = 8;
 
 /// Verbs by which a source is quoted.
 const SOURCE_VERBS: &[&str] = &[
-    "says", "said", "states", "stated", "reads", "shows", "showed", "reports", "reported", "contains", "prints", "printed", "logs", "logged", "returned", "returns", "outputs", "fails", "failed", "threw",
-    "throws", "raised", "raises", "gives", "gave", "mentions", "mentioned", "describes", "complains", "complained", "has", "documents", "answers", "answered", "responded", "responds", "according",
+    "says",
+    "said",
+    "states",
+    "stated",
+    "reads",
+    "shows",
+    "showed",
+    "reports",
+    "reported",
+    "contains",
+    "prints",
+    "printed",
+    "logs",
+    "logged",
+    "returned",
+    "returns",
+    "outputs",
+    "fails",
+    "failed",
+    "threw",
+    "throws",
+    "raised",
+    "raises",
+    "gives",
+    "gave",
+    "mentions",
+    "mentioned",
+    "describes",
+    "complains",
+    "complained",
+    "has",
+    "documents",
+    "answers",
+    "answered",
+    "responded",
+    "responds",
+    "according",
 ];
 
 /// Words of a sentence about what the author wrote or proposes.
 const OWN_WORDS: &[&str] = &[
-    "added", "changed", "renamed", "set", "replaced", "updated", "wrote", "created", "instead", "rename", "suggest", "propose", "title", "named", "called", "now", "message", "labelled", "labeled", "use",
-    "type", "enter", "search", "e.g", "write", "new", "bumped", "raised-to", "corrected", "committed", "fixed",
+    "added",
+    "changed",
+    "renamed",
+    "set",
+    "replaced",
+    "updated",
+    "wrote",
+    "created",
+    "instead",
+    "rename",
+    "suggest",
+    "propose",
+    "title",
+    "named",
+    "called",
+    "now",
+    "message",
+    "labelled",
+    "labeled",
+    "use",
+    "type",
+    "enter",
+    "search",
+    "e.g",
+    "write",
+    "new",
+    "bumped",
+    "raised-to",
+    "corrected",
+    "committed",
+    "fixed",
 ];
 
-static PLACE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([\w@./\\-]+\.[A-Za-z]\w{0,8}):(\d+)(?:[-–:]\d+)?$").expect("a pattern"));
-static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^v?\d+\.\d+(?:\.\d+)*(?:-[\w.]+)?$").expect("a pattern"));
-static UUID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$").expect("a pattern"));
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$").expect("a pattern"));
-static TIME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$").expect("a pattern"));
-static ERROR_CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(?:E[A-Z]{4,}|E\d{3,4}|TS\d{4,5}|ORA-\d+|SC\d{4}|0x[0-9A-Fa-f]{8}|ERR_[A-Z_]+|SIG[A-Z]{3,})$").expect("a pattern"));
+static PLACE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^([\w@./\\-]+\.[A-Za-z]\w{0,8}):(\d+)(?:[-–:]\d+)?$").expect("a pattern"));
+static VERSION: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^v?\d+\.\d+(?:\.\d+)*(?:-[\w.]+)?$").expect("a pattern"));
+static UUID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$").expect("a pattern"));
+static ADDRESS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$").expect("a pattern"));
+static TIME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$").expect("a pattern"));
+static ERROR_CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:E[A-Z]{4,}|E\d{3,4}|TS\d{4,5}|ORA-\d+|SC\d{4}|0x[0-9A-Fa-f]{8}|ERR_[A-Z_]+|SIG[A-Z]{3,})$")
+        .expect("a pattern")
+});
 
 /// Returns the literals of a sentence.
 pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
     let modality = Modality::new(sentence);
     let tokens = modality.tokens;
-    let stated = !tokens.iter().any(|it| it.is_any(EXAMPLE) || it.is_any(&["would", "should", "could", "might", "may", "propose", "suggest", "recommend", "will", "let's", "please", "try", "unless"]))
-        && !tokens.iter().any(|it| it.is_any(&["if"]));
+    let stated = !tokens.iter().any(|it| {
+        it.is_any(EXAMPLE)
+            || it.is_any(&[
+                "would",
+                "should",
+                "could",
+                "might",
+                "may",
+                "propose",
+                "suggest",
+                "recommend",
+                "will",
+                "let's",
+                "please",
+                "try",
+                "unless",
+            ])
+    }) && !tokens.iter().any(|it| it.is_any(&["if"]));
     let own = tokens.iter().any(|it| it.is_any(OWN_WORDS));
     let source = source_of(tokens);
-    let reports = tokens.iter().any(|it| it.is_any(SOURCE_VERBS) || it.is_any(&["found", "error", "is", "was", "are", "were", "exited", "code", "status", "saw", "at", "received", "got", "hit", "uses", "runs", "stopped", "started"]));
+    let reports = tokens.iter().any(|it| {
+        it.is_any(SOURCE_VERBS)
+            || it.is_any(&[
+                "found", "error", "is", "was", "are", "were", "exited", "code", "status", "saw", "at", "received",
+                "got", "hit", "uses", "runs", "stopped", "started",
+            ])
+    });
     let mut found: Vec<DetailClaim> = Vec::new();
     let mut numbers = 0;
     let has = |words: &[&str]| tokens.iter().any(|it| it.is_any(words));
     let add = |found: &mut Vec<DetailClaim>, sort: Literal, literal: &str, told: bool| {
         if !found.iter().any(|known| known.literal == literal) {
-            found.push(DetailClaim { sort, literal: literal.to_owned(), source: source.clone(), is_told_as_found: told && stated });
+            found.push(DetailClaim {
+                sort,
+                literal: literal.to_owned(),
+                source: source.clone(),
+                is_told_as_found: told && stated,
+            });
         }
     };
     for (at, token) in tokens.iter().enumerate() {
@@ -69,8 +168,16 @@ pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
                 if quoted {
                     let is_word_for_word = text.get(token.range.clone()).is_some();
                     let from_user = has(&["you", "your", "user", "user's", "task", "issue"]);
-                    let command = is_code && super::shell::commands(&token.text).iter().any(|it| super::runners::runs(it) != super::runners::Runs::Other);
-                    add(&mut found, Literal::Quotation, &token.text, is_word_for_word && !own && !from_user && !command && !modality.is_negation_near(at));
+                    let command = is_code
+                        && super::shell::commands(&token.text)
+                            .iter()
+                            .any(|it| super::runners::runs(it) != super::runners::Runs::Other);
+                    add(
+                        &mut found,
+                        Literal::Quotation,
+                        &token.text,
+                        is_word_for_word && !own && !from_user && !command && !modality.is_negation_near(at),
+                    );
                 }
             }
             Sort::Word | Sort::Number => {
@@ -91,7 +198,10 @@ impl Modality<'_> {
     /// Returns whether something near a word denies it.
     fn is_negation_near(&self, at: usize) -> bool {
         (at.saturating_sub(6)..at).any(|place| self.is_negation(place))
-            || self.tokens[..at].iter().any(|it| it.is_any(CONDITION) || (it.is_any(INTENT) && !it.is_any(&["can", "expected", "required", "requires", "next", "may"])))
+            || self.tokens[..at].iter().any(|it| {
+                it.is_any(CONDITION)
+                    || (it.is_any(INTENT) && !it.is_any(&["can", "expected", "required", "requires", "next", "may"]))
+            })
     }
 }
 
@@ -107,7 +217,9 @@ fn quotes(tokens: &[Token], at: usize, is_code: bool) -> bool {
     let verb = before.iter().rposition(|it| it.is_any(SOURCE_VERBS));
     let Some(verb) = verb else {
         // `"..." (worker.log)`, `the error is "..."`.
-        let is_error = !is_code && before.iter().any(|it| it.is_any(&["error", "warning"])) && before.last().is_some_and(|it| it.is_any(&["is", "was"]) || it.text == ":");
+        let is_error = !is_code
+            && before.iter().any(|it| it.is_any(&["error", "warning"]))
+            && before.last().is_some_and(|it| it.is_any(&["is", "was"]) || it.text == ":");
         return is_error;
     };
     let verb_token = &before[verb];
@@ -120,11 +232,37 @@ fn quotes(tokens: &[Token], at: usize, is_code: bool) -> bool {
     }
     // Between the verb and the quotation, only words that belong to it.
     let between = &before[verb + 1..];
-    between.iter().all(|it| it.is_any(&["that", "the", "a", "an", "error", "with", "message", "line", "in", "there", "which", "entry", "of", "status", "warning", "following", "only", "to", "text"]) || it.text == ":" || it.text == ",")
+    between.iter().all(|it| {
+        it.is_any(&[
+            "that",
+            "the",
+            "a",
+            "an",
+            "error",
+            "with",
+            "message",
+            "line",
+            "in",
+            "there",
+            "which",
+            "entry",
+            "of",
+            "status",
+            "warning",
+            "following",
+            "only",
+            "to",
+            "text",
+        ]) || it.text == ":"
+            || it.text == ","
+    })
 }
 
 fn source_of(tokens: &[Token]) -> Option<String> {
-    let names_file = |it: &&Token| matches!(it.sort, Sort::Word | Sort::Code) && (is_file_name(&it.text) || (it.text.contains('/') && !it.text.contains(' ')));
+    let names_file = |it: &&Token| {
+        matches!(it.sort, Sort::Word | Sort::Code)
+            && (is_file_name(&it.text) || (it.text.contains('/') && !it.text.contains(' ')))
+    };
     if let Some(file) = tokens.iter().find(names_file) {
         return Some(file.text.clone());
     }
@@ -145,12 +283,27 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
         return Some((Literal::Id, true));
     }
     if ADDRESS.is_match(text) {
-        let general = ["127.", "0.0.0.0", "192.0.2.", "198.51.100.", "203.0.113.", "255.", "10.0.0.", "192.168.", "8.8.8.8", "1.1.1.1", "169.254."];
+        let general = [
+            "127.",
+            "0.0.0.0",
+            "192.0.2.",
+            "198.51.100.",
+            "203.0.113.",
+            "255.",
+            "10.0.0.",
+            "192.168.",
+            "8.8.8.8",
+            "1.1.1.1",
+            "169.254.",
+        ];
         return Some((Literal::Address, !general.iter().any(|start| text.starts_with(start))));
     }
     let is_hex = (7..=40).contains(&text.len()) && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
     if is_hex && text.bytes().any(|it| it.is_ascii_digit()) && text.bytes().any(|it| it.is_ascii_alphabetic()) {
-        return Some((Literal::Commit, has(&["commit", "commits", "sha", "revision", "head", "hash", "introduced", "merge"])));
+        return Some((
+            Literal::Commit,
+            has(&["commit", "commits", "sha", "revision", "head", "hash", "introduced", "merge"]),
+        ));
     }
     if let Some(number) = text.strip_prefix('#') {
         let is_number = !number.is_empty() && number.len() < 8 && number.bytes().all(|it| it.is_ascii_digit());
@@ -161,7 +314,25 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
         let dots = text.matches('.').count();
         let named = before(2).iter().any(|it| it.is_any(&["version", "versions", "v"])) || text.starts_with('v');
         if dots >= 2 || named {
-            return Some((Literal::Version, has(&["is", "uses", "has", "installed", "runs", "reports", "shows", "found", "was", "at", "pins", "locked", "requires", "on"])));
+            return Some((
+                Literal::Version,
+                has(&[
+                    "is",
+                    "uses",
+                    "has",
+                    "installed",
+                    "runs",
+                    "reports",
+                    "shows",
+                    "found",
+                    "was",
+                    "at",
+                    "pins",
+                    "locked",
+                    "requires",
+                    "on",
+                ]),
+            ));
         }
         return None;
     }
@@ -170,11 +341,29 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
         return Some((Literal::Time, told));
     }
     if ERROR_CODE.is_match(text) {
-        let told = has(&["returned", "returns", "fails", "failed", "got", "shows", "logs", "exited", "log", "reports", "reported", "logged", "received", "stopped", "crashed", "killed"]);
+        let told = has(&[
+            "returned", "returns", "fails", "failed", "got", "shows", "logs", "exited", "log", "reports", "reported",
+            "logged", "received", "stopped", "crashed", "killed",
+        ]);
         return Some((Literal::ErrorCode, told));
     }
-    if token.sort == Sort::Number && (3..=3).contains(&text.len()) && before(2).iter().any(|it| it.is_any(&["http", "status", "code"])) {
-        let told = has(&["returned", "returns", "fails", "failed", "got", "exited", "answers", "answered", "responds", "responded", "logged"]);
+    if token.sort == Sort::Number
+        && (3..=3).contains(&text.len())
+        && before(2).iter().any(|it| it.is_any(&["http", "status", "code"]))
+    {
+        let told = has(&[
+            "returned",
+            "returns",
+            "fails",
+            "failed",
+            "got",
+            "exited",
+            "answers",
+            "answered",
+            "responds",
+            "responded",
+            "logged",
+        ]);
         return Some((Literal::ErrorCode, told));
     }
     None
@@ -196,7 +385,10 @@ mod tests {
     #[test]
     fn literals_are_found() {
         let one = |sort, literal: &str| vec![(sort, literal.to_owned(), true)];
-        assert_eq!(details("worker.log says \"heap limit of 512 MB exceeded\"."), one(Literal::Quotation, "heap limit of 512 MB exceeded"));
+        assert_eq!(
+            details("worker.log says \"heap limit of 512 MB exceeded\"."),
+            one(Literal::Quotation, "heap limit of 512 MB exceeded")
+        );
         assert_eq!(details("The bug is in src/a.rs:42."), one(Literal::Place, "src/a.rs:42"));
         assert_eq!(details("It was introduced by commit 3f2a91c."), one(Literal::Commit, "3f2a91c"));
         assert_eq!(details("The issue is #4312."), one(Literal::Issue, "#4312"));
@@ -208,7 +400,13 @@ mod tests {
 
     #[test]
     fn plain_numbers_and_proposals_are_not_told() {
-        for text in ["75 % of the files are covered (30 of 40).", "You could pin version 1.2.3.", "For example, src/a.rs:10.", "I changed the message to \"no such file there\".", "If it fails with \"no such file\", retry."] {
+        for text in [
+            "75 % of the files are covered (30 of 40).",
+            "You could pin version 1.2.3.",
+            "For example, src/a.rs:10.",
+            "I changed the message to \"no such file there\".",
+            "If it fails with \"no such file\", retry.",
+        ] {
             assert!(details(text).iter().all(|(_, _, told)| !told), "{text}: {:?}", details(text));
         }
     }

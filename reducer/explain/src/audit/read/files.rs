@@ -48,12 +48,17 @@ pub fn is_test(path: &str) -> bool {
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
         || stem.ends_with("-spec");
-    let by_ending = [".test.", ".tests.", ".spec.", ".e2e.", ".cy.", ".snap", ".bats"].iter().any(|part| lower.contains(part));
+    let by_ending =
+        [".test.", ".tests.", ".spec.", ".e2e.", ".cy.", ".snap", ".bats"].iter().any(|part| lower.contains(part));
     let camel = name.split('.').next().unwrap_or(name);
     let by_camel = ["Test", "Tests", "Spec", "IT", "TestCase"].iter().any(|end| {
-        camel.strip_suffix(end).is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase() || last.is_ascii_digit()) || (rest.len() == 1 && *end != "IT"))
+        camel.strip_suffix(end).is_some_and(|rest| {
+            rest.ends_with(|last: char| last.is_ascii_lowercase() || last.is_ascii_digit())
+                || (rest.len() == 1 && *end != "IT")
+        })
     });
-    let folders = ["test", "tests", "__tests__", "spec", "specs", "testing", "e2e", "__snapshots__", "testdata", "fixtures"];
+    let folders =
+        ["test", "tests", "__tests__", "spec", "specs", "testing", "e2e", "__snapshots__", "testdata", "fixtures"];
     let by_folder = parts(path).rev().skip(1).any(|part| folders.contains(&part.to_ascii_lowercase().as_str()));
     by_stem || by_ending || by_camel || by_folder
 }
@@ -61,15 +66,52 @@ pub fn is_test(path: &str) -> bool {
 /// Returns whether a file is an example or a fixture, where made-up secrets are usual.
 pub fn is_example(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    is_test(path) || ["example", "sample", "fixture", "mock", "demo", "template", ".dist"].iter().any(|word| lower.contains(word))
+    is_test(path)
+        || ["example", "sample", "fixture", "mock", "demo", "template", ".dist"].iter().any(|word| lower.contains(word))
 }
 
 /// Folders of build outputs and caches.
 const MADE_BY_BUILDS: [&str; 40] = [
-    "target", "node_modules", "dist", "build", "out", "output", "__pycache__", ".venv", "venv", "env", "coverage", ".cache", ".pytest_cache",
-    ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".next", ".nuxt", ".turbo", ".parcel-cache", ".gradle", "bin", "obj",
-    "htmlcov", ".eggs", "site-packages", "vendor", "pods", "deriveddata", ".terraform", ".svelte-kit", "storybook-static", "_build", ".build",
-    "cmake-build-debug", "cmake-build-release", ".coverage", ".nyc_output", "tmp",
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "out",
+    "output",
+    "__pycache__",
+    ".venv",
+    "venv",
+    "env",
+    "coverage",
+    ".cache",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".gradle",
+    "bin",
+    "obj",
+    "htmlcov",
+    ".eggs",
+    "site-packages",
+    "vendor",
+    "pods",
+    "deriveddata",
+    ".terraform",
+    ".svelte-kit",
+    "storybook-static",
+    "_build",
+    ".build",
+    "cmake-build-debug",
+    "cmake-build-release",
+    ".coverage",
+    ".nyc_output",
+    "tmp",
 ];
 
 /// Returns whether a path is an output of builds or a cache, or lies in one.
@@ -89,7 +131,18 @@ pub fn is_build_output(path: &str) -> bool {
 
 /// Returns whether a path lies in a folder for temporary files.
 pub fn is_temporary(path: &str) -> bool {
-    let starts = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/", "$TMPDIR", "${TMPDIR", "$TMP/", "$(mktemp", "C:\\Temp"];
+    let starts = [
+        "/tmp/",
+        "/var/tmp/",
+        "/private/tmp/",
+        "/var/folders/",
+        "/dev/shm/",
+        "$TMPDIR",
+        "${TMPDIR",
+        "$TMP/",
+        "$(mktemp",
+        "C:\\Temp",
+    ];
     path == "/tmp" || starts.iter().any(|start| path.starts_with(start)) || path.contains("\\AppData\\Local\\Temp\\")
 }
 
@@ -139,7 +192,15 @@ mod tests {
 
     #[test]
     fn paths_say_what_they_are() {
-        for path in ["tests/a.py", "test_a.py", "a_test.go", "src/a.test.ts", "src/ATest.java", "spec/a.rb", "src/__tests__/x.js"] {
+        for path in [
+            "tests/a.py",
+            "test_a.py",
+            "a_test.go",
+            "src/a.test.ts",
+            "src/ATest.java",
+            "spec/a.rb",
+            "src/__tests__/x.js",
+        ] {
             assert!(is_test(path), "{path}");
         }
         for path in ["src/latest.py", "contest.go", "src/attestation.rs", "src/Test/../x.py"].iter().take(3) {

@@ -1,16 +1,60 @@
 //! Whether the words of a sentence state something, or only plan, wish, quote or deny it.
 
 use super::plain::{Sentence, Sort, Token};
-use super::words::{ABSENCE, AGENTS, ATTRIBUTION, CAUSATIVE, CONDITION, EXAMPLE, FAILURE, INTENT, NEGATION, PAST, TROUBLES};
+use super::words::{
+    ABSENCE, AGENTS, ATTRIBUTION, CAUSATIVE, CONDITION, EXAMPLE, FAILURE, INTENT, NEGATION, PAST, TROUBLES,
+};
 
 /// Words that begin a clause with its own statement.
 const TURNS: [&str; 8] = ["but", "however", "although", "though", "while", "whereas", "yet", "because"];
 
 /// Verbs that, at the beginning of a clause, ask somebody to do something.
 const IMPERATIVES: [&str; 45] = [
-    "verify", "check", "confirm", "validate", "ensure", "run", "rerun", "re-run", "see", "test", "try", "watch", "make", "make-sure", "let", "use", "add", "create", "update", "fix", "commit",
-    "push", "open", "install", "delete", "remove", "verifying", "checking", "confirming", "validating", "running", "making", "testing", "adding", "creating", "updating", "fixing",
-    "installing", "building", "waiting", "re-running", "rerunning", "write", "writing", "deploy",
+    "verify",
+    "check",
+    "confirm",
+    "validate",
+    "ensure",
+    "run",
+    "rerun",
+    "re-run",
+    "see",
+    "test",
+    "try",
+    "watch",
+    "make",
+    "make-sure",
+    "let",
+    "use",
+    "add",
+    "create",
+    "update",
+    "fix",
+    "commit",
+    "push",
+    "open",
+    "install",
+    "delete",
+    "remove",
+    "verifying",
+    "checking",
+    "confirming",
+    "validating",
+    "running",
+    "making",
+    "testing",
+    "adding",
+    "creating",
+    "updating",
+    "fixing",
+    "installing",
+    "building",
+    "waiting",
+    "re-running",
+    "rerunning",
+    "write",
+    "writing",
+    "deploy",
 ];
 
 /// A sentence with the places of its turns.
@@ -69,16 +113,48 @@ impl<'s> Modality<'s> {
         if token.is_any(&["regression", "regressions"]) && next.is_some_and(|next| next.is_any(&names_other)) {
             return false;
         }
-        let parts = ["handling", "message", "messages", "case", "cases", "path", "paths", "handler", "handlers", "type", "types", "page", "code", "codes", "text", "texts", "mode", "modes", "state", "reporting", "boundary"];
-        if token.is_any(&["error", "errors", "failure", "timeout", "crash"]) && next.is_some_and(|next| next.is_any(&parts)) {
+        let parts = [
+            "handling",
+            "message",
+            "messages",
+            "case",
+            "cases",
+            "path",
+            "paths",
+            "handler",
+            "handlers",
+            "type",
+            "types",
+            "page",
+            "code",
+            "codes",
+            "text",
+            "texts",
+            "mode",
+            "modes",
+            "state",
+            "reporting",
+            "boundary",
+        ];
+        if token.is_any(&["error", "errors", "failure", "timeout", "crash"])
+            && next.is_some_and(|next| next.is_any(&parts))
+        {
             return false;
         }
         // "the failing tests pass now".
         let was = token.is_any(&["failing", "failed", "broken", "flaky", "red"]);
         let end = self.clause_of(at).end;
-        let passes = self.tokens[at..end].iter().take(5).any(|it| it.is_any(&["pass", "passes", "green", "succeed", "succeeds", "fixed"]));
+        let passes = self.tokens[at..end]
+            .iter()
+            .take(5)
+            .any(|it| it.is_any(&["pass", "passes", "green", "succeed", "succeeds", "fixed"]));
         let counted = at > 0 && self.tokens[at - 1].sort == Sort::Number;
-        !(was && passes && !counted && next.is_some_and(|next| next.is_any(&["test", "tests", "spec", "specs", "build", "check", "checks", "ones", "case", "cases"])))
+        !(was
+            && passes
+            && !counted
+            && next.is_some_and(|next| {
+                next.is_any(&["test", "tests", "spec", "specs", "build", "check", "checks", "ones", "case", "cases"])
+            }))
     }
 
     /// Returns whether a word denies something.
@@ -127,11 +203,15 @@ impl<'s> Modality<'s> {
         {
             return false;
         }
-        let first = tokens[own.clone()].iter().position(|token| token.sort == Sort::Word && !token.is_any(&["and", "then", "also", "but", "now", "first", "so", "next"]));
+        let first = tokens[own.clone()].iter().position(|token| {
+            token.sort == Sort::Word && !token.is_any(&["and", "then", "also", "but", "now", "first", "so", "next"])
+        });
         if let Some(first) = first.map(|first| own.start + first)
             && first < to
             && tokens[first].is_any(&IMPERATIVES)
-            && tokens.get(first + 1).is_none_or(|next| next.text != ":" && !next.is_any(&["passes", "passed", "is", "succeeded", "succeeds", "was", "pass"]))
+            && tokens.get(first + 1).is_none_or(|next| {
+                next.text != ":" && !next.is_any(&["passes", "passed", "is", "succeeded", "succeeds", "was", "pass"])
+            })
         {
             return false;
         }
@@ -152,9 +232,18 @@ impl<'s> Modality<'s> {
     fn is_fine_past(&self, at: usize, to: usize) -> bool {
         let token = &self.tokens[at];
         match token.lower.as_str() {
-            "had" => !self.tokens.get(at + 1).is_some_and(|next| next.is_any(&["passed", "been", "succeeded", "run", "all"])),
+            "had" => {
+                !self.tokens.get(at + 1).is_some_and(|next| next.is_any(&["passed", "been", "succeeded", "run", "all"]))
+            }
             "used" => !self.tokens.get(at + 1).is_some_and(|next| next.is("to")),
-            "before" => at > to && self.tokens.get(at + 1).is_some_and(|next| next.is_any(&["and", "after", "pushing", "committing"])) && self.tokens.get(at + 2).is_some_and(|next| next.is("after")),
+            "before" => {
+                at > to
+                    && self
+                        .tokens
+                        .get(at + 1)
+                        .is_some_and(|next| next.is_any(&["and", "after", "pushing", "committing"]))
+                    && self.tokens.get(at + 2).is_some_and(|next| next.is("after"))
+            }
             "pre-existing" | "preexisting" | "upstream" | "baseline" => at > to,
             _ => false,
         }
@@ -184,7 +273,10 @@ impl<'s> Modality<'s> {
         let Some(before) = at.checked_sub(1).map(|before| &self.tokens[before]) else { return false };
         let is_verb = self.tokens[at].is_any(&["says", "reports", "reported", "said", "states", "reads"]);
         let is_check = |word: &str| super::words::CHECK_NOUNS.iter().any(|(noun, _)| *noun == word);
-        is_verb && (is_check(&before.lower) || before.sort == Sort::Code || before.is_any(&["cargo", "npm", "it", "run", "output", "summary", "make"]))
+        is_verb
+            && (is_check(&before.lower)
+                || before.sort == Sort::Code
+                || before.is_any(&["cargo", "npm", "it", "run", "output", "summary", "make"]))
     }
 
     /// Returns whether something makes the subject that begins at `from` do something: "makes the tests pass".
@@ -224,7 +316,9 @@ fn absence_at(tokens: &[Token], from: usize) -> Option<usize> {
             end = Some(at);
         } else if token.sort == Sort::Punctuation && !(end.is_some() && token.text == "/") {
             break;
-        } else if end.is_some() && !token.is_any(&["or", "and", "nor", "no", "lint", "type", "test", "compiler", "build"]) {
+        } else if end.is_some()
+            && !token.is_any(&["or", "and", "nor", "no", "lint", "type", "test", "compiler", "build"])
+        {
             break;
         } else {
             gap += 1;

@@ -140,55 +140,185 @@ use Reading::{Errors, Fixed, List, Numbers, Word};
 /// All forms of summaries.
 static FORMS: &[Form] = &[
     // Python.
-    form("pytest", Test, r"(?m)^=*[ \t]*(?P<list>\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed))*) in \d[\d.]*s", List),
-    form("pytest", Test, r"(?m)^=*[ \t]*(?:no tests ran|\d+ deselected)(?:, \d+ \w+)* in \d[\d.]*s", Fixed(Says::NoTests)),
-    form("pytest", Test, r"(?m)^(?:ERROR: (?:not found|file or directory not found|usage):|=+ ERRORS =+$|INTERNALERROR>)", Fixed(Says::Failed)),
-    form("unittest", Test, r"(?m)^Ran (?P<total>\d+) tests? in [\d.]+s\s+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?:(?:failures=(?P<failed>\d+)|errors=(?P<errored>\d+)|skipped=(?P<skipped>\d+)|expected failures=\d+|unexpected successes=\d+)(?:, )?)*\))?", Word(&["OK"])),
+    form(
+        "pytest",
+        Test,
+        r"(?m)^=*[ \t]*(?P<list>\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed))*) in \d[\d.]*s",
+        List,
+    ),
+    form(
+        "pytest",
+        Test,
+        r"(?m)^=*[ \t]*(?:no tests ran|\d+ deselected)(?:, \d+ \w+)* in \d[\d.]*s",
+        Fixed(Says::NoTests),
+    ),
+    form(
+        "pytest",
+        Test,
+        r"(?m)^(?:ERROR: (?:not found|file or directory not found|usage):|=+ ERRORS =+$|INTERNALERROR>)",
+        Fixed(Says::Failed),
+    ),
+    form(
+        "unittest",
+        Test,
+        r"(?m)^Ran (?P<total>\d+) tests? in [\d.]+s\s+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?:(?:failures=(?P<failed>\d+)|errors=(?P<errored>\d+)|skipped=(?P<skipped>\d+)|expected failures=\d+|unexpected successes=\d+)(?:, )?)*\))?",
+        Word(&["OK"]),
+    ),
     form("tox", Test, r"(?m)^  (?:congratulations :\)|evaluation failed :\()", Word(&["  congratulations :)"])),
-    form("nox", Test, r"(?m)^nox > (?:\* \S+: (?P<word>success|failed)|Session \S+ (?:was )?(?P<word2>successful|failed))", Word(&["success", "successful"])),
-    form("behave", Test, r"(?m)^(?P<passed>\d+) scenarios? passed, (?P<failed>\d+) failed, (?P<skipped>\d+) skipped", Numbers),
+    form(
+        "nox",
+        Test,
+        r"(?m)^nox > (?:\* \S+: (?P<word>success|failed)|Session \S+ (?:was )?(?P<word2>successful|failed))",
+        Word(&["success", "successful"]),
+    ),
+    form(
+        "behave",
+        Test,
+        r"(?m)^(?P<passed>\d+) scenarios? passed, (?P<failed>\d+) failed, (?P<skipped>\d+) skipped",
+        Numbers,
+    ),
     // Rust.
-    parts("cargo test", Test, r"(?m)^test result: (?P<word>ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<skipped>\d+) ignored; \d+ measured; \d+ filtered out", Word(&["ok"])),
-    form("cargo test", Test, r"(?m)^error: (?:test failed, to rerun|\d+ targets? failed:|could not compile|no test target named|no such command)", Fixed(Says::Failed)),
-    form("nextest", Test, r"(?m)^\s*Summary \[\s*[\d.]+s\] (?:\d+/)?(?P<total>\d+) tests? run: (?P<passed>\d+) passed(?: \([^)]*\))?(?:, (?P<failed>\d+) failed)?(?:, (?P<timed>\d+) timed out)?(?:, (?P<skipped>\d+) skipped)?", Numbers),
+    parts(
+        "cargo test",
+        Test,
+        r"(?m)^test result: (?P<word>ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<skipped>\d+) ignored; \d+ measured; \d+ filtered out",
+        Word(&["ok"]),
+    ),
+    form(
+        "cargo test",
+        Test,
+        r"(?m)^error: (?:test failed, to rerun|\d+ targets? failed:|could not compile|no test target named|no such command)",
+        Fixed(Says::Failed),
+    ),
+    form(
+        "nextest",
+        Test,
+        r"(?m)^\s*Summary \[\s*[\d.]+s\] (?:\d+/)?(?P<total>\d+) tests? run: (?P<passed>\d+) passed(?: \([^)]*\))?(?:, (?P<failed>\d+) failed)?(?:, (?P<timed>\d+) timed out)?(?:, (?P<skipped>\d+) skipped)?",
+        Numbers,
+    ),
     // Go.
-    parts("go test", Test, r"(?m)^(?P<word>ok|FAIL)[ \t]+(?:[\w.~-]+[./])*[\w.~-]+(?:[ \t]+(?:\(cached\)|[\d.]+s|\[(?:build|setup) failed\]))(?:[ \t]+coverage: .*)?$", Word(&["ok"])),
+    parts(
+        "go test",
+        Test,
+        r"(?m)^(?P<word>ok|FAIL)[ \t]+(?:[\w.~-]+[./])*[\w.~-]+(?:[ \t]+(?:\(cached\)|[\d.]+s|\[(?:build|setup) failed\]))(?:[ \t]+coverage: .*)?$",
+        Word(&["ok"]),
+    ),
     form("go test", Test, r"(?m)^(?:FAIL|--- FAIL: \S+.*|panic: test timed out.*)$", Fixed(Says::Failed)),
     form("go test", Test, r"(?m)^PASS$", Fixed(Says::Passed)),
-    form("go test", Test, r"(?m)^(?:\?[ \t]+\S+[ \t]+\[no test files\]|ok[ \t]+\S+[ \t]+\S+ \[no tests to run\]|testing: warning: no tests to run)", Fixed(Says::NoTests)),
-    parts("gotestsum", Test, r"(?m)^DONE (?P<total>\d+) tests?(?:, (?P<skipped>\d+) skipped)?(?:, (?P<failed>\d+) failures?)? in", Numbers),
+    form(
+        "go test",
+        Test,
+        r"(?m)^(?:\?[ \t]+\S+[ \t]+\[no test files\]|ok[ \t]+\S+[ \t]+\S+ \[no tests to run\]|testing: warning: no tests to run)",
+        Fixed(Says::NoTests),
+    ),
+    parts(
+        "gotestsum",
+        Test,
+        r"(?m)^DONE (?P<total>\d+) tests?(?:, (?P<skipped>\d+) skipped)?(?:, (?P<failed>\d+) failures?)? in",
+        Numbers,
+    ),
     form("ginkgo", Test, r"(?m)^(?:SUCCESS|FAIL)! -- (?P<passed>\d+) Passed \| (?P<failed>\d+) Failed", Numbers),
     // JavaScript.
-    form("jest", Test, r"(?m)^Tests:[ \t]+(?P<list>(?:\d+ (?:failed|passed|skipped|todo|pending|total|risky|incomplete|warnings?|deprecated)(?:, )?)+)", List),
-    form("jest suites", Test, r"(?m)^Test Suites:[ \t]+(?P<list>(?:\d+ (?:failed|passed|skipped|total|of \d+ total)(?:, )?)+)", List),
+    form(
+        "jest",
+        Test,
+        r"(?m)^Tests:[ \t]+(?P<list>(?:\d+ (?:failed|passed|skipped|todo|pending|total|risky|incomplete|warnings?|deprecated)(?:, )?)+)",
+        List,
+    ),
+    form(
+        "jest suites",
+        Test,
+        r"(?m)^Test Suites:[ \t]+(?P<list>(?:\d+ (?:failed|passed|skipped|total|of \d+ total)(?:, )?)+)",
+        List,
+    ),
     form("jest", Test, r"(?m)^(?:No tests found|No tests found, exiting with code \d)", Fixed(Says::NoTests)),
-    form("vitest", Test, r"(?m)^[ \t]*Tests[ \t]+(?P<list>\d+ (?:failed|passed|skipped|todo|expected fail)(?:[ \t]*\|[ \t]*\d+ (?:failed|passed|skipped|todo|expected fail))*)[ \t]*\(\d+\)", List),
-    form("vitest suites", Test, r"(?m)^[ \t]*Test Files[ \t]+(?P<list>\d+ (?:failed|passed|skipped)(?:[ \t]*\|[ \t]*\d+ (?:failed|passed|skipped))*)[ \t]*\(\d+\)", List),
+    form(
+        "vitest",
+        Test,
+        r"(?m)^[ \t]*Tests[ \t]+(?P<list>\d+ (?:failed|passed|skipped|todo|expected fail)(?:[ \t]*\|[ \t]*\d+ (?:failed|passed|skipped|todo|expected fail))*)[ \t]*\(\d+\)",
+        List,
+    ),
+    form(
+        "vitest suites",
+        Test,
+        r"(?m)^[ \t]*Test Files[ \t]+(?P<list>\d+ (?:failed|passed|skipped)(?:[ \t]*\|[ \t]*\d+ (?:failed|passed|skipped))*)[ \t]*\(\d+\)",
+        List,
+    ),
     form("vitest", Test, r"(?m)^[ \t]*(?:No test files found|Tests[ \t]+no tests)", Fixed(Says::NoTests)),
-    form("mocha", Test, r"(?m)^[ \t]*(?P<passed>\d+) passing(?: \([^)]*\))?(?:\s*^[ \t]*(?P<skipped>\d+) pending)?(?:\s*^[ \t]*(?P<failed>\d+) failing)?", Numbers),
+    form(
+        "mocha",
+        Test,
+        r"(?m)^[ \t]*(?P<passed>\d+) passing(?: \([^)]*\))?(?:\s*^[ \t]*(?P<skipped>\d+) pending)?(?:\s*^[ \t]*(?P<failed>\d+) failing)?",
+        Numbers,
+    ),
     form("mocha", Test, r"(?m)^[ \t]*(?P<failed>\d+) failing$", Numbers),
     form("ava", Test, r"(?m)^[ \t]*(?:[✔✓][ \t]+)?(?P<passed>\d+) tests? passed$", Numbers),
     form("ava", Test, r"(?m)^[ \t]*(?:[✖✘][ \t]+)?(?P<failed>\d+) tests? failed$", Numbers),
     form("playwright", Test, r"(?m)^[ \t]+(?P<failed>\d+) failed$", Numbers),
     form("playwright", Test, r"(?m)^[ \t]+(?P<passed>\d+) passed \([\d.]+\w+\)$", Numbers),
-    form("node --test", Test, r"(?m)^[#ℹ] pass (?P<passed>\d+)\s+[#ℹ] fail (?P<failed>\d+)(?:\s+[#ℹ] cancelled \d+)?(?:\s+[#ℹ] skipped (?P<skipped>\d+))?", Numbers),
+    form(
+        "node --test",
+        Test,
+        r"(?m)^[#ℹ] pass (?P<passed>\d+)\s+[#ℹ] fail (?P<failed>\d+)(?:\s+[#ℹ] cancelled \d+)?(?:\s+[#ℹ] skipped (?P<skipped>\d+))?",
+        Numbers,
+    ),
     form("tap", Test, r"(?m)^# failed (?P<failed>\d+)(?: of (?P<total>\d+))? tests?", Numbers),
     form("tap", Test, r"(?m)^not ok \d+(?: - | )?(?:[^#\n]|#[^ \n]| #(?: ?)[^TtSs \n])*$", Fixed(Says::Failed)),
     form("tap", Test, r"(?m)^ok \d+ ", Fixed(Says::Passed)),
     form("prove", Test, r"(?m)^Result: (?P<word>PASS|FAIL|NOTESTS)$", Word(&["PASS"])),
     form("prove", Test, r"(?m)^Files=(?P<suites>\d+), Tests=(?P<total>\d+),", Fixed(Says::Nothing)),
-    form("deno test", Test, r"(?m)^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed(?: \([^)]*\))?(?: \| (?P<skipped>\d+) ignored)?", Word(&["ok"])),
-    form("bun test", Test, r"(?m)^[ \t]*(?P<passed>\d+) pass\n(?:[ \t]*(?P<skipped>\d+) skip\n)?(?:[ \t]*\d+ todo\n)?[ \t]*(?P<failed>\d+) fail$", Numbers),
-    form("cypress", Test, r"(?m)^[ \t]*[✔✖]?[ \t]+(?:(?P<word>All specs passed!)|\d+ of \d+ failed \(\d+%\))", Word(&["All specs passed!"])),
+    form(
+        "deno test",
+        Test,
+        r"(?m)^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed(?: \([^)]*\))?(?: \| (?P<skipped>\d+) ignored)?",
+        Word(&["ok"]),
+    ),
+    form(
+        "bun test",
+        Test,
+        r"(?m)^[ \t]*(?P<passed>\d+) pass\n(?:[ \t]*(?P<skipped>\d+) skip\n)?(?:[ \t]*\d+ todo\n)?[ \t]*(?P<failed>\d+) fail$",
+        Numbers,
+    ),
+    form(
+        "cypress",
+        Test,
+        r"(?m)^[ \t]*[✔✖]?[ \t]+(?:(?P<word>All specs passed!)|\d+ of \d+ failed \(\d+%\))",
+        Word(&["All specs passed!"]),
+    ),
     form("karma", Test, r"(?m)Executed (?P<total>\d+) of \d+ (?:\((?P<failed>\d+) FAILED\)|SUCCESS)", Numbers),
-    form("jasmine", Test, r"(?m)^(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending specs?)?", Numbers),
+    form(
+        "jasmine",
+        Test,
+        r"(?m)^(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending specs?)?",
+        Numbers,
+    ),
     // JVM.
-    parts("maven", Test, r"(?m)^(?:\[(?:INFO|WARNING|ERROR)\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errored>\d+)(?:, Skipped: (?P<skipped>\d+))?\s*$", Numbers),
+    parts(
+        "maven",
+        Test,
+        r"(?m)^(?:\[(?:INFO|WARNING|ERROR)\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errored>\d+)(?:, Skipped: (?P<skipped>\d+))?\s*$",
+        Numbers,
+    ),
     form("maven build", Build, r"(?m)^(?:\[(?:INFO|ERROR)\] )?BUILD (?P<word>SUCCESS|FAILURE)\s*$", Word(&["SUCCESS"])),
-    form("gradle", Test, r"(?m)^(?P<total>\d+) tests? completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?", Numbers),
+    form(
+        "gradle",
+        Test,
+        r"(?m)^(?P<total>\d+) tests? completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?",
+        Numbers,
+    ),
     form("gradle build", Build, r"(?m)^BUILD (?P<word>SUCCESSFUL|FAILED) in", Word(&["SUCCESSFUL"])),
-    form("sbt", Test, r"(?m)^(?:\[\w+\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored (?P<skipped>\d+)", Numbers),
-    form("sbt", Test, r"(?m)^(?:\[\w+\] )?(?:Passed|Failed): Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errored>\d+), Passed (?P<passed>\d+)", Numbers),
+    form(
+        "sbt",
+        Test,
+        r"(?m)^(?:\[\w+\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored (?P<skipped>\d+)",
+        Numbers,
+    ),
+    form(
+        "sbt",
+        Test,
+        r"(?m)^(?:\[\w+\] )?(?:Passed|Failed): Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errored>\d+), Passed (?P<passed>\d+)",
+        Numbers,
+    ),
     form("lein", Test, r"(?m)^(?P<failed>\d+) failures, (?P<errored>\d+) errors\.$", Numbers),
     // C and C++.
     form("ctest", Test, r"(?m)^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)", Numbers),
@@ -196,49 +326,184 @@ static FORMS: &[Form] = &[
     form("googletest", Test, r"(?m)^\[  PASSED  \] (?P<passed>\d+) tests?\.", Numbers),
     form("googletest", Test, r"(?m)^\[  FAILED  \] (?P<failed>\d+) tests?, listed below", Numbers),
     form("catch2", Test, r"(?m)^All tests passed \(\d+ assertions? in (?P<passed>\d+) test cases?\)", Numbers),
-    form("catch2", Test, r"(?m)^test cases:[ \t]+(?P<total>\d+)[ \t]*\|(?:[ \t]*(?P<passed>\d+) passed[ \t]*\|)?[ \t]*(?P<failed>\d+) failed", Numbers),
-    form("meson", Test, r"(?m)^Ok:[ \t]+(?P<passed>\d+)\s+(?:Expected Fail:[ \t]+\d+\s+)?Fail:[ \t]+(?P<failed>\d+)", Numbers),
-    form("automake", Test, r"(?m)^# TOTAL:\s+(?P<total>\d+)\s+# PASS:\s+(?P<passed>\d+)\s+# SKIP:\s+(?P<skipped>\d+)\s+# XFAIL:\s+\d+\s+# FAIL:\s+(?P<failed>\d+)", Numbers),
-    form("bazel", Test, r"(?m)^Executed \d+ out of (?P<total>\d+) tests?: (?P<list>(?:(?:all |\d+ )?(?:tests? )?(?:pass(?:es)?|fails?(?: locally| remotely)?|fails? to build|were skipped|was skipped)[^.,\n]*(?:, | and )?)+)\.?", Word(&["bazel"])),
+    form(
+        "catch2",
+        Test,
+        r"(?m)^test cases:[ \t]+(?P<total>\d+)[ \t]*\|(?:[ \t]*(?P<passed>\d+) passed[ \t]*\|)?[ \t]*(?P<failed>\d+) failed",
+        Numbers,
+    ),
+    form(
+        "meson",
+        Test,
+        r"(?m)^Ok:[ \t]+(?P<passed>\d+)\s+(?:Expected Fail:[ \t]+\d+\s+)?Fail:[ \t]+(?P<failed>\d+)",
+        Numbers,
+    ),
+    form(
+        "automake",
+        Test,
+        r"(?m)^# TOTAL:\s+(?P<total>\d+)\s+# PASS:\s+(?P<passed>\d+)\s+# SKIP:\s+(?P<skipped>\d+)\s+# XFAIL:\s+\d+\s+# FAIL:\s+(?P<failed>\d+)",
+        Numbers,
+    ),
+    form(
+        "bazel",
+        Test,
+        r"(?m)^Executed \d+ out of (?P<total>\d+) tests?: (?P<list>(?:(?:all |\d+ )?(?:tests? )?(?:pass(?:es)?|fails?(?: locally| remotely)?|fails? to build|were skipped|was skipped)[^.,\n]*(?:, | and )?)+)\.?",
+        Word(&["bazel"]),
+    ),
     // .NET, Ruby, PHP, Swift, Elixir, Dart.
-    parts("dotnet test", Test, r"(?m)^\s*(?:Passed|Failed|Skipped)![ \t]+-[ \t]+Failed:[ \t]+(?P<failed>\d+), Passed:[ \t]+(?P<passed>\d+), Skipped:[ \t]+(?P<skipped>\d+), Total:[ \t]+(?P<total>\d+)", Numbers),
-    form("dotnet test", Test, r"(?m)^Test summary: total: (?P<total>\d+), failed: (?P<failed>\d+), succeeded: (?P<passed>\d+), skipped: (?P<skipped>\d+)", Numbers),
-    form("vstest", Test, r"(?m)^Total tests: (?P<total>\d+)\s+(?:Passed: (?P<passed>\d+))?(?:\s+Failed: (?P<failed>\d+))?(?:\s+Skipped: (?P<skipped>\d+))?", Numbers),
-    form("dotnet build", Build, r"(?m)^Build (?P<word>succeeded|FAILED)\.?(?:\s+(?P<warnings>\d+) Warning\(s\)\s+(?P<errors>\d+) Error\(s\))?", Word(&["succeeded"])),
-    form("rspec", Test, r"(?m)^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?(?:, (?P<errored>\d+) errors? occurred outside of examples)?", Numbers),
-    form("minitest", Test, r"(?m)^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errored>\d+) errors(?:, \d+ pendings, \d+ omissions, \d+ notifications)?(?:, (?P<skipped>\d+) skips)?", Numbers),
-    form("cucumber", Test, r"(?m)^\d+ scenarios? \((?P<list>(?:\d+ (?:passed|failed|undefined|skipped|pending)(?:, )?)+)\)", List),
+    parts(
+        "dotnet test",
+        Test,
+        r"(?m)^\s*(?:Passed|Failed|Skipped)![ \t]+-[ \t]+Failed:[ \t]+(?P<failed>\d+), Passed:[ \t]+(?P<passed>\d+), Skipped:[ \t]+(?P<skipped>\d+), Total:[ \t]+(?P<total>\d+)",
+        Numbers,
+    ),
+    form(
+        "dotnet test",
+        Test,
+        r"(?m)^Test summary: total: (?P<total>\d+), failed: (?P<failed>\d+), succeeded: (?P<passed>\d+), skipped: (?P<skipped>\d+)",
+        Numbers,
+    ),
+    form(
+        "vstest",
+        Test,
+        r"(?m)^Total tests: (?P<total>\d+)\s+(?:Passed: (?P<passed>\d+))?(?:\s+Failed: (?P<failed>\d+))?(?:\s+Skipped: (?P<skipped>\d+))?",
+        Numbers,
+    ),
+    form(
+        "dotnet build",
+        Build,
+        r"(?m)^Build (?P<word>succeeded|FAILED)\.?(?:\s+(?P<warnings>\d+) Warning\(s\)\s+(?P<errors>\d+) Error\(s\))?",
+        Word(&["succeeded"]),
+    ),
+    form(
+        "rspec",
+        Test,
+        r"(?m)^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?(?:, (?P<errored>\d+) errors? occurred outside of examples)?",
+        Numbers,
+    ),
+    form(
+        "minitest",
+        Test,
+        r"(?m)^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errored>\d+) errors(?:, \d+ pendings, \d+ omissions, \d+ notifications)?(?:, (?P<skipped>\d+) skips)?",
+        Numbers,
+    ),
+    form(
+        "cucumber",
+        Test,
+        r"(?m)^\d+ scenarios? \((?P<list>(?:\d+ (?:passed|failed|undefined|skipped|pending)(?:, )?)+)\)",
+        List,
+    ),
     form("phpunit", Test, r"(?m)^OK(?:, but[^(]*)? \((?P<passed>\d+) tests?, \d+ assertions?\)", Numbers),
-    form("phpunit", Test, r"(?m)^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errored>\d+))?(?:, Failures: (?P<failed>\d+))?(?:, Warnings: \d+)?(?:, Deprecations: \d+)?(?:, Skipped: (?P<skipped>\d+))?", Numbers),
+    form(
+        "phpunit",
+        Test,
+        r"(?m)^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errored>\d+))?(?:, Failures: (?P<failed>\d+))?(?:, Warnings: \d+)?(?:, Deprecations: \d+)?(?:, Skipped: (?P<skipped>\d+))?",
+        Numbers,
+    ),
     form("phpunit", Test, r"(?m)^No tests executed!", Fixed(Says::NoTests)),
-    form("swift test", Test, r"(?m)^[ \t]*Executed (?P<total>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?", Numbers),
-    form("swift testing", Test, r"(?m)Test run with (?P<total>\d+) tests?(?: in \d+ suites?)? (?P<word>passed|failed) after", Word(&["passed"])),
+    form(
+        "swift test",
+        Test,
+        r"(?m)^[ \t]*Executed (?P<total>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?",
+        Numbers,
+    ),
+    form(
+        "swift testing",
+        Test,
+        r"(?m)Test run with (?P<total>\d+) tests?(?: in \d+ suites?)? (?P<word>passed|failed) after",
+        Word(&["passed"]),
+    ),
     form("xcodebuild", Build, r"(?m)^\*\* (?:BUILD|TEST) (?P<word>SUCCEEDED|FAILED) \*\*", Word(&["SUCCEEDED"])),
-    form("mix test", Test, r"(?m)^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, \d+ excluded)?(?:, (?P<skipped>\d+) skipped)?", Numbers),
-    form("dart test", Test, r"(?m)(?:^|\r)\d\d:\d\d \+(?P<passed>\d+)(?: ~(?P<skipped>\d+))?(?: -(?P<failed>\d+))?: (?:All tests passed!|Some tests failed\.)", Numbers),
+    form(
+        "mix test",
+        Test,
+        r"(?m)^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, \d+ excluded)?(?:, (?P<skipped>\d+) skipped)?",
+        Numbers,
+    ),
+    form(
+        "dart test",
+        Test,
+        r"(?m)(?:^|\r)\d\d:\d\d \+(?P<passed>\d+)(?: ~(?P<skipped>\d+))?(?: -(?P<failed>\d+))?: (?:All tests passed!|Some tests failed\.)",
+        Numbers,
+    ),
     form("zig test", Test, r"(?m)^All (?P<passed>\d+) tests? passed\.", Numbers),
     form("zig test", Test, r"(?m)^(?P<passed>\d+) passed; (?P<skipped>\d+) skipped; (?P<failed>\d+) failed\.", Numbers),
-    form("busted", Test, r"(?m)^(?P<passed>\d+) successes / (?P<failed>\d+) failures? / (?P<errored>\d+) errors? / (?P<skipped>\d+) pending", Numbers),
+    form(
+        "busted",
+        Test,
+        r"(?m)^(?P<passed>\d+) successes / (?P<failed>\d+) failures? / (?P<errored>\d+) errors? / (?P<skipped>\d+) pending",
+        Numbers,
+    ),
     form("eunit", Test, r"(?m)^[ \t]*(?:All )?(?P<passed>\d+) tests passed\.$", Numbers),
-    form("eunit", Test, r"(?m)^[ \t]*Failed: (?P<failed>\d+)\.[ \t]+Skipped: (?P<skipped>\d+)\.[ \t]+Passed: (?P<passed>\d+)\.", Numbers),
+    form(
+        "eunit",
+        Test,
+        r"(?m)^[ \t]*Failed: (?P<failed>\d+)\.[ \t]+Skipped: (?P<skipped>\d+)\.[ \t]+Passed: (?P<passed>\d+)\.",
+        Numbers,
+    ),
     form("tasty", Test, r"(?m)^All (?P<passed>\d+) tests passed \(", Numbers),
     form("tasty", Test, r"(?m)^(?P<failed>\d+) out of (?P<total>\d+) tests failed \(", Numbers),
     // Hooks.
-    parts("hook", Lint, r"(?m)^(?P<hook>[\w()@:/-][\w()@:/ .-]*?)\.{3,}(?:\([^)]*\))?(?P<word>Passed|Failed)$", Word(&["Passed"])),
-    form("husky", Lint, r"(?m)^husky - (?:pre-commit|pre-push|commit-msg) (?:hook|script) (?:exited with|failed) (?:code|\(code)", Fixed(Says::Failed)),
+    parts(
+        "hook",
+        Lint,
+        r"(?m)^(?P<hook>[\w()@:/-][\w()@:/ .-]*?)\.{3,}(?:\([^)]*\))?(?P<word>Passed|Failed)$",
+        Word(&["Passed"]),
+    ),
+    form(
+        "husky",
+        Lint,
+        r"(?m)^husky - (?:pre-commit|pre-push|commit-msg) (?:hook|script) (?:exited with|failed) (?:code|\(code)",
+        Fixed(Says::Failed),
+    ),
     form("lint-staged", Lint, r"(?m)^lint-staged: \S+ found (?P<errors>\d+) errors?", Errors),
     // Builds.
     form("cargo build", Build, r"(?m)^[ \t]*Finished (?:`?\w[\w-]*`? profile|\w+ \[)", Fixed(Says::Passed)),
-    form("cargo build", Build, r"(?m)^error(?:\[E\d+\])?: (?:could not compile|aborting due to|linking with)", Fixed(Says::Failed)),
+    form(
+        "cargo build",
+        Build,
+        r"(?m)^error(?:\[E\d+\])?: (?:could not compile|aborting due to|linking with)",
+        Fixed(Says::Failed),
+    ),
     form("rustc", Build, r"(?m)^error\[E\d+\]", Fixed(Says::Failed)),
-    form("cargo warnings", Build, r"(?m)^warning: `[^`]+` \([^)]*\) generated (?P<warnings>\d+) warnings?", Fixed(Says::Nothing)),
+    form(
+        "cargo warnings",
+        Build,
+        r"(?m)^warning: `[^`]+` \([^)]*\) generated (?P<warnings>\d+) warnings?",
+        Fixed(Says::Nothing),
+    ),
     form("vite", Build, r"(?m)^(?:[✓✔] )?built in \d", Fixed(Says::Passed)),
     form("vite", Build, r"(?m)^(?:error during build:|Build failed (?:in|with))", Fixed(Says::Failed)),
-    form("webpack", Build, r"(?m)^(?:webpack [\d.]+ )?compiled (?:successfully|with (?:(?P<errors>\d+) errors?(?: and )?)?(?:(?P<warnings>\d+) warnings?)?)", Errors),
-    form("next", Build, r"(?m)^(?:[ ✓⚠]*)?Compiled (?P<word>successfully|with warnings)", Word(&["successfully", "with warnings"])),
-    form("next", Build, r"(?m)^(?:Failed to compile\.?|> Build error occurred|Build failed because of webpack errors)", Fixed(Says::Failed)),
-    form("make", Build, r"(?m)^g?make(?:\[\d+\])?: \*\*\* .*(?:Error \d+|No rule to make target|Stop\.)", Fixed(Says::Failed)),
-    form("compiler", Build, r"(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|java|kt|swift|cs|m|mm|zig|hs|scala)[:(]\d+(?:[:,]\d+)?\)?: (?:fatal )?error\b", Fixed(Says::Failed)),
+    form(
+        "webpack",
+        Build,
+        r"(?m)^(?:webpack [\d.]+ )?compiled (?:successfully|with (?:(?P<errors>\d+) errors?(?: and )?)?(?:(?P<warnings>\d+) warnings?)?)",
+        Errors,
+    ),
+    form(
+        "next",
+        Build,
+        r"(?m)^(?:[ ✓⚠]*)?Compiled (?P<word>successfully|with warnings)",
+        Word(&["successfully", "with warnings"]),
+    ),
+    form(
+        "next",
+        Build,
+        r"(?m)^(?:Failed to compile\.?|> Build error occurred|Build failed because of webpack errors)",
+        Fixed(Says::Failed),
+    ),
+    form(
+        "make",
+        Build,
+        r"(?m)^g?make(?:\[\d+\])?: \*\*\* .*(?:Error \d+|No rule to make target|Stop\.)",
+        Fixed(Says::Failed),
+    ),
+    form(
+        "compiler",
+        Build,
+        r"(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|java|kt|swift|cs|m|mm|zig|hs|scala)[:(]\d+(?:[:,]\d+)?\)?: (?:fatal )?error\b",
+        Fixed(Says::Failed),
+    ),
     form("go build", Build, r"(?m)^(?:\./)?[\w./-]+\.go:\d+:\d+: \S", Fixed(Says::Failed)),
     form("ninja", Build, r"(?m)^ninja: (?:build stopped|error)", Fixed(Says::Failed)),
     form("ninja", Build, r"(?m)^ninja: no work to do\.", Fixed(Says::Passed)),
@@ -247,27 +512,57 @@ static FORMS: &[Form] = &[
     form("esbuild", Build, r"(?m)^(?P<errors>\d+) errors?$", Errors),
     // Type checkers.
     form("tsc", Types, r"(?m)(?:^|: )error TS\d+:", Fixed(Says::Failed)),
-    form("tsc", Types, r"(?m)^Found (?P<errors>\d+) errors?(?: in (?:\d+ files|the same file.*|\S+:\d+))?\.?[ \t]*(?:Watching for file changes\.)?$", Errors),
+    form(
+        "tsc",
+        Types,
+        r"(?m)^Found (?P<errors>\d+) errors?(?: in (?:\d+ files|the same file.*|\S+:\d+))?\.?[ \t]*(?:Watching for file changes\.)?$",
+        Errors,
+    ),
     form("mypy", Types, r"(?m)^Found (?P<errors>\d+) errors? in \d+ files?", Errors),
     form("mypy", Types, r"(?m)^Success: no issues found", Fixed(Says::Passed)),
-    form("pyright", Types, r"(?m)^(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?(?:, \d+ (?:notes?|informations?))?", Errors),
+    form(
+        "pyright",
+        Types,
+        r"(?m)^(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?(?:, \d+ (?:notes?|informations?))?",
+        Errors,
+    ),
     form("flow", Types, r"(?m)^(?:No errors!|Found 0 errors)", Fixed(Says::Passed)),
-    form("svelte-check", Types, r"(?m)^svelte-check found (?P<errors>\d+) errors?(?: and (?P<warnings>\d+) warnings?)?", Errors),
+    form(
+        "svelte-check",
+        Types,
+        r"(?m)^svelte-check found (?P<errors>\d+) errors?(?: and (?P<warnings>\d+) warnings?)?",
+        Errors,
+    ),
     form("ty", Types, r"(?m)^Found (?P<errors>\d+) diagnostics?$", Errors),
     form("dart analyze", Types, r"(?m)^No issues found!", Fixed(Says::Passed)),
     form("phpstan", Types, r"(?m)^ *\[(?P<word>OK|ERROR)\] (?:No errors|Found (?P<errors>\d+) errors?)", Word(&["OK"])),
     form("go vet", Types, r"(?m)^vet: ", Fixed(Says::Failed)),
     // Linters.
-    form("eslint", Lint, r"(?m)^[✖×x] (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?", Errors),
+    form(
+        "eslint",
+        Lint,
+        r"(?m)^[✖×x] (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?",
+        Errors,
+    ),
     form("ruff", Lint, r"(?m)^All checks passed!", Fixed(Says::Passed)),
     form("ruff", Lint, r"(?m)^Found (?P<problems>\d+) errors?(?: \(\d+ fixed, (?P<errors>\d+) remaining\))?\.", Errors),
     form("flake8", Lint, r"(?m)^\S+\.pyi?:\d+:\d+: [A-Z]+\d+ ", Fixed(Says::Failed)),
     form("pylint", Lint, r"(?m)^Your code has been rated at (?P<score>-?[\d.]+)/10", Fixed(Says::Nothing)),
     form("clippy", Lint, r"(?m)^(?:error|warning)(?:\[[^\]]*\])?: .*\n +--> ", Fixed(Says::Nothing)),
-    form("clippy", Lint, r"(?m)^error: could not compile `[^`]+`(?: \([^)]*\))? due to (?:(?P<errors>\d+) )?(?:previous )?errors?", Fixed(Says::Failed)),
+    form(
+        "clippy",
+        Lint,
+        r"(?m)^error: could not compile `[^`]+`(?: \([^)]*\))? due to (?:(?P<errors>\d+) )?(?:previous )?errors?",
+        Fixed(Says::Failed),
+    ),
     form("golangci-lint", Lint, r"(?m)^(?P<problems>\d+) issues?[.:]", Errors),
     form("biome", Lint, r"(?m)^Found (?P<errors>\d+) errors?\.$", Errors),
-    form("biome", Lint, r"(?m)^Checked \d+ files? in [\d.]+\w+\. (?:No fixes applied|Fixed \d+ files?)\.", Fixed(Says::Passed)),
+    form(
+        "biome",
+        Lint,
+        r"(?m)^Checked \d+ files? in [\d.]+\w+\. (?:No fixes applied|Fixed \d+ files?)\.",
+        Fixed(Says::Passed),
+    ),
     form("oxlint", Lint, r"(?m)^Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.", Errors),
     form("shellcheck", Lint, r"(?m)^In \S+ line \d+:$", Fixed(Says::Failed)),
     form("rubocop", Lint, r"(?m)^\d+ files? inspected, (?:no offenses|(?P<problems>\d+) offenses?) ", Errors),
@@ -282,8 +577,9 @@ static FORMS: &[Form] = &[
     form("cargo fmt", Format, r"(?m)^Diff in ", Fixed(Says::Failed)),
 ];
 
-static PATTERNS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| FORMS.iter().map(|form| Regex::new(form.pattern).expect("the pattern of a form compiles")).collect());
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    FORMS.iter().map(|form| Regex::new(form.pattern).expect("the pattern of a form compiles")).collect()
+});
 
 /// Takes the control sequences of terminals out of a text.
 pub fn without_colours(text: &str) -> String {
@@ -291,7 +587,8 @@ pub fn without_colours(text: &str) -> String {
         return text.to_owned();
     }
     static SEQUENCES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new("\u{1b}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?|[@-Z\\\\^_])").expect("a pattern")
+        Regex::new("\u{1b}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?|[@-Z\\\\^_])")
+            .expect("a pattern")
     });
     SEQUENCES.replace_all(text, "").into_owned()
 }
@@ -405,7 +702,9 @@ fn list_counts(list: &str, form: &str) -> Counts {
         match words.next() {
             Some("passed") => counts.passed = number,
             Some("failed" | "error" | "errors" | "undefined") => counts.failed = sum(counts.failed, number),
-            Some("skipped" | "todo" | "pending" | "ignored" | "incomplete") => counts.skipped = sum(counts.skipped, number),
+            Some("skipped" | "todo" | "pending" | "ignored" | "incomplete") => {
+                counts.skipped = sum(counts.skipped, number)
+            }
             Some("total") => counts.total = number,
             Some("warning" | "warnings") => counts.warnings = number,
             _ => {}
@@ -486,8 +785,20 @@ mod tests {
         ("no tests ran in 0.01s", Test, Says::NoTests, None, None),
         ("Ran 5 tests in 0.1s\n\nOK", Test, Says::Passed, Some(5), Some(0)),
         ("Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=1)", Test, Says::Failed, Some(3), Some(2)),
-        ("test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.03s", Test, Says::Passed, Some(2), Some(0)),
-        ("test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.03s", Test, Says::NoTests, Some(0), Some(0)),
+        (
+            "test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.03s",
+            Test,
+            Says::Passed,
+            Some(2),
+            Some(0),
+        ),
+        (
+            "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.03s",
+            Test,
+            Says::NoTests,
+            Some(0),
+            Some(0),
+        ),
         ("     Summary [   0.5s] 12 tests run: 11 passed, 1 failed, 2 skipped", Test, Says::Failed, Some(11), Some(1)),
         ("ok  \texample.com/a\t0.01s", Test, Says::Passed, None, None),
         ("FAIL\texample.com/a\t0.01s", Test, Says::Failed, None, None),
@@ -502,7 +813,13 @@ mod tests {
         ("9 tests completed, 2 failed", Test, Says::Failed, None, Some(2)),
         ("80% tests passed, 1 tests failed out of 5", Test, Says::Failed, None, Some(1)),
         ("Executed 3 out of 3 tests: 3 tests pass.", Test, Says::Passed, Some(3), None),
-        ("Passed!  - Failed:     0, Passed:    11, Skipped:     0, Total:    11", Test, Says::Passed, Some(11), Some(0)),
+        (
+            "Passed!  - Failed:     0, Passed:    11, Skipped:     0, Total:    11",
+            Test,
+            Says::Passed,
+            Some(11),
+            Some(0),
+        ),
         ("10 examples, 1 failure", Test, Says::Failed, None, Some(1)),
         ("OK (6 tests, 12 assertions)", Test, Says::Passed, Some(6), None),
         ("Executed 4 tests, with 0 failures (0 unexpected)", Test, Says::Passed, None, Some(0)),
@@ -534,7 +851,14 @@ mod tests {
 
     #[test]
     fn lines_of_programs_are_no_summaries() {
-        for output in ["test_error_500 PASSED", "14 passed", "all good", "5 tests", "he said: 3 passed in total", "Tests are fine"] {
+        for output in [
+            "test_error_500 PASSED",
+            "14 passed",
+            "all good",
+            "5 tests",
+            "he said: 3 passed in total",
+            "Tests are fine",
+        ] {
             assert!(summaries(output).is_empty(), "{output}: {:?}", summaries(output));
         }
     }

@@ -130,7 +130,12 @@ fn line_sentences(line: &str, start: usize, paragraph: usize, found: &mut Vec<Se
         let hashes = rest.trim_start_matches('#');
         if hashes.len() < rest.len() && hashes.starts_with(' ') {
             rest = hashes.trim_start();
-        } else if let Some(tail) = rest.strip_prefix("- ").or_else(|| rest.strip_prefix("* ")).or_else(|| rest.strip_prefix("• ")).or_else(|| rest.strip_prefix("+ ")) {
+        } else if let Some(tail) = rest
+            .strip_prefix("- ")
+            .or_else(|| rest.strip_prefix("* "))
+            .or_else(|| rest.strip_prefix("• "))
+            .or_else(|| rest.strip_prefix("+ "))
+        {
             rest = tail.trim_start();
         } else if let Some(tail) = numbered(rest) {
             rest = tail.trim_start();
@@ -199,13 +204,12 @@ fn ends_sentence(tokens: &[Token], index: usize, start: usize, line: &str) -> bo
         return false;
     }
     let end = token.range.end - start;
-    let is_apart = line.get(end..).is_some_and(|rest| rest.starts_with(|it: char| it.is_whitespace() || it == '*' || it == '_'));
+    let is_apart =
+        line.get(end..).is_some_and(|rest| rest.starts_with(|it: char| it.is_whitespace() || it == '*' || it == '_'));
     if !is_apart {
         return false;
     }
-    let is_short = token.text == "."
-        && index > 0
-        && ABBREVIATIONS.contains(&tokens[index - 1].lower.as_str());
+    let is_short = token.text == "." && index > 0 && ABBREVIATIONS.contains(&tokens[index - 1].lower.as_str());
     !is_short
 }
 
@@ -240,7 +244,12 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
         } else if let Some(close) = closing_quote(first, &text[..at]) {
             match rest[length..].find(close) {
                 Some(end) => {
-                    push(&mut found, Sort::Quote, rest[length..length + end].to_owned(), at..at + length + end + close.len_utf8());
+                    push(
+                        &mut found,
+                        Sort::Quote,
+                        rest[length..length + end].to_owned(),
+                        at..at + length + end + close.len_utf8(),
+                    );
                     at += length + end + close.len_utf8();
                 }
                 None => at += length,
@@ -267,7 +276,10 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
             for character in rest.chars() {
                 if is_invisible(character) {
                     end += character.len_utf8();
-                } else if (word.is_empty() && character == '.') || is_word(character) || is_inner(character, &text[end..]) {
+                } else if (word.is_empty() && character == '.')
+                    || is_word(character)
+                    || is_inner(character, &text[end..])
+                {
                     word.push(if character == '’' { '\'' } else { character });
                     end += character.len_utf8();
                 } else {
@@ -310,7 +322,8 @@ fn is_word(character: char) -> bool {
 /// Returns whether a character belongs to the word around it.
 fn is_inner(character: char, rest: &str) -> bool {
     let mut next = rest.chars().skip(1).skip_while(|it| is_invisible(*it));
-    let follows = next.next().is_some_and(|it| it.is_alphanumeric() || matches!(it, '_' | '/' | '*' | '%' | '-' | ':' | '.'));
+    let follows =
+        next.next().is_some_and(|it| it.is_alphanumeric() || matches!(it, '_' | '/' | '*' | '%' | '-' | ':' | '.'));
     matches!(character, '.' | '-' | '\'' | '’' | ':' | ',' | '+' | '*' | '\\' | '=' | '@') && follows && {
         // A comma or colon is part of a number or a place only.
         match character {
@@ -323,7 +336,8 @@ fn is_inner(character: char, rest: &str) -> bool {
 }
 
 fn closing_quote(open: char, before: &str) -> Option<char> {
-    let is_start = before.chars().next_back().is_none_or(|it| it.is_whitespace() || matches!(it, '(' | '[' | ':' | '=' | '*'));
+    let is_start =
+        before.chars().next_back().is_none_or(|it| it.is_whitespace() || matches!(it, '(' | '[' | ':' | '=' | '*'));
     match open {
         '"' => Some('"'),
         '“' | '„' => Some('”'),
@@ -339,15 +353,17 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
-        let words = |sentence: &Sentence| {
-            sentence.tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
-        };
+        let words =
+            |sentence: &Sentence| sentence.tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");
         sentences(text).iter().map(words).collect()
     }
 
     #[test]
     fn sentences_are_told_apart() {
-        assert_eq!(split("All 14 tests pass. The linter, e.g. ruff, is v1.2."), ["All 14 tests pass .", "The linter , e.g . ruff , is v1.2 ."]);
+        assert_eq!(
+            split("All 14 tests pass. The linter, e.g. ruff, is v1.2."),
+            ["All 14 tests pass .", "The linter , e.g . ruff , is v1.2 ."]
+        );
         assert_eq!(split("- one\n- two `a. b`\n\n3. three"), ["one", "two a. b", "three"]);
         assert_eq!(split("| check | state |\n|---|---|\n| tests | ok |"), ["| tests | ok |"]);
         assert_eq!(split("a/b.rs:12 says **no**"), ["a/b.rs:12 says no"]);
@@ -370,7 +386,10 @@ mod tests {
         let sorts = |text: &str| sentences(text)[0].tokens.iter().map(|token| token.sort).collect::<Vec<_>>();
         assert_eq!(sorts("✅ ok"), [Sort::Good, Sort::Word]);
         assert_eq!(sorts("[x] ok"), [Sort::Good, Sort::Word]);
-        assert_eq!(sorts("says \"all pass\" 3 1,832 89.6%"), [Sort::Word, Sort::Quote, Sort::Number, Sort::Number, Sort::Number]);
+        assert_eq!(
+            sorts("says \"all pass\" 3 1,832 89.6%"),
+            [Sort::Word, Sort::Quote, Sort::Number, Sort::Number, Sort::Number]
+        );
         assert!(sentences("[ ] run tests")[0].is_open_task && sentences("Do tests pass?")[0].is_question);
     }
 

@@ -272,7 +272,8 @@ pub fn runs(command: &Command) -> Runs {
     if is_script_path(first) {
         return Runs::Script(by_name(program));
     }
-    let interpreter = matches!(program, "sh" | "bash" | "zsh" | "dash" | "node" | "deno" | "bun" | "tsx" | "ts-node" | "go");
+    let interpreter =
+        matches!(program, "sh" | "bash" | "zsh" | "dash" | "node" | "deno" | "bun" | "tsx" | "ts-node" | "go");
     if interpreter {
         let operand = command.operands().find(|word| *word != "run");
         let ends = |word: &&str| is_script_path(word) || word.contains('.');
@@ -280,7 +281,10 @@ pub fn runs(command: &Command) -> Runs {
             return Runs::Script(by_name(script.rsplit('/').next().unwrap_or(script)));
         }
     }
-    if matches!(program, "docker" | "docker-compose" | "podman" | "act" | "earthly" | "dagger" | "git" | "tap" | "husky") {
+    if matches!(
+        program,
+        "docker" | "docker-compose" | "podman" | "act" | "earthly" | "dagger" | "git" | "tap" | "husky"
+    ) {
         // Hooks print what the checks that they run print.
         let hooks = program != "git" || command.operands().next().is_some_and(|word| matches!(word, "commit" | "push"));
         if hooks {
@@ -291,18 +295,38 @@ pub fn runs(command: &Command) -> Runs {
 }
 
 fn asks_for_help(command: &Command) -> bool {
-    let asks = ["--help", "-h", "--version", "-V", "--collect-only", "--co", "--list", "--list-tests", "--listTests", "--dry-run", "--showConfig", "--print-config", "--no-run"];
+    let asks = [
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+        "--collect-only",
+        "--co",
+        "--list",
+        "--list-tests",
+        "--listTests",
+        "--dry-run",
+        "--showConfig",
+        "--print-config",
+        "--no-run",
+    ];
     // `-n` and others have a meaning of their own in some runners, so only whole words count.
     let is_docker = command.program() == "docker" || command.program() == "clang-format";
-    !is_docker && command.arguments().iter().any(|word| asks.contains(&word.as_str()))
-        && !(command.program() == "tsc" && !command.has_flag("--help") && !command.has_flag("--version") && !command.has_flag("-h"))
+    !is_docker
+        && command.arguments().iter().any(|word| asks.contains(&word.as_str()))
+        && !(command.program() == "tsc"
+            && !command.has_flag("--help")
+            && !command.has_flag("--version")
+            && !command.has_flag("-h"))
 }
 
 fn by_table(program: &str, arguments: &[String]) -> Option<Vec<CheckKind>> {
     let program = program.strip_suffix(".exe").or_else(|| program.strip_suffix(".cmd")).unwrap_or(program);
     let program = program.strip_suffix(".bat").unwrap_or(program);
     let found = RUNNERS.iter().chain(&MORE_RUNNERS).find(|runner| {
-        runner.program.split('|').any(|known| known == program) && has_task(runner, arguments) && has_option(runner, arguments)
+        runner.program.split('|').any(|known| known == program)
+            && has_task(runner, arguments)
+            && has_option(runner, arguments)
     })?;
     Some(found.kinds.to_vec())
 }
@@ -312,13 +336,20 @@ fn has_task(runner: &Runner, arguments: &[String]) -> bool {
     if runner.task.is_empty() {
         return true;
     }
-    let is_many = matches!(runner.program, "mvn|mvnw|mvnd" | "gradle|gradlew" | "sbt" | "nx|turbo|lerna|moon" | "swift|xcodebuild");
+    let is_many = matches!(
+        runner.program,
+        "mvn|mvnw|mvnd" | "gradle|gradlew" | "sbt" | "nx|turbo|lerna|moon" | "swift|xcodebuild"
+    );
     let mut words = arguments.iter().map(String::as_str).filter(|word| {
         // `cargo +nightly test`, and options before the sub-command.
         !word.starts_with('+') && (!word.starts_with('-') || runner.task.split('|').any(|task| task == *word))
     });
     let fits = |word: &str| runner.task.split('|').any(|task| matches_pattern(task, word));
-    if is_many { words.any(fits) } else { words.next().is_some_and(fits) || second_word(runner, arguments).is_some_and(fits) }
+    if is_many {
+        words.any(fits)
+    } else {
+        words.next().is_some_and(fits) || second_word(runner, arguments).is_some_and(fits)
+    }
 }
 
 /// Returns the word after an option with a value that often stands before the sub-command.
@@ -346,12 +377,15 @@ fn matches_pattern(pattern: &str, word: &str) -> bool {
 fn has_option(runner: &Runner, arguments: &[String]) -> bool {
     runner.option.is_empty()
         || runner.option.split('|').any(|option| {
-            arguments.iter().any(|word| word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')))
+            arguments
+                .iter()
+                .any(|word| word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')))
         })
 }
 
 fn is_python(program: &str) -> bool {
-    program == "py" || program.strip_prefix("python").is_some_and(|rest| rest.chars().all(|it| it.is_ascii_digit() || it == '.'))
+    program == "py"
+        || program.strip_prefix("python").is_some_and(|rest| rest.chars().all(|it| it.is_ascii_digit() || it == '.'))
 }
 
 fn python(command: &Command) -> Runs {
@@ -379,8 +413,10 @@ fn python(command: &Command) -> Runs {
 }
 
 fn task(program: &str, command: &Command) -> Runs {
-    let names_first = !matches!(program, "npm" | "pnpm" | "yarn" | "bun" | "mise" | "deno" | "composer" | "hatch" | "rye" | "moon");
-    let valued = ["-C", "-f", "--prefix", "--filter", "-F", "-w", "--workspace", "--cwd", "-j", "--directory", "--file"];
+    let names_first =
+        !matches!(program, "npm" | "pnpm" | "yarn" | "bun" | "mise" | "deno" | "composer" | "hatch" | "rye" | "moon");
+    let valued =
+        ["-C", "-f", "--prefix", "--filter", "-F", "-w", "--workspace", "--cwd", "-j", "--directory", "--file"];
     let mut words: Vec<&str> = Vec::new();
     let mut skip = false;
     for word in command.arguments().iter().map(String::as_str).take_while(|word| *word != "--") {
@@ -437,7 +473,11 @@ fn task(program: &str, command: &Command) -> Runs {
         if let Some(kinds) = by_table(name, &rest) {
             return Runs::Checks(kinds);
         }
-        let own = ["install", "i", "add", "remove", "up", "update", "upgrade", "why", "list", "ls", "init", "create", "publish", "info", "config", "cache", "link", "require", "outdated", "audit", "prune", "store", "import", "version"];
+        let own = [
+            "install", "i", "add", "remove", "up", "update", "upgrade", "why", "list", "ls", "init", "create",
+            "publish", "info", "config", "cache", "link", "require", "outdated", "audit", "prune", "store", "import",
+            "version",
+        ];
         if !own.contains(&name) {
             return Runs::Script(by_name(name));
         }
@@ -454,7 +494,9 @@ pub fn by_name(name: &str) -> Vec<CheckKind> {
 
 fn is_script_path(word: &str) -> bool {
     let ends = [".sh", ".bash", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd"];
-    word.starts_with("./") || word.starts_with("../") || ends.iter().any(|end| word.ends_with(end))
+    word.starts_with("./")
+        || word.starts_with("../")
+        || ends.iter().any(|end| word.ends_with(end))
         || (word.contains('/') && !word.starts_with("/usr/") && !word.starts_with("/bin/") && !word.starts_with('-'))
 }
 
@@ -531,7 +573,21 @@ mod tests {
 
     #[test]
     fn other_programs_check_nothing() {
-        for script in ["ls", "cat pytest.ini", "grep -r 'cargo test' .", "cargo fmt", "black .", "pytest --help", "gofmt -w a.go", "echo pytest", "npm install", "which tsc", "git status", "cargo test --no-run", "prettier --write ."] {
+        for script in [
+            "ls",
+            "cat pytest.ini",
+            "grep -r 'cargo test' .",
+            "cargo fmt",
+            "black .",
+            "pytest --help",
+            "gofmt -w a.go",
+            "echo pytest",
+            "npm install",
+            "which tsc",
+            "git status",
+            "cargo test --no-run",
+            "prettier --write .",
+        ] {
             assert_eq!(of(script), Runs::Other, "{script}");
         }
     }

@@ -10,7 +10,8 @@ use super::plain::{Sentence, Sort, Token, sentences};
 use super::runners::{CheckKind, Runs, runs};
 use super::shell::commands;
 use super::words::{
-    BOUNDS, CHECK_NOUNS, CHECK_VERBS, NUMBERS, PLAIN, ROUGHLY, SUCCESS, TEST_SCOPES, TROUBLE_KINDS, WEAK_SUCCESS, is_english,
+    BOUNDS, CHECK_NOUNS, CHECK_VERBS, NUMBERS, PLAIN, ROUGHLY, SUCCESS, TEST_SCOPES, TROUBLE_KINDS, WEAK_SUCCESS,
+    is_english,
 };
 
 /// Most words between a check and the word that says how it went.
@@ -190,7 +191,22 @@ fn subjects(modality: &Modality<'_>) -> Vec<Subject> {
 
 /// Programs whose name and first argument stand in sentences without backticks.
 const TOLD_PROGRAMS: [&str; 16] = [
-    "cargo", "npm", "pnpm", "yarn", "bun", "go", "mvn", "gradle", "./gradlew", "dotnet", "mix", "swift", "deno", "bazel", "npx", "python",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "go",
+    "mvn",
+    "gradle",
+    "./gradlew",
+    "dotnet",
+    "mix",
+    "swift",
+    "deno",
+    "bazel",
+    "npx",
+    "python",
 ];
 
 /// Returns the last word, the kind and the scope of a check that is named at a place.
@@ -200,7 +216,8 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
     if token.sort == Sort::Code {
         return code_subject(&token.text).map(|(kind, scope)| {
             // "`pytest` tests", "`foo` test".
-            let next = tokens.get(at + 1).filter(|next| next.is_any(&["tests", "test", "suite", "run", "checks", "check"]));
+            let next =
+                tokens.get(at + 1).filter(|next| next.is_any(&["tests", "test", "suite", "run", "checks", "check"]));
             (at + usize::from(next.is_some()), Some(kind), scope, false)
         });
     }
@@ -208,14 +225,22 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
         return None;
     }
     let word = token.lower.as_str();
-    if TOLD_PROGRAMS.contains(&word) || (word == "make" && tokens.get(at + 1).is_some_and(|next| next.is_any(&["test", "check", "lint", "build"]))) {
+    if TOLD_PROGRAMS.contains(&word)
+        || (word == "make" && tokens.get(at + 1).is_some_and(|next| next.is_any(&["test", "check", "lint", "build"])))
+    {
         for length in [3, 2, 1] {
-            let words: Vec<&str> = tokens[at..].iter().take(length + 1).take_while(|it| it.sort == Sort::Word).map(|it| it.text.as_str()).collect();
+            let words: Vec<&str> = tokens[at..]
+                .iter()
+                .take(length + 1)
+                .take_while(|it| it.sort == Sort::Word)
+                .map(|it| it.text.as_str())
+                .collect();
             if words.len() != length + 1 {
                 continue;
             }
             let line = words.join(" ");
-            let last_is_argument = !tokens[at + length].is_any(SUCCESS) && !tokens[at + length].is_any(&["is", "are", "and", "was", "on", "with", "in", "now", "then", "has"]);
+            let last_is_argument = !tokens[at + length].is_any(SUCCESS)
+                && !tokens[at + length].is_any(&["is", "are", "and", "was", "on", "with", "in", "now", "then", "has"]);
             if let Some((kind, scope)) = code_subject(&line).filter(|_| last_is_argument || length == 1) {
                 if length > 1 && code_subject(&words[..length].join(" ")).is_some() {
                     continue;
@@ -228,10 +253,14 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
     if matches!(word, "ci" | "pipeline" | "pipelines" | "workflow" | "workflows") {
         return Some((at, None, Vec::new(), true));
     }
-    if matches!(word, "type" | "static") && tokens.get(at + 1).is_some_and(|next| next.is_any(&["check", "checks", "checker", "checking", "analysis"])) {
+    if matches!(word, "type" | "static")
+        && tokens.get(at + 1).is_some_and(|next| next.is_any(&["check", "checks", "checker", "checking", "analysis"]))
+    {
         return Some((at + 1, Some(CheckKind::Types), Vec::new(), false));
     }
-    if matches!(word, "lint" | "linting" | "format" | "formatting" | "build") && tokens.get(at + 1).is_some_and(|next| next.is_any(&["check", "checks", "step", "job", "run"])) {
+    if matches!(word, "lint" | "linting" | "format" | "formatting" | "build")
+        && tokens.get(at + 1).is_some_and(|next| next.is_any(&["check", "checks", "step", "job", "run"]))
+    {
         let kind = match word {
             "lint" | "linting" => CheckKind::Lint,
             "build" => CheckKind::Build,
@@ -245,20 +274,107 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
     let (_, kind) = CHECK_NOUNS.iter().find(|(noun, _)| *noun == word)?;
     // "to build", "we build", "tests the parser": verbs.
     let before = at.checked_sub(1).map(|before| &tokens[before]);
-    if before.is_some_and(|before| before.is_any(&["to", "i", "we", "you", "i'll", "let's", "can", "will", "don't", "didn't"])) {
+    if before.is_some_and(|before| {
+        before.is_any(&["to", "i", "we", "you", "i'll", "let's", "can", "will", "don't", "didn't"])
+    }) {
         return None;
     }
-    if word == "checks" && !before.is_some_and(|before| before.is_any(&["all", "the", "quality", "pre-commit", "these", "other", "those", "local", "required", "automated", "style"]) || before.sort == Sort::Number) {
+    if word == "checks"
+        && !before.is_some_and(|before| {
+            before.is_any(&[
+                "all",
+                "the",
+                "quality",
+                "pre-commit",
+                "these",
+                "other",
+                "those",
+                "local",
+                "required",
+                "automated",
+                "style",
+            ]) || before.sort == Sort::Number
+        })
+    {
         return None;
     }
     if matches!(word, "compile") {
         return None;
     }
-    if word == "types" && tokens.get(at + 1).is_none_or(|next| !next.is_any(&["check", "pass", "passes", "are", "passed", "and"])) {
+    if word == "types"
+        && tokens.get(at + 1).is_none_or(|next| !next.is_any(&["check", "pass", "passes", "are", "passed", "and"]))
+    {
         return None;
     }
     // "test file", "build script", "test coverage": something else.
-    let other = ["file", "files", "script", "scripts", "data", "code", "coverage", "case", "folder", "directory", "function", "plan", "plans", "name", "names", "setup", "config", "configuration", "rule", "rules", "helper", "helpers", "fixture", "fixtures", "artifact", "artifacts", "cache", "output", "command", "commands", "time", "times", "number", "server", "class", "module", "user", "users", "account", "error", "errors", "warnings", "warning", "failure", "failures", "bench", "database", "environment", "framework", "runner", "log", "logs", "dependencies", "dependency", "target", "targets", "expectation", "expectations", "assertion", "assertions", "harness", "method", "methods", "page", "message", "image"];
+    let other = [
+        "file",
+        "files",
+        "script",
+        "scripts",
+        "data",
+        "code",
+        "coverage",
+        "case",
+        "folder",
+        "directory",
+        "function",
+        "plan",
+        "plans",
+        "name",
+        "names",
+        "setup",
+        "config",
+        "configuration",
+        "rule",
+        "rules",
+        "helper",
+        "helpers",
+        "fixture",
+        "fixtures",
+        "artifact",
+        "artifacts",
+        "cache",
+        "output",
+        "command",
+        "commands",
+        "time",
+        "times",
+        "number",
+        "server",
+        "class",
+        "module",
+        "user",
+        "users",
+        "account",
+        "error",
+        "errors",
+        "warnings",
+        "warning",
+        "failure",
+        "failures",
+        "bench",
+        "database",
+        "environment",
+        "framework",
+        "runner",
+        "log",
+        "logs",
+        "dependencies",
+        "dependency",
+        "target",
+        "targets",
+        "expectation",
+        "expectations",
+        "assertion",
+        "assertions",
+        "harness",
+        "method",
+        "methods",
+        "page",
+        "message",
+        "image",
+    ];
     let next = tokens.get(at + 1);
     let singular = matches!(word, "test" | "build" | "lint" | "spec" | "tests" | "types");
     if singular && next.is_some_and(|next| next.is_any(&other)) && !modality.absence[at] {
@@ -270,7 +386,9 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
     }
     // "test suite", "pytest run", "lint and": one subject.
     let mut to = at;
-    while tokens.get(to + 1).is_some_and(|next| next.is_any(&["suite", "suites", "tests", "run", "runs", "cases", "specs", "step", "gate", "gates", "job"])) {
+    while tokens.get(to + 1).is_some_and(|next| {
+        next.is_any(&["suite", "suites", "tests", "run", "runs", "cases", "specs", "step", "gate", "gates", "job"])
+    }) {
         to += 1;
     }
     Some((to, *kind, Vec::new(), false))
@@ -307,12 +425,40 @@ pub fn operands_of(command: &super::shell::Command) -> Vec<String> {
             found.push(word.clone());
             continue;
         }
-        if matches!(word.as_str(), "-p" | "--package" | "-k" | "-t" | "--test" | "-run" | "--filter" | "--grep" | "-g" | "--tests" | "--testNamePattern" | "--project" | "-m") {
+        if matches!(
+            word.as_str(),
+            "-p" | "--package"
+                | "-k"
+                | "-t"
+                | "--test"
+                | "-run"
+                | "--filter"
+                | "--grep"
+                | "-g"
+                | "--tests"
+                | "--testNamePattern"
+                | "--project"
+                | "-m"
+        ) {
             takes_value = true;
         }
-        let is_task = ["test", "tests", "run", "check", "build", "lint", "nextest", "clippy", "vet", "-m", "pytest", "unittest", "verify", "fmt", "t", "b", "c", "compile", "package", "."];
-        let is_plain = word.starts_with('-') || is_task.contains(&word.as_str()) || word.starts_with("./...") || word == "src" || word == "tests/";
-        let names = word.contains('/') || word.contains('.') || word.contains("::") || word.contains("test") || word.contains("Test") || command.program() == "jest" || command.program() == "vitest" || command.program() == "cargo";
+        let is_task = [
+            "test", "tests", "run", "check", "build", "lint", "nextest", "clippy", "vet", "-m", "pytest", "unittest",
+            "verify", "fmt", "t", "b", "c", "compile", "package", ".",
+        ];
+        let is_plain = word.starts_with('-')
+            || is_task.contains(&word.as_str())
+            || word.starts_with("./...")
+            || word == "src"
+            || word == "tests/";
+        let names = word.contains('/')
+            || word.contains('.')
+            || word.contains("::")
+            || word.contains("test")
+            || word.contains("Test")
+            || command.program() == "jest"
+            || command.program() == "vitest"
+            || command.program() == "cargo";
         if !is_plain && names {
             found.push(word.clone());
         }
@@ -321,14 +467,19 @@ pub fn operands_of(command: &super::shell::Command) -> Vec<String> {
 }
 
 fn is_test_name(word: &str) -> bool {
-    let is_name = !word.is_empty() && word.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | ':' | '.' | '/' | '-' | '[' | ']' | '$'));
+    let is_name = !word.is_empty()
+        && word.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | ':' | '.' | '/' | '-' | '[' | ']' | '$'));
     if !is_name || word.contains("://") {
         return false;
     }
     let last = word.rsplit("::").next().unwrap_or(word);
-    let camel = last.strip_prefix("Test").is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_uppercase() || it == '_'));
+    let camel =
+        last.strip_prefix("Test").is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_uppercase() || it == '_'));
     let snake = last.starts_with("test_") && last.len() > 5;
-    let file = word.contains('.') && is_test(word) && super::files::ending(word).is_some_and(|end| end.len() <= 4 && !end.starts_with(|it: char| it.is_ascii_digit()));
+    let file = word.contains('.')
+        && is_test(word)
+        && super::files::ending(word)
+            .is_some_and(|end| end.len() <= 4 && !end.starts_with(|it: char| it.is_ascii_digit()));
     camel || snake || file
 }
 
@@ -343,7 +494,10 @@ fn scope_before(tokens: &[Token], from: usize, subject: &mut Subject) {
             Sort::Word if TEST_SCOPES.contains(&token.lower.as_str()) => {
                 words.push(token.lower.clone());
                 // "unit and integration tests".
-                if at > 1 && tokens[at - 1].is_any(&["and", "&"]) && TEST_SCOPES.contains(&tokens[at - 2].lower.as_str()) {
+                if at > 1
+                    && tokens[at - 1].is_any(&["and", "&"])
+                    && TEST_SCOPES.contains(&tokens[at - 2].lower.as_str())
+                {
                     at -= 1;
                 }
             }
@@ -366,12 +520,18 @@ fn scope_before(tokens: &[Token], from: usize, subject: &mut Subject) {
 fn is_scope_word(word: &str) -> bool {
     let ends = ["ed", "ly", "'s", "n't", "'re", "'ve", "ing"];
     let others = [
-        "when", "if", "because", "since", "than", "but", "not", "do", "does", "did", "saw", "see", "show", "shows", "says", "pass", "rewrote", "wrote", "found", "made", "got", "there", "here", "can", "could",
-        "should", "will", "would", "or", "where", "from", "at", "into", "was", "were", "be", "being", "which", "while", "you", "they", "he", "she", "this", "these", "cargo", "npm", "python", "let", "make",
-        "makes", "keep", "keeps", "break", "breaks", "via", "per", "required", "too", "once", "until", "before", "after", "had", "both", "either", "whether", "only", "even", "just", "go", "rust", "js", "ts", "jest", "pytest", "vitest",
-        "fix", "fixes", "use", "uses", "new", "against", "through", "without", "using", "about", "over", "under", "ok", "done", "finally",
+        "when", "if", "because", "since", "than", "but", "not", "do", "does", "did", "saw", "see", "show", "shows",
+        "says", "pass", "rewrote", "wrote", "found", "made", "got", "there", "here", "can", "could", "should", "will",
+        "would", "or", "where", "from", "at", "into", "was", "were", "be", "being", "which", "while", "you", "they",
+        "he", "she", "this", "these", "cargo", "npm", "python", "let", "make", "makes", "keep", "keeps", "break",
+        "breaks", "via", "per", "required", "too", "once", "until", "before", "after", "had", "both", "either",
+        "whether", "only", "even", "just", "go", "rust", "js", "ts", "jest", "pytest", "vitest", "fix", "fixes", "use",
+        "uses", "new", "against", "through", "without", "using", "about", "over", "under", "ok", "done", "finally",
     ];
-    word.len() > 1 && !ends.iter().any(|end| word.ends_with(end)) && !others.contains(&word) && word.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '.' | '/' | ':'))
+    word.len() > 1
+        && !ends.iter().any(|end| word.ends_with(end))
+        && !others.contains(&word)
+        && word.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '.' | '/' | ':'))
 }
 
 /// "tests for the parser", "tests in `mail/`", "tests of mail.py".
@@ -384,7 +544,9 @@ fn scope_after(modality: &Modality<'_>, to: usize, subject: &mut Subject) {
         }
         if next.sort == Sort::Punctuation && next.text == "(" {
             // "tests (`mail`) pass".
-            if let Some(code) = tokens.get(to + 2).filter(|code| code.sort == Sort::Code && !code_is_command(&code.text)) {
+            if let Some(code) =
+                tokens.get(to + 2).filter(|code| code.sort == Sort::Code && !code_is_command(&code.text))
+            {
                 subject.scope.push(code.text.to_lowercase());
             }
         }
@@ -397,9 +559,42 @@ fn scope_after(modality: &Modality<'_>, to: usize, subject: &mut Subject) {
     for token in tokens.iter().skip(to + 2).take(4) {
         match token.sort {
             Sort::Code if !code_is_command(&token.text) => subject.scope.push(token.text.to_lowercase()),
-            Sort::Word if token.is_any(SUCCESS) || token.is_any(&["is", "are", "and", "have", "has", "now", "still", "all", "with", "which", "were", "was"]) => break,
-            Sort::Word if token.is_any(&["ci", "total", "project", "repo", "repository", "suite", "workspace", "package", "file", "files", "folder", "module", "crate", "green", "full", "parallel", "release", "debug", "mode", "place", "time", "seconds"]) => {}
-            Sort::Word if is_scope_word(&token.lower) && !token.is_any(PLAIN) && !token.is_any(BOUNDS) => subject.scope.push(token.lower.clone()),
+            Sort::Word
+                if token.is_any(SUCCESS)
+                    || token.is_any(&[
+                        "is", "are", "and", "have", "has", "now", "still", "all", "with", "which", "were", "was",
+                    ]) =>
+            {
+                break;
+            }
+            Sort::Word
+                if token.is_any(&[
+                    "ci",
+                    "total",
+                    "project",
+                    "repo",
+                    "repository",
+                    "suite",
+                    "workspace",
+                    "package",
+                    "file",
+                    "files",
+                    "folder",
+                    "module",
+                    "crate",
+                    "green",
+                    "full",
+                    "parallel",
+                    "release",
+                    "debug",
+                    "mode",
+                    "place",
+                    "time",
+                    "seconds",
+                ]) => {}
+            Sort::Word if is_scope_word(&token.lower) && !token.is_any(PLAIN) && !token.is_any(BOUNDS) => {
+                subject.scope.push(token.lower.clone())
+            }
             Sort::Word if token.is_any(PLAIN) => {}
             Sort::Word if token.is_any(BOUNDS) => subject.is_bounded = true,
             _ => break,
@@ -412,18 +607,27 @@ fn code_is_command(code: &str) -> bool {
 }
 
 fn bounds_before(tokens: &[Token], from: usize) -> bool {
-    tokens[from.saturating_sub(4)..from].iter().any(|token| token.is_any(&["most", "some", "other", "both", "remaining", "many", "several", "nearly", "almost", "half"]))
+    tokens[from.saturating_sub(4)..from].iter().any(|token| {
+        token.is_any(&["most", "some", "other", "both", "remaining", "many", "several", "nearly", "almost", "half"])
+    })
 }
 
 /// Words between the subjects of a list: "tests, lint and types".
 fn joins_list(tokens: &[Token]) -> bool {
-    !tokens.is_empty() && tokens.len() <= 5 && tokens.iter().any(|token| token.is_any(&["and", "&"]) || matches!(token.text.as_str(), "," | "/" | "+" | "&"))
+    !tokens.is_empty()
+        && tokens.len() <= 5
+        && tokens
+            .iter()
+            .any(|token| token.is_any(&["and", "&"]) || matches!(token.text.as_str(), "," | "/" | "+" | "&"))
         && tokens.iter().all(|token| {
             token.is_any(&["and", "the", "all", "my", "our", "both", "as", "well"])
                 || matches!(token.text.as_str(), "," | "/" | "+" | "&")
                 || token.is_any(TEST_SCOPES)
                 || token.sort == Sort::Number
-                || (token.sort == Sort::Word && is_scope_word(&token.lower) && !token.is_any(SUCCESS) && !token.is_any(super::words::FAILURE))
+                || (token.sort == Sort::Word
+                    && is_scope_word(&token.lower)
+                    && !token.is_any(SUCCESS)
+                    && !token.is_any(super::words::FAILURE))
         })
 }
 
@@ -478,15 +682,25 @@ fn success_after(modality: &Modality<'_>, subject: &Subject, end: usize, subject
         }
         if is_success(tokens, at) {
             let is_weak = token.is_any(WEAK_SUCCESS);
-            let near = at - end <= 3 || tokens[at - 1].is_any(&["is", "are", "looks", "look", "all", "was", "were", "still", "also"]);
+            let near = at - end <= 3
+                || tokens[at - 1].is_any(&["is", "are", "looks", "look", "all", "was", "were", "still", "also"]);
             if !is_weak || near {
                 return Some(at);
             }
         }
-        if token.sort == Sort::Punctuation && token.text == "," && at > end + 1 && !modality.tokens[end + 1..at].iter().all(|it| it.is_any(&["now", "all", "which", "too", "including"])) && brackets == 0 {
+        if token.sort == Sort::Punctuation
+            && token.text == ","
+            && at > end + 1
+            && !modality.tokens[end + 1..at].iter().all(|it| it.is_any(&["now", "all", "which", "too", "including"]))
+            && brackets == 0
+        {
             // The clause of the check ends here, unless a list goes on.
             let rest = &tokens[at + 1..];
-            if rest.first().is_some_and(|next| next.is_any(&["i", "we", "it", "and", "so", "which", "then", "the", "no"])) && subject.kind.is_some() {
+            if rest
+                .first()
+                .is_some_and(|next| next.is_any(&["i", "we", "it", "and", "so", "which", "then", "the", "no"]))
+                && subject.kind.is_some()
+            {
                 break;
             }
         }
@@ -515,19 +729,48 @@ fn is_success(tokens: &[Token], at: usize) -> bool {
     let next = tokens.get(at + 1);
     if token.lower.starts_with("pass") {
         let transitive = next.is_some_and(|next| {
-            next.is_any(&["the", "a", "an", "this", "these", "that", "its", "their", "it", "them", "to", "through", "along", "down", "over", "by", "into", "as", "your", "my", "via", "arguments", "data", "values", "parameters"])
-                || next.sort == Sort::Quote
+            next.is_any(&[
+                "the",
+                "a",
+                "an",
+                "this",
+                "these",
+                "that",
+                "its",
+                "their",
+                "it",
+                "them",
+                "to",
+                "through",
+                "along",
+                "down",
+                "over",
+                "by",
+                "into",
+                "as",
+                "your",
+                "my",
+                "via",
+                "arguments",
+                "data",
+                "values",
+                "parameters",
+            ]) || next.sort == Sort::Quote
                 || (next.sort == Sort::Code && !code_is_command(&next.text))
         });
-        let as_before = next.is_some_and(|next| next.is("as")) && tokens.get(at + 2).is_some_and(|it| it.is_any(&["expected", "well", "before", "intended"]));
-        let that_run = next.is_some_and(|next| next.is_any(&["this", "the"])) && tokens.get(at + 2).is_some_and(|it| it.is_any(&["time", "first"]));
+        let as_before = next.is_some_and(|next| next.is("as"))
+            && tokens.get(at + 2).is_some_and(|it| it.is_any(&["expected", "well", "before", "intended"]));
+        let that_run = next.is_some_and(|next| next.is_any(&["this", "the"]))
+            && tokens.get(at + 2).is_some_and(|it| it.is_any(&["time", "first"]));
         return !transitive || as_before || that_run;
     }
     // "clean up", "clean build" as names of something else; "green" and "fine" before a noun.
     if token.is("clean") && next.is_some_and(|next| next.is_any(&["up", "code", "install"])) {
         return false;
     }
-    if token.is_any(&["work", "works", "complete"]) && next.is_some_and(|next| next.is_any(&["on", "in", "the", "of", "with", "around"])) {
+    if token.is_any(&["work", "works", "complete"])
+        && next.is_some_and(|next| next.is_any(&["on", "in", "the", "of", "with", "around"]))
+    {
         return false;
     }
     true
@@ -549,15 +792,19 @@ fn success_before(modality: &Modality<'_>, from: usize) -> Option<usize> {
         if modality.clause[at] != clause {
             return None;
         }
-        if token.is_any(&["pass", "passes", "passed", "passing", "green", "clean", "successful", "succeeding", "fixed"]) && !token.is("fixed") {
+        if token.is_any(&["pass", "passes", "passed", "passing", "green", "clean", "successful", "succeeding", "fixed"])
+            && !token.is("fixed")
+        {
             // "to pass the tests" is judged later. Only words that belong to the check stand between.
             return Some(at);
         }
         if modality.absence[at] && modality.absence[from] {
             return None;
         }
-        let belongs = token.is_any(&["all", "the", "of", "our", "its", "their", "every", "full", "entire", "existing", "whole", "a", "own", "and", "on", "for", "across"])
-            || token.sort == Sort::Number
+        let belongs = token.is_any(&[
+            "all", "the", "of", "our", "its", "their", "every", "full", "entire", "existing", "whole", "a", "own",
+            "and", "on", "for", "across",
+        ]) || token.sort == Sort::Number
             || token.is_any(TEST_SCOPES)
             || (token.sort == Sort::Word && is_scope_word(&token.lower));
         if !belongs {
@@ -584,14 +831,15 @@ fn was_run(modality: &Modality<'_>, subject: &Subject, first: &Subject) -> Optio
     let start = first.from.saturating_sub(6);
     let before = (start..first.from).rev().find(|at| {
         let token = &tokens[*at];
-        let is_perfect = token.is_any(&["run", "rerun"]) && tokens[..*at].iter().rev().take(2).any(|it| it.is_any(&["have", "has", "i've", "we've", "had"]));
+        let is_perfect = token.is_any(&["run", "rerun"])
+            && tokens[..*at].iter().rev().take(2).any(|it| it.is_any(&["have", "has", "i've", "we've", "had"]));
         modality.clause[*at] == modality.clause[first.from] && (ran(token) || is_perfect)
     });
     if let Some(before) = before {
         // "ran the build script that tests": only what belongs to the check stands between.
-        let fine = tokens[before + 1..first.from].iter().all(|token| {
-            token.sort != Sort::Punctuation || matches!(token.text.as_str(), "," | "/")
-        });
+        let fine = tokens[before + 1..first.from]
+            .iter()
+            .all(|token| token.sort != Sort::Punctuation || matches!(token.text.as_str(), "," | "/"));
         return fine.then_some(before);
     }
     let after = (subject.to + 1..tokens.len().min(subject.to + 4)).find(|at| {
@@ -609,13 +857,53 @@ fn verbs_of(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
     for (at, token) in tokens.iter().enumerate() {
         let Some((_, kind)) = CHECK_VERBS.iter().find(|(verb, _)| token.is(verb)) else { continue };
         let followed = tokens.get(at + 1).is_none_or(|next| {
-            next.is_any(&["cleanly", "fine", "successfully", "without", "again", "now", "ok", "okay", "with", "and", "correctly", "for", "on"])
-                || matches!(next.text.as_str(), "." | "," | "!" | ";" | ")" | "✅" | "✓")
+            next.is_any(&[
+                "cleanly",
+                "fine",
+                "successfully",
+                "without",
+                "again",
+                "now",
+                "ok",
+                "okay",
+                "with",
+                "and",
+                "correctly",
+                "for",
+                "on",
+            ]) || matches!(next.text.as_str(), "." | "," | "!" | ";" | ")" | "✅" | "✓")
         });
-        let next_is_good = tokens.get(at + 1).is_some_and(|next| next.is_any(&["cleanly", "fine", "successfully", "without", "ok", "okay", "correctly"]) || next.sort == Sort::Good);
+        let next_is_good = tokens.get(at + 1).is_some_and(|next| {
+            next.is_any(&["cleanly", "fine", "successfully", "without", "ok", "okay", "correctly"])
+                || next.sort == Sort::Good
+        });
         let has_subject = at > 0
-            && (tokens[at - 1].is_any(&["it", "code", "project", "everything", "crate", "workspace", "package", "app", "now", "still", "also", "that", "all", "and", "binary", "program", "library", "frontend", "backend", "typescript", "change", "both", "site"])
-                || tokens[at - 1].sort == Sort::Code || next_is_good);
+            && (tokens[at - 1].is_any(&[
+                "it",
+                "code",
+                "project",
+                "everything",
+                "crate",
+                "workspace",
+                "package",
+                "app",
+                "now",
+                "still",
+                "also",
+                "that",
+                "all",
+                "and",
+                "binary",
+                "program",
+                "library",
+                "frontend",
+                "backend",
+                "typescript",
+                "change",
+                "both",
+                "site",
+            ]) || tokens[at - 1].sort == Sort::Code
+                || next_is_good);
         let is_past = token.is_any(&["compiled", "built", "type-checked"]);
         if !followed || !has_subject || (is_past && !next_is_good) {
             continue;
@@ -623,11 +911,20 @@ fn verbs_of(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
         if token.is("builds") && tokens[at - 1].is_any(&["all", "and", "both"]) {
             continue;
         }
-        let denied = modality.clause_of(at).any(|place| (modality.is_failure(place) && !modality.absence[place]) || (modality.is_negation(place)));
-        if denied || !modality.is_stated(at, at) || modality.is_caused(at) || modality.attributed(at, at) != Attribution::None {
+        let denied = modality
+            .clause_of(at)
+            .any(|place| (modality.is_failure(place) && !modality.absence[place]) || (modality.is_negation(place)));
+        if denied
+            || !modality.is_stated(at, at)
+            || modality.is_caused(at)
+            || modality.attributed(at, at) != Attribution::None
+        {
             continue;
         }
-        if subjects.iter().any(|subject| subject.kind == Some(*kind) && modality.clause[subject.to] == modality.clause[at]) {
+        if subjects
+            .iter()
+            .any(|subject| subject.kind == Some(*kind) && modality.clause[subject.to] == modality.clause[at])
+        {
             continue;
         }
         found.push(CheckClaim {
@@ -647,7 +944,15 @@ fn verbs_of(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
 fn without_subject(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
     let tokens = modality.tokens;
     let mut found = Vec::new();
-    let claim = |kind, says, figures| CheckClaim { kind, says, scope: Vec::new(), is_bounded: false, is_of_agent: false, is_remote: false, figures };
+    let claim = |kind, says, figures| CheckClaim {
+        kind,
+        says,
+        scope: Vec::new(),
+        is_bounded: false,
+        is_of_agent: false,
+        is_remote: false,
+        figures,
+    };
     // Trouble of a kind that is absent.
     let mut at = 0;
     while at < tokens.len() {
@@ -656,11 +961,16 @@ fn without_subject(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckCl
             continue;
         }
         let end = (at..tokens.len()).take_while(|place| modality.absence[*place]).last().unwrap_or(at);
-        let kinds = tokens[at..=end].iter().filter_map(|token| TROUBLE_KINDS.iter().find(|(word, _)| token.is(word)).map(|(_, kind)| *kind));
+        let kinds = tokens[at..=end]
+            .iter()
+            .filter_map(|token| TROUBLE_KINDS.iter().find(|(word, _)| token.is(word)).map(|(_, kind)| *kind));
         let kinds: Vec<CheckKind> = kinds.collect();
-        let is_new = tokens[at..=end].iter().any(|token| token.is_any(&["new", "other", "further", "more", "additional"]));
+        let is_new =
+            tokens[at..=end].iter().any(|token| token.is_any(&["new", "other", "further", "more", "additional"]));
         for kind in kinds {
-            let is_told = subjects.iter().any(|subject| subject.kind == Some(kind) && modality.clause[subject.to] == modality.clause[at] && subject.to < at);
+            let is_told = subjects.iter().any(|subject| {
+                subject.kind == Some(kind) && modality.clause[subject.to] == modality.clause[at] && subject.to < at
+            });
             if !is_told && modality.is_stated(at, end) && modality.attributed(at, end) == Attribution::None {
                 let mut new = claim(Some(kind), CheckSays::Passes, absence_figures(modality, at));
                 new.is_bounded = is_new;
@@ -671,16 +981,25 @@ fn without_subject(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckCl
     }
     let is_named = |at: usize| subjects.iter().any(|subject| modality.clause[subject.to] == modality.clause[at]);
     for (at, token) in tokens.iter().enumerate() {
-        let everything = token.is_any(&["everything"]) && tokens.get(at + 1..).is_some_and(|rest| {
-            let word = rest.iter().take(3).find(|it| !it.is_any(&["is", "now", "still", "else", "also", "comes", "out"]));
-            word.is_some_and(|it| it.is_any(&["passes", "passed", "green", "pass"]))
-        });
-        let all_green = token.is("all") && tokens.get(at + 1).is_some_and(|next| next.is_any(&["green", "passing", "pass", "passed"])) && !is_named(at)
+        let everything = token.is_any(&["everything"])
+            && tokens.get(at + 1..).is_some_and(|rest| {
+                let word =
+                    rest.iter().take(3).find(|it| !it.is_any(&["is", "now", "still", "else", "also", "comes", "out"]));
+                word.is_some_and(|it| it.is_any(&["passes", "passed", "green", "pass"]))
+            });
+        let all_green = token.is("all")
+            && tokens.get(at + 1).is_some_and(|next| next.is_any(&["green", "passing", "pass", "passed"]))
+            && !is_named(at)
             && tokens.len() <= 6;
         if (everything && !is_named(at)) || all_green {
             let success = (at + 1..tokens.len()).find(|place| tokens[*place].is_any(SUCCESS)).unwrap_or(at);
             let denied = modality.clause_of(at).any(|place| modality.is_failure(place));
-            if !denied && is_success(tokens, success) && modality.is_stated(success, success) && modality.attributed(at, success) == Attribution::None && !modality.is_caused(at) {
+            if !denied
+                && is_success(tokens, success)
+                && modality.is_stated(success, success)
+                && modality.attributed(at, success) == Attribution::None
+                && !modality.is_caused(at)
+            {
                 found.push(claim(None, CheckSays::Passes, Vec::new()));
             }
         }
@@ -691,7 +1010,8 @@ fn without_subject(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckCl
         let has_tests = figures.iter().any(|(_, figure)| matches!(figure.measure, Measure::Passed | Measure::Failed));
         if has_tests {
             let first = figures[0].0;
-            let fails = figures.iter().any(|(_, figure)| figure.measure == Measure::Failed && figure.value > 0.0) || (0..tokens.len()).any(|at| modality.is_failure(at) && !is_counted_failure(tokens, at));
+            let fails = figures.iter().any(|(_, figure)| figure.measure == Measure::Failed && figure.value > 0.0)
+                || (0..tokens.len()).any(|at| modality.is_failure(at) && !is_counted_failure(tokens, at));
             let passes = figures.iter().any(|(_, figure)| figure.measure == Measure::Passed);
             let says = if fails || !passes { CheckSays::Fails } else { CheckSays::Passes };
             if modality.is_stated(first, first + 1) && modality.attributed(first, first + 1) == Attribution::None {
@@ -741,8 +1061,11 @@ fn counted(modality: &Modality<'_>, within: std::ops::Range<usize>) -> Vec<(usiz
             continue;
         }
         let next = |offset: usize| tokens.get(at + offset).filter(|_| at + offset < within.end);
-        let is_rough = tokens[at.saturating_sub(3)..at].iter().any(|token| token.is_any(ROUGHLY) || matches!(token.text.as_str(), "~" | ">" | "<" | "≥" | "≈" | "+"))
-            || next(1).is_some_and(|it| it.text == "+" || it.is_any(&["or", "more", "other", "additional", "new", "extra"]))
+        let is_rough = tokens[at.saturating_sub(3)..at]
+            .iter()
+            .any(|token| token.is_any(ROUGHLY) || matches!(token.text.as_str(), "~" | ">" | "<" | "≥" | "≈" | "+"))
+            || next(1)
+                .is_some_and(|it| it.text == "+" || it.is_any(&["or", "more", "other", "additional", "new", "extra"]))
             || tokens[at].text.ends_with('+');
         let mut measure = None;
         // "12 of 14 tests pass": the first number is that of the tests that passed.
@@ -765,9 +1088,7 @@ fn counted(modality: &Modality<'_>, within: std::ops::Range<usize>) -> Vec<(usiz
                 "errors" | "error" => Some(Measure::Errors),
                 "warnings" | "warning" => Some(Measure::Warnings),
                 "problems" | "issues" | "problem" | "issue" | "offenses" => Some(Measure::Problems),
-                "tests" | "test" | "specs" | "examples" | "cases" => {
-                    Some(measure_of_tests(modality, at, at + offset))
-                }
+                "tests" | "test" | "specs" | "examples" | "cases" => Some(measure_of_tests(modality, at, at + offset)),
                 _ => None,
             };
             if measure.is_some() {
@@ -782,7 +1103,12 @@ fn counted(modality: &Modality<'_>, within: std::ops::Range<usize>) -> Vec<(usiz
                 }
                 break;
             }
-            let is_filler = token.is_any(TEST_SCOPES) || token.sort == Sort::Code || (token.sort == Sort::Word && is_scope_word(&token.lower)) || token.is_any(PLAIN) || token.is_any(BOUNDS) || token.is_any(&["newly", "related"]);
+            let is_filler = token.is_any(TEST_SCOPES)
+                || token.sort == Sort::Code
+                || (token.sort == Sort::Word && is_scope_word(&token.lower))
+                || token.is_any(PLAIN)
+                || token.is_any(BOUNDS)
+                || token.is_any(&["newly", "related"]);
             if !is_filler || token.is_any(&["and", "in", "on", "for", "with", "so", "that"]) {
                 break;
             }
@@ -835,14 +1161,26 @@ fn measure_of_tests(modality: &Modality<'_>, number: usize, noun: usize) -> Meas
 }
 
 /// Returns the numbers that a sentence gives for a check.
-fn figures_near(modality: &Modality<'_>, subject: &Subject, predicate: Option<usize>, subjects: &[Subject]) -> Vec<Figure> {
+fn figures_near(
+    modality: &Modality<'_>,
+    subject: &Subject,
+    predicate: Option<usize>,
+    subjects: &[Subject],
+) -> Vec<Figure> {
     let whole = 0..modality.tokens.len();
     let others = subjects.iter().any(|other| other.kind != subject.kind && other.from != subject.from);
     let is_own = |measure: Measure| {
         matches!(
             (subject.kind, measure),
-            (Some(CheckKind::Test), Measure::Passed | Measure::Failed | Measure::Skipped | Measure::Total | Measure::Suites | Measure::Coverage)
-                | (Some(CheckKind::Test), Measure::Warnings)
+            (
+                Some(CheckKind::Test),
+                Measure::Passed
+                    | Measure::Failed
+                    | Measure::Skipped
+                    | Measure::Total
+                    | Measure::Suites
+                    | Measure::Coverage
+            ) | (Some(CheckKind::Test), Measure::Warnings)
                 | (Some(CheckKind::Build), Measure::Warnings | Measure::Errors)
                 | (Some(CheckKind::Types), Measure::Errors | Measure::Warnings)
                 | (Some(CheckKind::Lint), Measure::Errors | Measure::Warnings | Measure::Problems)
@@ -855,9 +1193,14 @@ fn figures_near(modality: &Modality<'_>, subject: &Subject, predicate: Option<us
         .into_iter()
         .filter(|(at, figure)| {
             let is_near = clause.contains(at) || !others || at.abs_diff(near) < 6;
-            let test_figure = matches!(figure.measure, Measure::Passed | Measure::Failed | Measure::Skipped | Measure::Total | Measure::Suites);
+            let test_figure = matches!(
+                figure.measure,
+                Measure::Passed | Measure::Failed | Measure::Skipped | Measure::Total | Measure::Suites
+            );
             // A number right before another check belongs to that one.
-            let is_others = subjects.iter().any(|other| other.from != subject.from && *at < other.from && other.from - at <= 3 && subject.from > *at);
+            let is_others = subjects.iter().any(|other| {
+                other.from != subject.from && *at < other.from && other.from - at <= 3 && subject.from > *at
+            });
             is_own(figure.measure) && (is_near || test_figure) && !is_others
         })
         .map(|(_, figure)| figure)
@@ -971,7 +1314,9 @@ mod tests {
                 Statement::Check(check) => Some(check),
                 _ => None,
             });
-            check.map(|check| check.figures.iter().map(|figure| (figure.measure, figure.value)).collect()).unwrap_or_default()
+            check
+                .map(|check| check.figures.iter().map(|figure| (figure.measure, figure.value)).collect())
+                .unwrap_or_default()
         };
         assert_eq!(figures("All 14 tests pass."), [(Measure::Passed, 14.0)]);
         assert_eq!(figures("12 of 14 tests pass."), [(Measure::Passed, 12.0), (Measure::Total, 14.0)]);

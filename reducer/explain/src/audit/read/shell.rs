@@ -62,9 +62,9 @@ impl Command {
 
     /// Returns whether one of the arguments is `flag`, or begins with it and `=`.
     pub fn has_flag(&self, flag: &str) -> bool {
-        self.arguments().iter().any(|word| {
-            word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
-        })
+        self.arguments()
+            .iter()
+            .any(|word| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
     }
 
     /// Returns whether a bundle of single-letter options, such as `-rf`, holds the letter.
@@ -478,7 +478,11 @@ static STARTERS: [Starter; 50] = [
     starter(&["docker-compose", "run"], &["-e", "-u", "-v", "-w", "--name"], 1),
     starter(&["docker-compose", "exec"], &["-e", "-u", "-w"], 1),
     starter(&["docker", "exec"], &["-e", "-u", "-w"], 1),
-    starter(&["docker", "run"], &["-e", "-u", "-v", "-w", "--name", "-p", "--network", "--env-file", "--entrypoint"], 1),
+    starter(
+        &["docker", "run"],
+        &["-e", "-u", "-v", "-w", "--name", "-p", "--network", "--env-file", "--entrypoint"],
+        1,
+    ),
     starter(&["podman", "run"], &["-e", "-u", "-v", "-w", "--name", "-p"], 1),
     starter(&["podman", "exec"], &["-e", "-u", "-w"], 1),
     starter(&["nix", "develop"], &["-c", "--command"], 0),
@@ -495,9 +499,10 @@ fn starter_length(words: &[String]) -> Option<usize> {
     let fits = |starter: &&Starter| {
         let first = words.first().map(|word| word.rsplit('/').next().unwrap_or(word));
         first == Some(starter.words[0])
-            && starter.words[1..].iter().enumerate().all(|(index, known)| {
-                words.get(index + 1).is_some_and(|word| word == known)
-            })
+            && starter.words[1..]
+                .iter()
+                .enumerate()
+                .all(|(index, known)| words.get(index + 1).is_some_and(|word| word == known))
     };
     let starter = STARTERS.iter().find(fits)?;
     let mut at = starter.words.len();
@@ -548,7 +553,10 @@ mod tests {
 
     #[test]
     fn commands_are_told_apart() {
-        assert_eq!(lines("cd lib && cargo test 2>&1 | tail -5; echo done"), ["cd lib", "cargo test", "tail -5", "echo done"]);
+        assert_eq!(
+            lines("cd lib && cargo test 2>&1 | tail -5; echo done"),
+            ["cd lib", "cargo test", "tail -5", "echo done"]
+        );
         assert_eq!(lines("A=1 B='x y' make check"), ["make check"]);
         assert_eq!(lines("if pytest; then echo ok; fi"), ["pytest", "echo ok"]);
         assert_eq!(lines("# pytest\nls"), ["ls"]);
