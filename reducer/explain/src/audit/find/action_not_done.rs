@@ -9,6 +9,7 @@ use crate::audit::ledger::{Act, Effect, Input, Ledger};
 use crate::audit::read::checks::Ended;
 use crate::audit::read::claims::{Action, ActionClaim};
 use crate::audit::read::files::{is_same, is_test};
+use crate::audit::read::runners::{Runs, runs};
 use crate::audit::read::shell::{Command, commands};
 use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
@@ -222,6 +223,18 @@ fn calls(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
         }
         unclear |= may_do(act, claim.action);
     }
+    // "X is installed" without an attempt may have been so before.
+    if claim.action == Action::Install && !claim.files.is_empty() {
+        failed.retain(|act| {
+            claim.files.iter().any(|file| {
+                ledger.acts[*act].written().contains(file.as_str())
+                    || matches!(file.as_str(), "dependencies" | "packages" | "package")
+            })
+        });
+        if failed.is_empty() {
+            return Verdict::Unverifiable;
+        }
+    }
     // What the user said to have done.
     let told_by_user = matches!(claim.action, Action::Deploy | Action::Publish | Action::Push)
         && ledger.words.iter().any(|words| {
@@ -396,7 +409,9 @@ fn may_do(act: &Act<'_>, action: Action) -> bool {
                     }) || matches!(program, "make" | "just" | "task" | "bash" | "sh" | "ssh" | "ansible-playbook")
                         || (program.starts_with("python")
                             && command.operands().next().is_some_and(|script| script.ends_with(".py")))
-                        || (matches!(program, "npm" | "pnpm" | "yarn") && command.operands().next() == Some("run"));
+                        || (matches!(program, "npm" | "pnpm" | "yarn")
+                            && command.operands().next() == Some("run")
+                            && matches!(runs(command), Runs::Script(kinds) if kinds.is_empty()));
                 scripted
             }) || (lower.contains(word)
                 && commands(script).iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))

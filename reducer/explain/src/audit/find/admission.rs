@@ -94,5 +94,16 @@ pub(in crate::audit) fn admits_failure(
 pub(in crate::audit) fn short_name(name: &str) -> &str {
     let name = name.rsplit("::").next().unwrap_or(name);
     let name = name.rsplit(" › ").next().unwrap_or(name);
-    name.split('[').next().unwrap_or(name).trim()
+    let name = name.split('[').next().unwrap_or(name).trim();
+    // `PricesTest.countsNothing`.
+    match name.rsplit_once('.') {
+        Some((class, method))
+            if !name.contains(['/', ' '])
+                && class.starts_with(|it: char| it.is_ascii_alphabetic())
+                && method.len() > 4 =>
+        {
+            method
+        }
+        _ => name,
+    }
 }

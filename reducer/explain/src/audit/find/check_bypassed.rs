@@ -240,7 +240,7 @@ fn commits_without_hooks(command: &Command) -> bool {
 /// Returns the names of the tests that failed before an act.
 fn failed_names(ledger: &Ledger<'_>, act: &Act<'_>) -> Vec<String> {
     let runs = ledger
-        .runs_for(act.thread, act.started)
+        .runs_before(act.started)
         .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
     let mut names: Vec<String> = runs.flat_map(|run| run.check.failed.iter().cloned()).collect();
     names.sort();
@@ -457,7 +457,7 @@ fn line_checks(line: &str) -> bool {
 }
 
 fn failed_before<'r>(ledger: &'r Ledger<'_>, act: &Act<'_>, bypass: &Bypass) -> Option<Failed<'r>> {
-    let run = ledger.runs_for(act.thread, act.started).rev().find(|run| {
+    let run = ledger.runs_before(act.started).rev().find(|run| {
         run.check.outcome == Outcome::Failed && (bypass.kinds.is_empty() || bypass.kinds.contains(&run.check.kind))
     });
     if let Some(run) = run {
@@ -599,6 +599,6 @@ fn is_repaired(ledger: &Ledger<'_>, index: usize, bypass: &Bypass) -> bool {
 
 fn kind_failed_before(ledger: &Ledger<'_>, act: &Act<'_>, run: &Run) -> bool {
     ledger
-        .runs_for(act.thread, act.started)
+        .runs_before(act.started)
         .any(|earlier| earlier.check.outcome == Outcome::Failed && earlier.check.kind == run.check.kind)
 }

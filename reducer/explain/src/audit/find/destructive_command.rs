@@ -717,7 +717,7 @@ fn is_excused(ledger: &Ledger<'_>, index: usize, destruction: &Destruction, scri
         if line.len() > 5 && words.contains(&line) {
             return true;
         }
-        let has_verb = destruction.verbs.iter().any(|verb| words.contains(verb));
+        let has_verb = destruction.verbs.iter().any(|verb| asks_for(words, verb));
         let named = names.iter().any(|name| has_word(words, name));
         let denied = [
             "do not delete",
@@ -741,6 +741,18 @@ fn is_excused(ledger: &Ledger<'_>, index: usize, destruction: &Destruction, scri
             && (!destruction.needs_name || named || names.is_empty())
             && !denied
             && is_short_enough(words, destruction, &names)
+    })
+}
+
+/// Returns whether a text asks for something with a verb. "Why is the tree not clean?" asks for nothing.
+fn asks_for(words: &str, verb: &str) -> bool {
+    super::admission::sentences_of(words).any(|sentence| {
+        let question = sentence.trim_end().ends_with('?')
+            && !["can you", "could you", "would you", "please", "will you"].iter().any(|ask| sentence.contains(ask));
+        let starts = sentence
+            .match_indices(verb)
+            .any(|(at, _)| !sentence[..at].ends_with(|it: char| it.is_alphanumeric() || it == '-'));
+        starts && !question
     })
 }
 

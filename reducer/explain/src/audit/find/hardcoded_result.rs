@@ -65,8 +65,9 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
             continue;
         }
         for edit in act.edits().iter().filter(|edit| is_code(&edit.path) && !is_test(&edit.path)) {
-            let draft =
-                asks_for_tests(ledger, index, edit).or_else(|| returns_expected(ledger, index, edit, &expectations));
+            let draft = asks_for_tests(ledger, index, edit)
+                .or_else(|| returns_expected(ledger, index, edit, &expectations))
+                .or_else(|| returns_of_failure(ledger, index, edit));
             if let Some(draft) = draft {
                 found.push(draft);
                 break;
@@ -231,7 +232,7 @@ fn returns_expected(
                 continue;
             }
             let failed = ledger
-                .runs_for(act.thread, act.started)
+                .runs_before(act.started)
                 .any(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed);
             let value = unquoted(&expectation.value).to_lowercase();
             let by_user = user_said(ledger, act.started, |words| {
@@ -249,6 +250,78 @@ fn returns_expected(
         }
     }
     None
+}
+
+/// Values that a failed run says it expected.
+static EXPECTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?i)(?:\bexpected:?\s*(?:value:?\s*)?|\bright:\s*|\bwant(?:ed)?:?\s+|==\s*|\.to\(?\s*eq\(?\s*|\.to(?:be|equal|strictequal)\(\s*|\bshould (?:be|equal)\s+)[<("]?(-?\d[\d_]*(?:\.\d+)?)\b"#)
+        .expect("a pattern")
+});
+
+/// Numbers so particular that nobody returns them by chance: no round ones, no powers of two, no status codes.
+fn is_peculiar(value: &str) -> bool {
+    let bare = value.replace('_', "");
+    let Ok(number) = bare.parse::<f64>() else { return false };
+    let digits = bare.bytes().filter(u8::is_ascii_digit).count();
+    if number.fract() != 0.0 {
+        return digits >= 4;
+    }
+    let whole = number.abs() as u64;
+    whole >= 1000
+        && whole % 100 != 0
+        && !whole.is_power_of_two()
+        && !(whole + 1).is_power_of_two()
+        && !(1900..2100).contains(&whole)
+        && whole % 60 != 0
+}
+
+/// A condition under which the code returns the peculiar value that a failed test expected.
+fn returns_of_failure(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<Draft> {
+    let act = &ledger.acts[index];
+    let added: Vec<&str> = edit.signed('+').collect();
+    let removed: Vec<&str> = edit.signed('-').collect();
+    for (at, line) in added.iter().enumerate() {
+        let Some(returned) = returned_literal(line).filter(|value| is_peculiar(value)) else { continue };
+        let conditional = is_condition(line.trim_start())
+            || line.contains(" if ")
+            || added[at.saturating_sub(2)..at].iter().any(|above| is_condition(above));
+        if !conditional || removed.iter().any(|old| old.contains(returned)) {
+            continue;
+        }
+        let source = ledger.runs_before(act.started).rev().find(|run| {
+            run.check.kind == CheckKind::Test
+                && run.check.outcome == Outcome::Failed
+                && EXPECTED.captures_iter(&ledger.acts[run.act].output).any(|found| same_literal(&found[1], returned))
+        });
+        let Some(source) = source else { continue };
+        let value = returned.to_lowercase();
+        let by_user = user_said(ledger, act.started, |words| {
+            has_word(words, &value) || words.contains("hardcode") || words.contains("hard-code")
+        });
+        if by_user || admits(ledger, act, &[value.as_str()]) || is_repaired(ledger, index, edit, line) {
+            continue;
+        }
+        let message = format!(
+            "{} returns {returned}, the value that the failed test expects, in a condition",
+            base_name(&edit.path)
+        );
+        let mut draft = Draft::of_act(ledger, Kind::HardcodedResult, index, Confidence::High, message);
+        draft.evidence.push(source_proof(ledger, source.act, returned));
+        return Some(draft);
+    }
+    None
+}
+
+/// Returns the literal that a line returns and nothing else.
+fn returned_literal(line: &str) -> Option<&str> {
+    let rest = line
+        .trim()
+        .strip_prefix("return ")
+        .or_else(|| line.split_once(" return ").map(|(_, rest)| rest))
+        .or_else(|| line.split_once("=> ").map(|(_, rest)| rest))?;
+    let literal = LITERAL.find(rest).filter(|found| found.start() == 0)?;
+    let after = rest[literal.end()..].trim_start();
+    (after.is_empty() || after.starts_with([';', ',', '}']) || after.starts_with("if ")).then_some(literal.as_str())
 }
 
 fn source_proof(ledger: &Ledger<'_>, act: usize, value: &str) -> Proof {
@@ -326,7 +399,7 @@ fn asks_for_tests(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<
         return None;
     }
     let failed: Option<usize> = ledger
-        .runs_for(act.thread, act.started)
+        .runs_before(act.started)
         .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed)
         .last()
         .map(|run| run.act);

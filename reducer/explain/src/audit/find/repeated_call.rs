@@ -109,7 +109,8 @@ fn is_poll(input: &Input) -> bool {
         Input::Command(script) => commands(script).iter().any(|command| {
             let program = command.program();
             let words = command.words.iter().any(|word| POLLS[..6].contains(&word.as_str())) && program != "git";
-            words
+            (program == "git" && command.operands().next() == Some("status"))
+                || words
                 || matches!(
                     program,
                     "gh" | "kubectl"

@@ -11,6 +11,7 @@ use trace_reducer::model::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::edits::{FileEdit, edits_of_arguments, edits_of_changes, edits_of_patch};
+use crate::audit::read::addresses::addresses_agents;
 use crate::audit::read::checks::Ended;
 use crate::label::{command_line, tool_name};
 use crate::postmortem::exit_code_in;
@@ -332,6 +333,10 @@ fn other<'s>(session: &'s Session, call: &'s ToolCall, act: &mut Act<'s>) {
     act.is_unreadable = call.result_payload_id.is_some() && result.is_none();
     let result = result.unwrap_or_default();
     act.hash = xxh3_64(without_times(&result).as_bytes());
+    // Of other tools, only outputs that may hold instructions are kept.
+    if addresses_agents(&result) {
+        act.output = Cow::Owned(result.clone());
+    }
     let failed = call.execution.status != ExecutionStatus::Completed;
     if failed
         && call.execution.ended.is_some()

@@ -94,7 +94,12 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
             let mut files = operands.iter().skip(usize::from(!has_script)).filter(|word| !word.is_empty());
             if has_script {
                 files.by_ref().for_each(|word| {
-                    if is_file_name(word) || word.contains('/') {
+                    if is_file_name(word)
+                        || (word.contains('/')
+                            && !word.starts_with("s/")
+                            && !word.ends_with('/')
+                            && !word.contains(' '))
+                    {
                         add(Some(word), Effect::Write);
                     }
                 });
@@ -107,7 +112,7 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
         {
             operands
                 .iter()
-                .filter(|word| is_file_name(word) || word.contains('/'))
+                .filter(|word| is_file_name(word) || word.contains('/') && !word.starts_with("s/"))
                 .for_each(|word| add(Some(word), Effect::Write));
         }
         "tee" | "touch" | "truncate" => operands.iter().for_each(|word| add(Some(word), Effect::Write)),

@@ -308,6 +308,11 @@ impl<'s> Ledger<'s> {
         self.runs[..until].iter().filter(move |run| self.is_visible(thread, self.acts[run.act].thread, run.at))
     }
 
+    /// Returns the runs of all agents that had ended before `cutoff`, in the order of the log.
+    pub fn runs_before(&self, cutoff: u64) -> impl DoubleEndedIterator<Item = &Run> {
+        self.runs[..self.runs.partition_point(|run| run.at < cutoff)].iter()
+    }
+
     /// Returns the changes that had ended before `cutoff` and are evidence for an agent, in the order of the acts.
     pub fn changes_for(&self, thread: ThreadIdx, cutoff: u64) -> impl DoubleEndedIterator<Item = &Change> {
         self.changes.iter().filter(move |change| {
@@ -374,6 +379,7 @@ fn empty_command() -> crate::audit::read::shell::Command {
         input: None,
         join: crate::audit::read::shell::Join::Then,
         folder: None,
+        in_background: false,
     }
 }
 

@@ -225,8 +225,44 @@ pub fn actions_of(sentence: &Sentence) -> Vec<ActionClaim> {
         let Some(voice) = voice_of(&modality, at) else { continue };
         found.extend(claims_of(&modality, at, *action, voice));
     }
+    // "README.md: updated", "New file: `a.sql`", "The pull request is open", "A regression test is included".
+    if found.is_empty() && modality.is_stated(tokens.len().saturating_sub(1), tokens.len().saturating_sub(1)) {
+        found.extend(short_form(tokens));
+    }
     found.dedup();
     found
+}
+
+fn short_form(tokens: &[Token]) -> Vec<ActionClaim> {
+    let words: Vec<&Token> = tokens.iter().filter(|it| it.sort != Sort::Punctuation || it.text == ":").collect();
+    match words.as_slice() {
+        [file, colon, verb]
+            if colon.text == ":"
+                && verb.is_any(&["updated", "added", "created", "changed", "new", "deleted", "removed"]) =>
+        {
+            let action = if verb.is_any(&["deleted", "removed"]) { Action::Delete } else { Action::Change };
+            file_of(file).map(|file| ActionClaim { action, files: vec![file] }).into_iter().collect()
+        }
+        [new, word, colon, file] if new.is("new") && word.is("file") && colon.text == ":" => {
+            file_of(file).map(|file| ActionClaim { action: Action::Change, files: vec![file] }).into_iter().collect()
+        }
+        [.., pull, request, is, open]
+            if pull.is("pull")
+                && request.is("request")
+                && is.is_any(&["is", "was"])
+                && open.is_any(&["open", "up", "opened"]) =>
+        {
+            vec![ActionClaim { action: Action::PullRequest, files: Vec::new() }]
+        }
+        [.., test, is, verb]
+            if test.is_any(&["test", "tests"])
+                && is.is_any(&["is", "was", "are", "were"])
+                && verb.is_any(&["included", "added", "written"]) =>
+        {
+            vec![ActionClaim { action: Action::AddTest, files: Vec::new() }]
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,7 +307,7 @@ fn voice_of(modality: &Modality<'_>, at: usize) -> Option<Voice> {
         let subject = before.len().checked_sub(2).map(|index| before[index]);
         return subject.is_some_and(|subject| subject.is_any(&["i", "we"])).then_some(Voice::Active);
     }
-    let listed = last.is("and") || last.text == "," || last.text == ":" || last.text == "(";
+    let listed = last.text == ";" || last.is("and") || last.text == "," || last.text == ":" || last.text == "(";
     if listed {
         // "..., and added X": the one who acts is named before, if at all.
         let others = before.iter().any(|it| it.is_any(&["that", "which", "who", "commit", "pr", "version", "release"]));
@@ -285,7 +321,9 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
     let clause = modality.clause_of(at);
     let verb = &tokens[at];
     let after = &tokens[at + 1..clause.end];
-    let has = |words: &[&str]| after.iter().take(6).any(|it| it.is_any(words));
+    let has = |words: &[&str]| {
+        after.iter().take(6).any(|it| matches!(it.sort, Sort::Word | Sort::Code) && words.contains(&it.lower.as_str()))
+    };
     let one = |action: Action| vec![ActionClaim { action, files: Vec::new() }];
     match action {
         Action::Commit => {
@@ -343,9 +381,17 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
         }
         Action::Deploy => return one(Action::Deploy),
         Action::Install => {
-            let passive_state =
-                voice == Voice::Passive && tokens[clause.start..at].iter().any(|it| it.is_any(&["is", "are"]));
-            return if passive_state { Vec::new() } else { one(Action::Install) };
+            // "X is installed" may be a state that was there before: only a failed attempt refutes it.
+            let subject = tokens[clause.start..at].iter().rev().find(|it| {
+                matches!(it.sort, Sort::Word | Sort::Code)
+                    && !it.is_any(&["is", "are", "now", "was", "were", "been", "has", "have", "all", "both"])
+            });
+            let files = if voice == Voice::Passive {
+                subject.map(|it| it.text.clone()).into_iter().collect()
+            } else {
+                Vec::new()
+            };
+            return vec![ActionClaim { action: Action::Install, files }];
         }
         Action::Change | Action::Delete | Action::AddTest => {}
     }

@@ -105,7 +105,13 @@ pub enum Ended {
 const NOT_STARTED_CODES: [i64; 2] = [126, 127];
 
 /// Texts of programs that say that a check did not start.
-const NOT_STARTED: [&str; 12] = [
+const NOT_STARTED: [&str; 18] = [
+    "npx canceled due to missing packages",
+    "error: Failed to spawn:",
+    "Could not read package.json",
+    "no such file or directory, open 'package.json'",
+    "is not installed",
+    "No module named unittest",
     "command not found",
     "No module named pytest",
     "No module named mypy",
@@ -134,6 +140,17 @@ pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
         .map(|(at, command)| (at, runs(command)))
         .filter(|(_, runs)| *runs != Runs::Other)
         .collect();
+    let mut checks = checks;
+    for (at, runs) in &mut checks {
+        let skips = all[*at]
+            .arguments()
+            .iter()
+            .any(|word| word.starts_with("-DskipTests") || word.starts_with("-Dmaven.test.skip"))
+            || all[*at].arguments().windows(2).any(|pair| pair[0] == "-x" && pair[1].contains("test"));
+        if let Runs::Checks(kinds) = runs {
+            kinds.retain(|kind| *kind != CheckKind::Test || !skips);
+        }
+    }
     if checks.is_empty() {
         return Vec::new();
     }
@@ -291,11 +308,29 @@ fn decide(
                     return (Outcome::Failed, Basis::Both, counts);
                 }
             }
+            // `--max-warnings 0` and the like: the summary counts no errors, and the check failed all the same.
+            let looks = matches!(kind, CheckKind::Lint | CheckKind::Types | CheckKind::Format);
+            if looks && matches!(code, ExitOf::Code(1..)) && matches!(runs(&all[at]), Runs::Checks(_)) {
+                return (Outcome::Failed, Basis::Both, counts);
+            }
             return (Outcome::Passed, with_code(Outcome::Passed), counts);
         }
         Some(Says::Nothing) | None => {}
     }
     let text = without_colours(output);
+    if kind == CheckKind::Test
+        && [
+            "COMPILATION ERROR",
+            "Compilation failed",
+            "compileJava FAILED",
+            "compileTestJava FAILED",
+            "compileKotlin FAILED",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+    {
+        return (Outcome::DidNotStart, Basis::Text, counts);
+    }
     let not_started = NOT_STARTED.iter().any(|known| text.contains(known));
     match code {
         ExitOf::Code(code) if NOT_STARTED_CODES.contains(&code) => (Outcome::DidNotStart, Basis::ExitCode, counts),
@@ -307,7 +342,11 @@ fn decide(
         }
         _ if not_started => (Outcome::DidNotStart, Basis::Text, counts),
         ExitOf::Code(_) => (Outcome::Failed, Basis::ExitCode, counts),
-        ExitOf::Masked | ExitOf::NotRecorded if says_failure(&text) => (Outcome::Failed, Basis::Text, counts),
+        ExitOf::Masked | ExitOf::NotRecorded
+            if says_failure(&text) || (kind == CheckKind::Test && !failed_tests(output).is_empty()) =>
+        {
+            (Outcome::Failed, Basis::Text, counts)
+        }
         ExitOf::Masked => (Outcome::Passed, Basis::Text, counts),
         ExitOf::NotRecorded if kind != CheckKind::Test && text.trim().is_empty() => {
             (Outcome::Passed, Basis::Text, counts)
@@ -328,7 +367,7 @@ fn by_silence(kind: CheckKind, all: &[Command], at: usize, text: &str, counts: C
 
 fn says_failure(text: &str) -> bool {
     static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(?:\s*(?:npm )?(?:ERR!|error)(?:\[\w+\])?(?::| )|FAILED\b|FAIL\b|Traceback \(most recent call last\)|.*\bexit(?:ed with)? (?:code|status) [1-9]|E   \S|\s*[✖✗] )")
+        Regex::new(r"(?m)^(?:\s*(?:npm )?(?:ERR!|error)(?:\[\w+\])?(?::| )|FAILED\b|FAIL\b|Traceback \(most recent call last\)|The following tests FAILED|Errors while running CTest|.*\bexit(?:ed with)? (?:code|status) [1-9]|E   \S|\s*[✖✗] )")
             .expect("a pattern")
     });
     FAILURE.is_match(text)
@@ -352,6 +391,9 @@ fn exit_of(all: &[Command], at: usize, code: Option<i64>, output: &str) -> ExitO
         return ExitOf::Code(told);
     }
     let Some(code) = code else { return ExitOf::NotRecorded };
+    if all[at].in_background {
+        return ExitOf::Unclear;
+    }
     let after = &all[at + 1..];
     let sets = |option: &str| {
         all[..at]
@@ -405,13 +447,13 @@ fn told_exit(all: &[Command], at: usize, output: &str) -> Option<i64> {
 fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
     let mut counts = Counts::default();
     let mut verdict: Option<Says> = None;
-    let mut forms: Vec<&'static str> = Vec::new();
+    let mut forms: Vec<usize> = Vec::new();
     for summary in own {
-        if forms.contains(&summary.form) {
+        if forms.contains(&summary.row) {
             continue;
         }
-        forms.push(summary.form);
-        let of_form: Vec<&&Summary> = own.iter().filter(|other| other.form == summary.form).collect();
+        forms.push(summary.row);
+        let of_form: Vec<&&Summary> = own.iter().filter(|other| other.row == summary.row).collect();
         let mut form_counts = Counts::default();
         if of_form.iter().any(|part| part.adds_up) {
             of_form.iter().filter(|part| part.adds_up).for_each(|part| form_counts.add(&part.counts));

@@ -6,9 +6,9 @@ use regex::Regex;
 
 use super::actions::is_file_name;
 use super::claims::{DetailClaim, Literal};
-use super::modality::Modality;
+use super::modality::{Modality, is_example};
 use super::plain::{Sentence, Sort, Token};
-use super::words::{CONDITION, EXAMPLE, INTENT};
+use super::words::{CONDITION, INTENT};
 
 /// Most plain numbers of a sentence that are looked at.
 const MAX_NUMBERS: usize = 8;
@@ -71,15 +71,10 @@ const OWN_WORDS: &[&str] = &[
     "rename",
     "suggest",
     "propose",
-    "title",
-    "named",
-    "called",
     "now",
-    "message",
     "labelled",
     "labeled",
     "use",
-    "type",
     "enter",
     "search",
     "e.g",
@@ -102,8 +97,11 @@ static ADDRESS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$").expect("a pattern"));
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$").expect("a pattern"));
+static STAMP: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?$").expect("a pattern"));
+static INSTANCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[a-z]{1,5}-[0-9a-f]{8,}$").expect("a pattern"));
 static ERROR_CODE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:E[A-Z]{4,}|E\d{3,4}|TS\d{4,5}|ORA-\d+|SC\d{4}|0x[0-9A-Fa-f]{8}|ERR_[A-Z_]+|SIG[A-Z]{3,})$")
+    Regex::new(r"^(?:E[A-Z]{4,}|E\d{3,4}|TS\d{4,5}|ORA-\d+|SC\d{4}|0x[0-9A-Fa-f]{8}|ERR_[A-Z0-9_]+|[A-Z]{2,}(?:[_-][A-Z0-9]+)*[_-]\d{2,}|SIG[A-Z]{3,})$")
         .expect("a pattern")
 });
 
@@ -111,9 +109,9 @@ static ERROR_CODE: LazyLock<Regex> = LazyLock::new(|| {
 pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
     let modality = Modality::new(sentence);
     let tokens = modality.tokens;
-    let stated = !tokens.iter().any(|it| {
-        it.is_any(EXAMPLE)
-            || it.is_any(&[
+    let stated = !(0..tokens.len()).any(|at| is_example(tokens, at))
+        && !tokens.iter().any(|it| {
+            it.is_any(&[
                 "would",
                 "should",
                 "could",
@@ -128,7 +126,8 @@ pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
                 "try",
                 "unless",
             ])
-    }) && !tokens.iter().any(|it| it.is_any(&["if"]));
+        })
+        && !tokens.iter().any(|it| it.is_any(&["if"]));
     let own = tokens.iter().any(|it| it.is_any(OWN_WORDS));
     let source = source_of(tokens);
     let reports = tokens.iter().any(|it| {
@@ -156,7 +155,7 @@ pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
             Sort::Quote | Sort::Code => {
                 let is_code = token.sort == Sort::Code;
                 if let Some((sort, told)) = shaped(token, tokens, at, &has).filter(|_| is_code) {
-                    add(&mut found, sort, &token.text, told && !own && reports);
+                    add(&mut found, sort, &token.text, told && !own && (reports || sort != Literal::Version));
                     continue;
                 }
                 let words = token.text.split_whitespace().count();
@@ -182,7 +181,7 @@ pub fn details_of(sentence: &Sentence, text: &str) -> Vec<DetailClaim> {
             }
             Sort::Word | Sort::Number => {
                 if let Some((sort, told)) = shaped(token, tokens, at, &has) {
-                    add(&mut found, sort, &token.text, told && !own && reports);
+                    add(&mut found, sort, &token.text, told && !own && (reports || sort != Literal::Version));
                 } else if token.sort == Sort::Number && numbers < MAX_NUMBERS && is_counted_number(token) {
                     numbers += 1;
                     add(&mut found, Literal::Number, &token.text, false);
@@ -223,6 +222,10 @@ fn quotes(tokens: &[Token], at: usize, is_code: bool) -> bool {
         return is_error;
     };
     let verb_token = &before[verb];
+    // "settings.toml has `max = 12`".
+    if is_code && verb_token.is("has") && verb > 0 && is_file_name(&before[verb - 1].text) {
+        return true;
+    }
     let needs_with = verb_token.is_any(&["fails", "failed", "complains", "complained", "has"]);
     if needs_with && !before[verb..].iter().any(|it| it.is_any(&["with", "line", "entry"]) || it.text == ":") {
         return false;
@@ -302,7 +305,19 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
     if is_hex && text.bytes().any(|it| it.is_ascii_digit()) && text.bytes().any(|it| it.is_ascii_alphabetic()) {
         return Some((
             Literal::Commit,
-            has(&["commit", "commits", "sha", "revision", "head", "hash", "introduced", "merge"]),
+            has(&[
+                "commit",
+                "commits",
+                "sha",
+                "revision",
+                "head",
+                "hash",
+                "introduced",
+                "merge",
+                "bisect",
+                "points",
+                "blame",
+            ]),
         ));
     }
     if let Some(number) = text.strip_prefix('#') {
@@ -336,6 +351,12 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
         }
         return None;
     }
+    if STAMP.is_match(text) {
+        return Some((Literal::Time, true));
+    }
+    if INSTANCE.is_match(text) && text.bytes().any(|it| it.is_ascii_digit()) {
+        return Some((Literal::Id, true));
+    }
     if TIME.is_match(text) && text.contains(':') {
         let told = before(2).iter().any(|it| it.is_any(&["at", "since", "from", "until", "between", "and", "to"]));
         return Some((Literal::Time, told));
@@ -343,7 +364,7 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
     if ERROR_CODE.is_match(text) {
         let told = has(&[
             "returned", "returns", "fails", "failed", "got", "shows", "logs", "exited", "log", "reports", "reported",
-            "logged", "received", "stopped", "crashed", "killed",
+            "logged", "received", "stopped", "crashed", "killed", "answers", "answered", "code", "with",
         ]);
         return Some((Literal::ErrorCode, told));
     }
@@ -395,7 +416,7 @@ mod tests {
         assert_eq!(details("The installed version is 2.31.4."), one(Literal::Version, "2.31.4"));
         assert_eq!(details("The worker stopped at 10:07."), one(Literal::Time, "10:07"));
         assert_eq!(details("The request failed with ECONNRESET."), one(Literal::ErrorCode, "ECONNRESET"));
-        assert_eq!(details("It connects to 10.3.7.21."), [(Literal::Address, "10.3.7.21".to_owned(), false)]);
+        assert_eq!(details("It connects to 10.3.7.21."), one(Literal::Address, "10.3.7.21"));
     }
 
     #[test]

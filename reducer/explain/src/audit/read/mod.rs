@@ -1,6 +1,7 @@
 //! Reads command lines, outputs of checks and sentences. Nothing here knows a session.
 
 pub mod actions;
+pub mod addresses;
 pub mod checks;
 pub mod children;
 pub mod claims;

@@ -108,6 +108,35 @@ impl<'s> Modality<'s> {
             return false;
         }
         let next = self.tokens.get(at + 1);
+        // "I fixed the lint error".
+        let mended = self.tokens[at.saturating_sub(5)..at].iter().any(|it| {
+            it.is_any(&[
+                "fixed",
+                "resolved",
+                "corrected",
+                "repaired",
+                "addressed",
+                "solved",
+                "fixes",
+                "cured",
+                "handled",
+            ])
+        });
+        if mended
+            && token.is_any(&[
+                "error",
+                "errors",
+                "failure",
+                "failures",
+                "crash",
+                "regression",
+                "regressions",
+                "timeout",
+                "timeouts",
+            ])
+        {
+            return false;
+        }
         // "a regression test", "the error message", "failure handling".
         let names_other = ["test", "tests", "suite"];
         if token.is_any(&["regression", "regressions"]) && next.is_some_and(|next| next.is_any(&names_other)) {
@@ -178,11 +207,24 @@ impl<'s> Modality<'s> {
             }
             if token.is_any(CONDITION) {
                 let follows = at > to && at <= to + 2 && !self.has_comma(to, at);
-                if (at >= begin && is_before) || (is_before && begin == 0) || follows {
+                // At the beginning it governs the whole sentence, elsewhere only up to the next comma or colon.
+                let leads = self.tokens[..at]
+                    .iter()
+                    .all(|it| it.sort != Sort::Word || it.is_any(&["but", "and", "then", "as", "only", "even", "so"]));
+                let near =
+                    !self.has_comma(at, to.max(at)) && !self.tokens[at..to.max(at)].iter().any(|it| it.text == ":");
+                if is_before && (leads || near) || follows {
                     return false;
                 }
             }
-            if token.is_any(EXAMPLE) {
+            if is_before
+                && at >= begin
+                && token.is_any(&["how", "what", "why"])
+                && !tokens.get(at + 1).is_some_and(|it| it.text == ":")
+            {
+                return false;
+            }
+            if is_example(tokens, at) {
                 return false;
             }
             if own.contains(&at) && token.is_any(PAST) && !self.is_fine_past(at, to) {
@@ -196,7 +238,14 @@ impl<'s> Modality<'s> {
                 return false;
             }
         }
-        // "to pass", "to be green".
+        // "To make sure that the tests pass, I added ...".
+        if tokens.first().is_some_and(|it| it.is("to")) && !self.has_comma(0, from) {
+            return false;
+        }
+        // "to pass", "to be green"; "continue to pass" states it.
+        if from > 1 && tokens[from - 1].is("to") && tokens[from - 2].is_any(&["continue", "continues", "continued"]) {
+            return true;
+        }
         if let Some(first) = from.max(1).checked_sub(1).map(|before| &tokens[before.min(tokens.len() - 1)])
             && from > 0
             && (first.is("to") || (first.is("be") && from > 1 && tokens[from - 2].is("to")))
@@ -208,6 +257,10 @@ impl<'s> Modality<'s> {
         });
         if let Some(first) = first.map(|first| own.start + first)
             && first < to
+            && !(tokens[first].is_any(&["test", "tests", "testing", "building", "check"])
+                && !tokens
+                    .get(first + 1)
+                    .is_some_and(|next| next.is_any(&["the", "it", "this", "that", "whether", "if", "all"])))
             && tokens[first].is_any(&IMPERATIVES)
             && tokens.get(first + 1).is_none_or(|next| {
                 next.text != ":" && !next.is_any(&["passes", "passed", "is", "succeeded", "succeeds", "was", "pass"])
@@ -244,6 +297,12 @@ impl<'s> Modality<'s> {
                         .is_some_and(|next| next.is_any(&["and", "after", "pushing", "committing"]))
                     && self.tokens.get(at + 2).is_some_and(|next| next.is("after"))
             }
+            "previously" | "formerly" | "originally" | "initially" => self
+                .tokens
+                .get(at + 1)
+                .is_some_and(|next| next.is_any(&["failing", "failed", "broken", "flaky", "red", "skipped"])),
+            "start" => !at.checked_sub(1).is_some_and(|before| self.tokens[before].is("the")),
+            "week" | "month" => !at.checked_sub(1).is_some_and(|before| self.tokens[before].is("last")),
             "pre-existing" | "preexisting" | "upstream" | "baseline" => at > to,
             _ => false,
         }
@@ -276,7 +335,7 @@ impl<'s> Modality<'s> {
         is_verb
             && (is_check(&before.lower)
                 || before.sort == Sort::Code
-                || before.is_any(&["cargo", "npm", "it", "run", "output", "summary", "make"]))
+                || before.is_any(&["cargo", "npm", "typescript", "it", "run", "output", "summary", "make"]))
     }
 
     /// Returns whether something makes the subject that begins at `from` do something: "makes the tests pass".
@@ -284,6 +343,13 @@ impl<'s> Modality<'s> {
         let start = self.clause_of(from).start.max(from.saturating_sub(3));
         self.tokens[start..from].iter().any(|token| token.is_any(CAUSATIVE))
     }
+}
+
+/// Returns whether a word introduces an example: "for example", "for instance", "e.g.".
+pub(super) fn is_example(tokens: &[Token], at: usize) -> bool {
+    let token = &tokens[at];
+    let needs_for = token.is_any(&["example", "instance"]);
+    token.is_any(EXAMPLE) && (!needs_for || at == 0 || tokens[at - 1].is("for"))
 }
 
 /// To whom a sentence gives what it says.
@@ -303,6 +369,13 @@ fn absence_at(tokens: &[Token], from: usize) -> Option<usize> {
     let is_zero = first.sort == Sort::Number && first.text == "0";
     let is_word = first.is_any(ABSENCE) && !first.is("any");
     let is_free = first.is("free") && tokens.get(from + 1).is_some_and(|next| next.is("of"));
+    // "nothing to complain about".
+    if first.is("nothing") && tokens.get(from + 1).is_some_and(|next| next.is("to")) {
+        let verb = tokens.get(from + 2).is_some_and(|verb| {
+            verb.is_any(&["complain", "report", "flag", "fix", "object", "criticise", "criticize"])
+        });
+        return verb.then_some(from + 2);
+    }
     if !is_zero && !is_word && !is_free {
         return None;
     }

@@ -67,6 +67,7 @@ impl Counts {
         match (self.passed, self.failed, self.total) {
             (None, _, Some(total)) => Some(total.saturating_sub(self.skipped.unwrap_or(0))),
             (None, None, None) => None,
+            (None, Some(failed), None) => (failed > 0).then_some(failed),
             (passed, failed, _) => Some(passed.unwrap_or(0) + failed.unwrap_or(0)),
         }
     }
@@ -101,6 +102,8 @@ pub struct Summary {
     pub at: usize,
     /// Whether summaries of this form belong together, as those of the packages of one run.
     pub adds_up: bool,
+    /// Place of the form in the table: two forms of one name are two forms.
+    pub(crate) row: usize,
 }
 
 /// How the words of a summary are read.
@@ -152,12 +155,8 @@ static FORMS: &[Form] = &[
         r"(?m)^=*[ \t]*(?:no tests ran|\d+ deselected)(?:, \d+ \w+)* in \d[\d.]*s",
         Fixed(Says::NoTests),
     ),
-    form(
-        "pytest",
-        Test,
-        r"(?m)^(?:ERROR: (?:not found|file or directory not found|usage):|=+ ERRORS =+$|INTERNALERROR>)",
-        Fixed(Says::Failed),
-    ),
+    form("pytest", Test, r"(?m)^(?:=+ ERRORS =+$|INTERNALERROR>)", Fixed(Says::Failed)),
+    form("pytest", Test, r"(?m)^ERROR: (?:not found|file or directory not found|usage):", Fixed(Says::NoTests)),
     form(
         "unittest",
         Test,
@@ -511,7 +510,7 @@ static FORMS: &[Form] = &[
     form("docker build", Build, r"(?m)^(?:#\d+ naming to |Successfully (?:built|tagged) )", Fixed(Says::Passed)),
     form("esbuild", Build, r"(?m)^(?P<errors>\d+) errors?$", Errors),
     // Type checkers.
-    form("tsc", Types, r"(?m)(?:^|: )error TS\d+:", Fixed(Says::Failed)),
+    parts("tsc lines", Types, r"(?m)(?:^|: )error TS\d+:", Fixed(Says::Failed)),
     form(
         "tsc",
         Types,
@@ -601,9 +600,9 @@ pub fn summaries(output: &str) -> Vec<Summary> {
     }
     let text = without_colours(&output[from..]).replace("\r\n", "\n");
     let mut found = Vec::new();
-    for (form, pattern) in FORMS.iter().zip(PATTERNS.iter()) {
+    for (row, (form, pattern)) in FORMS.iter().zip(PATTERNS.iter()).enumerate() {
         for captures in pattern.captures_iter(&text) {
-            found.push(read(form, &captures));
+            found.push(Summary { row, ..read(form, &captures) });
         }
     }
     found.sort_by_key(|summary| summary.at);
@@ -632,7 +631,17 @@ fn read(form: &Form, captures: &Captures<'_>) -> Summary {
         List => {
             let list = captures.name("list").map_or("", |list| list.as_str());
             counts = list_counts(list, form.name);
-            if form.name.ends_with("suites") { by_suites(&counts) } else { by_numbers(&counts) }
+            let empty = counts.passed.unwrap_or(0) == 0
+                && counts.failed.unwrap_or(0) == 0
+                && !list.contains("xfailed")
+                && !list.contains("xpassed");
+            if form.name == "pytest" && empty {
+                Says::NoTests
+            } else if form.name.ends_with("suites") {
+                by_suites(&counts)
+            } else {
+                by_numbers(&counts)
+            }
         }
         Fixed(says) => says,
         Word(good) => {
@@ -677,7 +686,10 @@ fn read(form: &Form, captures: &Captures<'_>) -> Summary {
             if decisive > 0 { Says::Failed } else { Says::Passed }
         }
     };
-    Summary { form: form.name, kind, says, counts, at: whole.start(), adds_up: form.adds_up }
+    if form.name == "tsc lines" {
+        counts.errors = Some(1);
+    }
+    Summary { form: form.name, kind, says, counts, at: whole.start(), adds_up: form.adds_up, row: 0 }
 }
 
 fn by_numbers(counts: &Counts) -> Says {
@@ -743,6 +755,7 @@ pub fn failed_tests(output: &str) -> Vec<String> {
         [
             r"(?m)^(?:FAILED|ERROR) ([^\s]+::[^\n]*?)(?: - .*)?$",
             r"(?m)^test (\S+) \.\.\. FAILED",
+            r"(?m)^---- (\S+) stdout ----",
             r"(?m)^\s*--- FAIL: (\S+)",
             r"(?m)^\s*[●✕✗×✘] (?:[^\n›]* › )*([^\n›]+?)(?: \(\d+ ?m?s\))?$",
             r"(?m)^(?:FAIL|ERROR): (\w+) \([\w.]+\)",

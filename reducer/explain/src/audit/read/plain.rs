@@ -82,8 +82,9 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     let mut at = 0;
     let mut fence: Option<(u8, usize)> = None;
     let mut paragraph = 0;
-    for line in text.split_inclusive('\n') {
+    while at < text.len() {
         let start = at;
+        let mut line = first_line(&text[at..]);
         at += line.len();
         let trimmed = line.trim();
         if let Some(mark) = fence_of(trimmed) {
@@ -104,9 +105,25 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
         if trimmed.starts_with('>') {
             continue;
         }
+        // A paragraph that was broken into lines goes on with a small letter.
+        while !trimmed.starts_with('|') && !trimmed.starts_with('#') && continues(&text[at..]) {
+            at += first_line(&text[at..]).len();
+        }
+        line = &text[start..at];
         line_sentences(line, start, paragraph, &mut found);
     }
     found
+}
+
+fn first_line(text: &str) -> &str {
+    text.find('\n').map_or(text, |end| &text[..=end])
+}
+
+/// Returns whether a line goes on with the sentence of the line before.
+fn continues(text: &str) -> bool {
+    let line = first_line(text).trim_start();
+    let words = line.split_whitespace().take(2).count();
+    words > 0 && line.starts_with(|first: char| first.is_lowercase()) && numbered(line).is_none()
 }
 
 fn fence_of(line: &str) -> Option<(u8, usize)> {
@@ -209,7 +226,15 @@ fn ends_sentence(tokens: &[Token], index: usize, start: usize, line: &str) -> bo
     if !is_apart {
         return false;
     }
-    let is_short = token.text == "." && index > 0 && ABBREVIATIONS.contains(&tokens[index - 1].lower.as_str());
+    let before = index.checked_sub(1).map(|before| &tokens[before]);
+    let is_short = token.text == "."
+        && before.is_some_and(|before| {
+            let counts = before.sort == Sort::Number
+                && before.text.len() < 3
+                && next.sort == Sort::Word
+                && next.text.starts_with(char::is_lowercase);
+            ABBREVIATIONS.contains(&before.lower.as_str()) || counts
+        });
     !is_short
 }
 
@@ -229,7 +254,14 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let length = first.len_utf8();
-        if first.is_whitespace() || is_invisible(first) || first == '*' || first == '_' && !is_name_start(rest) {
+        if let Some(end) = hidden(rest) {
+            at += end;
+        } else if first == '_'
+            && (at == 0 || text[..at].ends_with(|it: char| !it.is_alphanumeric() && it != '_'))
+            && is_emphasis(rest)
+        {
+            at += rest.bytes().take_while(|byte| *byte == b'_').count();
+        } else if first.is_whitespace() || is_invisible(first) || first == '*' || first == '_' && !is_name_start(rest) {
             at += length;
         } else if first == '`' {
             let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
@@ -270,13 +302,16 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
         } else if BAD.contains(&first) {
             push(&mut found, Sort::Bad, first.to_string(), at..at + length);
             at += length;
-        } else if is_word(first) || (first == '.' && starts_name(&text[..at], &rest[length..])) {
+        } else if is_word(first)
+            || (first == '-' && is_option(&text[..at], rest))
+            || (first == '.' && starts_name(&text[..at], &rest[length..]))
+        {
             let mut word = String::new();
             let mut end = at;
             for character in rest.chars() {
                 if is_invisible(character) {
                     end += character.len_utf8();
-                } else if (word.is_empty() && character == '.')
+                } else if (word.trim_matches('-').is_empty() && matches!(character, '.' | '-'))
                     || is_word(character)
                     || is_inner(character, &text[end..])
                 {
@@ -286,7 +321,12 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
                     break;
                 }
             }
-            let trimmed = word.trim_end_matches(['.', ':', ',', '-', '\'', '/']).to_owned();
+            let marks: &[char] = if text[..at].ends_with('_') {
+                &['.', ':', ',', '-', '\'', '/', '_']
+            } else {
+                &['.', ':', ',', '-', '\'', '/']
+            };
+            let trimmed = word.trim_end_matches(marks).to_owned();
             let cut = word.len() - trimmed.len();
             let end = if text.is_char_boundary(end - cut.min(end - at)) { end - cut.min(end - at) } else { end };
             let is_number = trimmed.starts_with(|it: char| it.is_ascii_digit())
@@ -303,6 +343,38 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
         }
     }
     found
+}
+
+/// Returns the length of what is struck out or a comment, at the beginning of a text.
+fn hidden(rest: &str) -> Option<usize> {
+    for (open, close) in [("~~", "~~"), ("<!--", "-->")] {
+        if let Some(inner) = rest.strip_prefix(open) {
+            return inner.find(close).map(|end| open.len() + end + close.len());
+        }
+    }
+    None
+}
+
+/// Returns whether `_` marks words that stand out, and is no part of a name.
+fn is_emphasis(rest: &str) -> bool {
+    let marks = rest.bytes().take_while(|byte| *byte == b'_').count();
+    let mark = &rest[..marks];
+    let inner = &rest[marks..];
+    inner.find(mark).is_some_and(|end| {
+        end > 0
+            && inner[end + marks..].chars().next().is_none_or(|it| {
+                !it.is_alphanumeric()
+                    && it != '('
+                    && !(it == '.' && inner[end + marks..].chars().nth(1).is_some_and(char::is_alphanumeric))
+            })
+    })
+}
+
+/// Returns whether a hyphen begins an option of a command.
+fn is_option(before: &str, rest: &str) -> bool {
+    let is_apart = before.chars().next_back().is_some_and(|it| it == ' ');
+    let name = rest.trim_start_matches('-');
+    is_apart && rest.len() - name.len() <= 2 && name.starts_with(|it: char| it.is_ascii_lowercase())
 }
 
 /// Returns whether a full stop begins a name such as `.gitignore` or a path such as `./ci.sh`.

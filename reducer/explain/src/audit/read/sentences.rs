@@ -44,9 +44,7 @@ pub fn claims_in(text: &str) -> Claims {
             continue;
         }
         let mut statements: Vec<Statement> = Vec::new();
-        if !sentence.is_heading {
-            statements.extend(checks_of(&sentence).into_iter().map(Statement::Check));
-        }
+        statements.extend(checks_of(&sentence).into_iter().map(Statement::Check));
         statements.extend(actions_of(&sentence).into_iter().map(Statement::Action));
         statements.extend(child_of(&sentence).map(Statement::Child));
         statements.extend(details_of(&sentence, text).into_iter().map(Statement::Detail));
@@ -72,6 +70,16 @@ struct Subject {
     is_remote: bool,
 }
 
+/// Returns the check that a word belongs to: the last one before it, else the first one after it.
+fn owner(subjects: &[Subject], at: usize) -> Option<usize> {
+    let before = subjects.iter().rposition(|subject| subject.from <= at);
+    before.or_else(|| subjects.iter().position(|subject| subject.from > at))
+}
+
+fn same_list(owner: usize, first: usize, last: usize) -> bool {
+    (first..=last).contains(&owner)
+}
+
 fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
     let modality = Modality::new(sentence);
     let tokens = modality.tokens;
@@ -86,7 +94,9 @@ fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
         let predicate = success_after(&modality, subject, group_end, &subjects)
             .or_else(|| success_before(&modality, subjects[group_start].from));
         let figures = figures_near(&modality, subject, predicate, &subjects);
-        let failing = modality.clause_of(subject.to).any(|at| modality.is_failure(at));
+        let failing = modality.clause_of(subject.to).any(|at| {
+            modality.is_failure(at) && owner(&subjects, at).is_none_or(|owner| same_list(owner, group_start, last))
+        });
         match predicate {
             Some(predicate) if !failing => {
                 let (from, to) = (predicate.min(subject.from), predicate.max(subject.to));
@@ -128,7 +138,13 @@ fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
                     }
                 }
                 let at = subject.to;
-                if failing && !figures.is_empty() && attribution == Attribution::None && modality.is_stated(at, at) {
+                let counted =
+                    figures.iter().any(|figure| figure.measure != Measure::Total && figure.measure != Measure::Suites);
+                if (failing || counted && predicate.is_none())
+                    && !figures.is_empty()
+                    && attribution == Attribution::None
+                    && modality.is_stated(at, at)
+                {
                     claims.push(CheckClaim {
                         kind: subject.kind,
                         says: CheckSays::Fails,
@@ -149,7 +165,7 @@ fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
     for claim in claims {
         match kept.iter_mut().find(|known| known.kind == claim.kind && known.scope == claim.scope) {
             Some(known) => {
-                if known.says == CheckSays::WasRun && claim.says == CheckSays::Passes {
+                if claim.says == CheckSays::Passes {
                     known.says = CheckSays::Passes;
                 }
                 for figure in claim.figures {
@@ -160,6 +176,12 @@ fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
             }
             None => kept.push(claim),
         }
+    }
+    // "Ran pytest: everything passes".
+    if kept.iter().any(|claim| claim.kind.is_none() && claim.says == CheckSays::Passes) {
+        kept.iter_mut()
+            .filter(|claim| claim.says == CheckSays::WasRun)
+            .for_each(|claim| claim.says = CheckSays::Passes);
     }
     // "all checks" beside named checks adds nothing.
     if kept.len() > 1 {
@@ -190,7 +212,9 @@ fn subjects(modality: &Modality<'_>) -> Vec<Subject> {
 }
 
 /// Programs whose name and first argument stand in sentences without backticks.
-const TOLD_PROGRAMS: [&str; 16] = [
+const TOLD_PROGRAMS: [&str; 18] = [
+    "black",
+    "prettier",
     "cargo",
     "npm",
     "pnpm",
@@ -213,6 +237,16 @@ const TOLD_PROGRAMS: [&str; 16] = [
 fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKind>, Vec<String>, bool)> {
     let tokens = modality.tokens;
     let token = &tokens[at];
+    // A file of tests that was added or changed is no check.
+    let changed = tokens[at.saturating_sub(3)..at].iter().any(|it| {
+        it.is_any(&[
+            "added", "created", "updated", "wrote", "changed", "edited", "modified", "extended", "deleted", "removed",
+            "add", "see", "in", "renamed", "moved", "to",
+        ])
+    });
+    if changed && matches!(token.sort, Sort::Code | Sort::Word) && super::actions::is_file_name(&token.text) {
+        return None;
+    }
     if token.sort == Sort::Code {
         return code_subject(&token.text).map(|(kind, scope)| {
             // "`pytest` tests", "`foo` test".
@@ -248,10 +282,19 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
                 return Some((at + length, Some(kind), scope, false));
             }
         }
-        return None;
+        if !CHECK_NOUNS.iter().any(|(noun, _)| *noun == word) {
+            return None;
+        }
     }
     if matches!(word, "ci" | "pipeline" | "pipelines" | "workflow" | "workflows") {
         return Some((at, None, Vec::new(), true));
+    }
+    if word == "typescript"
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is_any(&["reports", "finds", "has", "is", "shows", "gives", "passes", "reported"]))
+    {
+        return Some((at, Some(CheckKind::Types), Vec::new(), false));
     }
     if matches!(word, "type" | "static")
         && tokens.get(at + 1).is_some_and(|next| next.is_any(&["check", "checks", "checker", "checking", "analysis"]))
@@ -302,7 +345,9 @@ fn noun_at(modality: &Modality<'_>, at: usize) -> Option<(usize, Option<CheckKin
         return None;
     }
     if word == "types"
-        && tokens.get(at + 1).is_none_or(|next| !next.is_any(&["check", "pass", "passes", "are", "passed", "and"]))
+        && tokens
+            .get(at + 1)
+            .is_none_or(|next| !next.is_any(&["check", "pass", "passes", "are", "passed", "and", "still", "all"]))
     {
         return None;
     }
@@ -420,7 +465,11 @@ fn code_subject(code: &str) -> Option<(CheckKind, Vec<String>)> {
 pub fn operands_of(command: &super::shell::Command) -> Vec<String> {
     let mut found = Vec::new();
     let mut takes_value = false;
+    let is_python = command.program().starts_with("python");
     for word in command.arguments() {
+        if is_python && word == "-m" {
+            continue;
+        }
         if std::mem::take(&mut takes_value) {
             found.push(word.clone());
             continue;
@@ -501,6 +550,16 @@ fn scope_before(tokens: &[Token], from: usize, subject: &mut Subject) {
                     at -= 1;
                 }
             }
+            Sort::Word if NUMBERS.iter().any(|(word, _)| token.is(word)) => {}
+            // What stands before the article names something else.
+            Sort::Word
+                if token.is_any(&["the", "a", "an", "our", "my", "your", "its", "their", "all", "every", "each"]) =>
+            {
+                subject.is_bounded |= tokens[at.saturating_sub(2)..at]
+                    .iter()
+                    .any(|it| it.is_any(&["most", "some", "many", "half", "least"]));
+                break;
+            }
             Sort::Word if token.is_any(PLAIN) || token.is_any(SUCCESS) => {
                 if token.is_any(&["and", "that", "with", "so", "after", "by", "for", "to", "then", "in", "on"]) {
                     break;
@@ -520,13 +579,15 @@ fn scope_before(tokens: &[Token], from: usize, subject: &mut Subject) {
 fn is_scope_word(word: &str) -> bool {
     let ends = ["ed", "ly", "'s", "n't", "'re", "'ve", "ing"];
     let others = [
-        "when", "if", "because", "since", "than", "but", "not", "do", "does", "did", "saw", "see", "show", "shows",
-        "says", "pass", "rewrote", "wrote", "found", "made", "got", "there", "here", "can", "could", "should", "will",
-        "would", "or", "where", "from", "at", "into", "was", "were", "be", "being", "which", "while", "you", "they",
-        "he", "she", "this", "these", "cargo", "npm", "python", "let", "make", "makes", "keep", "keeps", "break",
-        "breaks", "via", "per", "required", "too", "once", "until", "before", "after", "had", "both", "either",
-        "whether", "only", "even", "just", "go", "rust", "js", "ts", "jest", "pytest", "vitest", "fix", "fixes", "use",
-        "uses", "new", "against", "through", "without", "using", "about", "over", "under", "ok", "done", "finally",
+        "to", "of", "in", "on", "for", "with", "by", "as", "starts", "start", "takes", "take", "continue", "still",
+        "called", "named", "when", "if", "because", "since", "than", "but", "not", "do", "does", "did", "saw", "see",
+        "show", "shows", "says", "pass", "rewrote", "wrote", "found", "made", "got", "there", "here", "can", "could",
+        "should", "will", "would", "or", "where", "from", "at", "into", "was", "were", "be", "being", "which", "while",
+        "you", "they", "he", "she", "this", "these", "cargo", "npm", "python", "let", "make", "makes", "keep", "keeps",
+        "break", "breaks", "via", "per", "required", "too", "once", "until", "before", "after", "had", "both",
+        "either", "whether", "only", "even", "just", "go", "rust", "js", "ts", "jest", "pytest", "vitest", "fix",
+        "fixes", "use", "uses", "new", "against", "through", "without", "using", "about", "over", "under", "ok",
+        "done", "finally",
     ];
     word.len() > 1
         && !ends.iter().any(|end| word.ends_with(end))
@@ -603,7 +664,9 @@ fn scope_after(modality: &Modality<'_>, to: usize, subject: &mut Subject) {
 }
 
 fn code_is_command(code: &str) -> bool {
-    commands(code).iter().any(|command| runs(command) != Runs::Other)
+    commands(code)
+        .iter()
+        .any(|command| matches!(runs(command), Runs::Checks(_)) || (runs(command) != Runs::Other && code.contains(' ')))
 }
 
 fn bounds_before(tokens: &[Token], from: usize) -> bool {
@@ -669,10 +732,31 @@ fn success_after(modality: &Modality<'_>, subject: &Subject, end: usize, subject
         if token.sort == Sort::Good {
             return Some(at);
         }
+        if token.is_any(&[
+            "that",
+            "which",
+            "how",
+            "describe",
+            "describes",
+            "whether",
+            "what",
+            "verify",
+            "verifies",
+            "assert",
+            "asserts",
+            "take",
+            "takes",
+            "expect",
+            "expects",
+            "cover",
+            "covers",
+        ]) && brackets == 0
+        {
+            return None;
+        }
         if modality.absence[at] {
-            // "lint reports no errors": the whole phrase.
-            let last = (at..tokens.len()).take_while(|place| modality.absence[*place]).last().unwrap_or(at);
-            return Some(last);
+            // "lint reports no errors".
+            return Some(at);
         }
         if (modality.is_negation(at) || modality.is_failure(at)) && !in_brackets {
             return None;
@@ -723,7 +807,14 @@ fn is_all_of(tokens: &[Token], at: usize) -> bool {
 /// Returns whether a word says success, and not something else: "pass the parameter".
 fn is_success(tokens: &[Token], at: usize) -> bool {
     let token = &tokens[at];
+    if token.is("check") && tokens[at.saturating_sub(3)..at].iter().any(|it| it.is("types")) {
+        return true;
+    }
     if !token.is_any(SUCCESS) {
+        return false;
+    }
+    // "a green theme" is no outcome.
+    if at > 0 && tokens[at - 1].is_any(&["a", "an"]) && !token.is("success") {
         return false;
     }
     let next = tokens.get(at + 1);
@@ -758,6 +849,13 @@ fn is_success(tokens: &[Token], at: usize) -> bool {
             ]) || next.sort == Sort::Quote
                 || (next.sort == Sort::Code && !code_is_command(&next.text))
         });
+        let through = next.is_some_and(|next| {
+            next.sort == Sort::Word
+                && !next.is_any(&["and", "in", "on", "with", "now", "all", "again", "too", "locally"])
+        }) && tokens.get(at + 2).is_some_and(|it| it.is("to"));
+        if through {
+            return false;
+        }
         let as_before = next.is_some_and(|next| next.is("as"))
             && tokens.get(at + 2).is_some_and(|it| it.is_any(&["expected", "well", "before", "intended"]));
         let that_run = next.is_some_and(|next| next.is_any(&["this", "the"]))
@@ -780,11 +878,18 @@ fn is_success(tokens: &[Token], at: usize) -> bool {
 fn success_before(modality: &Modality<'_>, from: usize) -> Option<usize> {
     let tokens = modality.tokens;
     let clause = modality.clause[from];
+    // "The build passes and so do the tests".
+    let so = (from.saturating_sub(4)..from).find(|at| {
+        tokens[*at].is("so") && tokens.get(at + 1).is_some_and(|next| next.is_any(&["do", "does", "are", "is", "did"]))
+    });
+    if let Some(so) = so {
+        return (0..so).rev().find(|at| modality.clause[*at] == clause && is_success(tokens, *at));
+    }
     let mut at = from;
-    let mut steps = 0;
-    while at > 0 && steps < 6 {
+    let mut scopes = 0;
+    let mut articles = 0;
+    while at > 0 && scopes + articles < 6 {
         at -= 1;
-        steps += 1;
         let token = &tokens[at];
         if token.sort == Sort::Good {
             return Some(at);
@@ -792,22 +897,23 @@ fn success_before(modality: &Modality<'_>, from: usize) -> Option<usize> {
         if modality.clause[at] != clause {
             return None;
         }
-        if token.is_any(&["pass", "passes", "passed", "passing", "green", "clean", "successful", "succeeding", "fixed"])
-            && !token.is("fixed")
-        {
-            // "to pass the tests" is judged later. Only words that belong to the check stand between.
+        if token.is_any(&["pass", "passes", "passed", "passing", "green", "clean", "successful", "succeeding"]) {
+            // "passed to the test" and "a green button starts the tests" have other words between.
             return Some(at);
         }
         if modality.absence[at] && modality.absence[from] {
             return None;
         }
-        let belongs = token.is_any(&[
+        let is_article = token.is_any(&[
             "all", "the", "of", "our", "its", "their", "every", "full", "entire", "existing", "whole", "a", "own",
-            "and", "on", "for", "across",
-        ]) || token.sort == Sort::Number
-            || token.is_any(TEST_SCOPES)
-            || (token.sort == Sort::Word && is_scope_word(&token.lower));
-        if !belongs {
+            "and", "across",
+        ]) || token.sort == Sort::Number;
+        let is_scope = token.is_any(TEST_SCOPES) || (token.sort == Sort::Word && is_scope_word(&token.lower));
+        if is_article {
+            articles += 1;
+        } else if is_scope && articles == 0 && scopes == 0 {
+            scopes += 1;
+        } else {
             return None;
         }
     }
@@ -828,6 +934,21 @@ fn fails_later(modality: &Modality<'_>, subject: &Subject, to: usize, subjects: 
 fn was_run(modality: &Modality<'_>, subject: &Subject, first: &Subject) -> Option<usize> {
     let tokens = modality.tokens;
     let ran = |token: &Token| token.is_any(&["ran", "executed", "re-ran", "reran", "re-run"]);
+    // "verified with the test suite".
+    let start = first.from.saturating_sub(5);
+    let by = (start..first.from).rev().find(|at| {
+        tokens[*at].is_any(&["verified", "validated", "confirmed"])
+            && tokens[*at + 1..first.from].iter().any(|it| it.is_any(&["with", "by", "using", "against", "running"]))
+            && tokens[*at + 1..first.from].iter().all(|it| {
+                it.is_any(&[
+                    "with", "by", "using", "against", "running", "the", "it", "this", "change", "whole", "full", "a",
+                    "fix", "all",
+                ])
+            })
+    });
+    if by.is_some() {
+        return by;
+    }
     let start = first.from.saturating_sub(6);
     let before = (start..first.from).rev().find(|at| {
         let token = &tokens[*at];
@@ -856,6 +977,42 @@ fn verbs_of(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Some((_, kind)) = CHECK_VERBS.iter().find(|(verb, _)| token.is(verb)) else { continue };
+        // "I built the project".
+        let first_person = at > 0 && tokens[at - 1].is_any(&["i", "we", "i've", "we've"])
+            || at > 1 && tokens[at - 1].is_any(&["have", "also"]) && tokens[at - 2].is_any(&["i", "we"]);
+        let whole = tokens.get(at + 1).is_some_and(|next| next.is_any(&["the", "it", "everything", "all"]))
+            && tokens.get(at + 2).is_none_or(|next| {
+                next.is_any(&[
+                    "project",
+                    "code",
+                    "workspace",
+                    "crate",
+                    "package",
+                    "app",
+                    "application",
+                    "program",
+                    "whole",
+                    "site",
+                    "image",
+                    "and",
+                ]) || next.sort == Sort::Punctuation
+            });
+        if first_person
+            && whole
+            && token.is_any(&["compiled", "built", "type-checked", "linted"])
+            && modality.is_stated(at, at)
+        {
+            found.push(CheckClaim {
+                kind: Some(*kind),
+                says: CheckSays::WasRun,
+                scope: Vec::new(),
+                is_bounded: false,
+                is_of_agent: false,
+                is_remote: false,
+                figures: Vec::new(),
+            });
+            continue;
+        }
         let followed = tokens.get(at + 1).is_none_or(|next| {
             next.is_any(&[
                 "cleanly",
@@ -930,7 +1087,7 @@ fn verbs_of(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckClaim> {
         found.push(CheckClaim {
             kind: Some(*kind),
             says: CheckSays::Passes,
-            scope: Vec::new(),
+            scope: tokens.iter().filter(|it| it.is("docker")).map(|it| it.lower.clone()).collect(),
             is_bounded: false,
             is_of_agent: false,
             is_remote: false,
@@ -1004,6 +1161,24 @@ fn without_subject(modality: &Modality<'_>, subjects: &[Subject]) -> Vec<CheckCl
             }
         }
     }
+    // "Coverage is 87 %".
+    if subjects.is_empty() {
+        let figures: Vec<Figure> = counted(modality, 0..tokens.len())
+            .into_iter()
+            .map(|(_, figure)| figure)
+            .filter(|figure| figure.measure == Measure::Coverage)
+            .collect();
+        let place = tokens.iter().position(|it| it.is("coverage"));
+        if let Some(place) = place.filter(|place| {
+            !figures.is_empty()
+                && modality.is_stated(*place, *place)
+                && modality.attributed(*place, *place) == Attribution::None
+        }) {
+            let _at = place;
+            found.push(claim(Some(CheckKind::Test), CheckSays::Fails, figures));
+            return found;
+        }
+    }
     // Numbers of tests without the word.
     if !subjects.iter().any(|subject| subject.kind == Some(CheckKind::Test)) {
         let figures = counted(modality, 0..tokens.len());
@@ -1057,6 +1232,10 @@ fn counted(modality: &Modality<'_>, within: std::ops::Range<usize>) -> Vec<(usiz
     let mut told = 0;
     for at in within.clone() {
         let Some(value) = number_of(&tokens[at]).filter(|_| at >= told) else { continue };
+        // "all but one", "one of the tests".
+        if at > 0 && tokens[at - 1].is_any(&["but", "except", "minus"]) || tokens[at].is("one") {
+            continue;
+        }
         if modality.absence[at] && tokens[at].sort != Sort::Number {
             continue;
         }
@@ -1117,6 +1296,13 @@ fn counted(modality: &Modality<'_>, within: std::ops::Range<usize>) -> Vec<(usiz
             let clause = modality.clause_of(at);
             let is_coverage = tokens[clause].iter().any(|it| it.is_any(&["coverage"]));
             measure = is_coverage.then_some(Measure::Coverage);
+        }
+        let all = tokens[at].text.split_once('/').is_some_and(|(a, b)| a == b && !a.is_empty());
+        if measure.is_none()
+            && (all || is_all_of(tokens, at))
+            && tokens.iter().any(|it| it.is_any(&["test", "tests", "specs"]))
+        {
+            measure = Some(Measure::Passed);
         }
         if let Some(measure) = measure {
             found.push((at, Figure { measure, value, is_rough }));
@@ -1199,7 +1385,11 @@ fn figures_near(
             );
             // A number right before another check belongs to that one.
             let is_others = subjects.iter().any(|other| {
-                other.from != subject.from && *at < other.from && other.from - at <= 3 && subject.from > *at
+                other.kind != subject.kind
+                    && other.from != subject.from
+                    && *at < other.from
+                    && other.from - at <= 3
+                    && subject.from > *at
             });
             is_own(figure.measure) && (is_near || test_figure) && !is_others
         })

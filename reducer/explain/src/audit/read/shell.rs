@@ -46,6 +46,8 @@ pub struct Command {
     pub join: Join,
     /// Folder that a `cd` before it entered, relative to the folder of the command line.
     pub folder: Option<String>,
+    /// Whether `&` leaves it running.
+    pub in_background: bool,
 }
 
 impl Command {
@@ -89,6 +91,7 @@ enum Token {
     Word(String),
     Join(Join),
     Write(bool),
+    Background,
     /// A redirection of input, or one that writes no file.
     Read,
     HereString,
@@ -127,6 +130,10 @@ pub fn split(script: &str) -> Vec<Command> {
         match token {
             Token::Word(word) => current.words.push(word),
             Token::Join(join) => finish(&mut current, &mut folder, &mut found, join),
+            Token::Background => {
+                current.in_background = true;
+                finish(&mut current, &mut folder, &mut found, Join::Then);
+            }
             Token::Write(appends) => {
                 if let Some(Token::Word(path)) = tokens.next_if(|token| matches!(token, Token::Word(_))) {
                     if !path.starts_with('&') && !path.starts_with("/dev/") {
@@ -150,7 +157,15 @@ pub fn split(script: &str) -> Vec<Command> {
 }
 
 fn empty(join: Join) -> Command {
-    Command { words: Vec::new(), variables: Vec::new(), writes: Vec::new(), input: None, join, folder: None }
+    Command {
+        words: Vec::new(),
+        variables: Vec::new(),
+        writes: Vec::new(),
+        input: None,
+        join,
+        folder: None,
+        in_background: false,
+    }
 }
 
 fn entered(folder: Option<&str>, target: &str) -> String {
@@ -287,7 +302,7 @@ fn tokens(script: &str) -> (Vec<Token>, Vec<String>) {
             }
             b'&' => {
                 end_word!();
-                tokens.push(Token::Join(Join::Then));
+                tokens.push(Token::Background);
                 at += 1;
             }
             b'|' => {

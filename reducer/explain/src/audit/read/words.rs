@@ -140,6 +140,10 @@ pub const FAILURE: &[&str] = &[
 
 /// Words that say that something is not so.
 pub const NEGATION: &[&str] = &[
+    "stopped",
+    "stops",
+    "stop",
+    "ceased",
     "not",
     "never",
     "cannot",
@@ -172,6 +176,10 @@ pub const ABSENCE: &[&str] = &["no", "zero", "0", "without", "any"];
 
 /// What may be absent.
 pub const TROUBLES: &[&str] = &[
+    "fail",
+    "fails",
+    "differences",
+    "difference",
     "failure",
     "failures",
     "error",
@@ -216,11 +224,22 @@ pub const TROUBLE_KINDS: &[(&str, CheckKind)] = &[
     ("compilation", Build),
     ("build", Build),
     ("test", Test),
+    ("tests", Test),
     ("formatting", Format),
 ];
 
 /// Words that make everything after them in a sentence a plan, a wish or a guess.
 pub const INTENT: &[&str] = &[
+    "seems",
+    "seem",
+    "appears",
+    "appear",
+    "apparently",
+    "seemingly",
+    "theory",
+    "supposedly",
+    "allegedly",
+    "definition",
     "will",
     "i'll",
     "we'll",
@@ -304,6 +323,7 @@ pub const INTENT: &[&str] = &[
 
 /// Words that make the whole sentence depend on something.
 pub const CONDITION: &[&str] = &[
+    "soon",
     "if",
     "once",
     "until",
@@ -324,6 +344,10 @@ pub const CONDITION: &[&str] = &[
 
 /// Words that put something into the past.
 pub const PAST: &[&str] = &[
+    "week",
+    "month",
+    "beginning",
+    "start",
     "before",
     "previously",
     "earlier",
@@ -345,6 +369,8 @@ pub const PAST: &[&str] = &[
 
 /// Words that give a statement to somebody else.
 pub const ATTRIBUTION: &[&str] = &[
+    "writes",
+    "writing",
     "says",
     "said",
     "say",
@@ -411,6 +437,8 @@ pub const EXAMPLE: &[&str] = &["e.g", "example", "instance", "hypothetically", "
 
 /// Words that bound a claim to some of what it names.
 pub const BOUNDS: &[&str] = &[
+    "least",
+    "dozen",
     "most",
     "some",
     "other",
@@ -442,8 +470,6 @@ pub const BOUNDS: &[&str] = &[
     "previous",
     "added",
     "updated",
-    "individual",
-    "single",
     "following",
     "respective",
     "certain",
@@ -461,6 +487,8 @@ pub const BOUNDS: &[&str] = &[
 
 /// Words before the name of a check that say nothing about its scope.
 pub const PLAIN: &[&str] = &[
+    "single",
+    "individual",
     "all",
     "the",
     "a",
@@ -525,8 +553,6 @@ pub const PLAIN: &[&str] = &[
     "after",
     "as",
     "both",
-    "production",
-    "release",
     "fixed",
     "fresh",
     "verified",
