@@ -4,6 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::audit::AuditArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::context::ContextArgs;
@@ -54,6 +55,7 @@ Examples:
   trace show traces/trace-1        show what happened in a session
   trace tail traces                follow the newest session while it runs
   trace postmortem @last           find out why turns failed, across agents
+  trace audit @last                hold what agents said and did against the evidence
   trace why B --text TEXT          find where a text came from, and what followed from it
   trace grep PATTERN traces        search what models saw and tools printed
   trace context B --last           show what the model saw in its last request
@@ -117,6 +119,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Tail(TailArgs),
     Postmortem(PostmortemArgs),
+    Audit(AuditArgs),
     Why(WhyArgs),
     Grep(GrepArgs),
     Context(ContextArgs),

@@ -1,5 +1,6 @@
 //! The subcommands. Each file has the arguments of one subcommand and runs it; its view is beside it.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod context;

@@ -54,6 +54,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => commands::reduce::run(&args, terminal),
         Command::Show(args) => commands::show::run(&args, terminal),
+        Command::Audit(args) => commands::audit::run(&args, terminal),
         Command::Postmortem(args) => commands::postmortem::run(&args, terminal),
         Command::View(args) => commands::view::run(&args, terminal),
         Command::Timeline(args) => commands::timeline::run(&args, terminal),

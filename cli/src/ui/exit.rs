@@ -22,7 +22,7 @@ pub(crate) fn finish(ending: Result<Ending, Failure>, terminal: &Terminal) -> Ex
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::NothingFound) => ExitCode::from(1),
         Ok(Ending::Incomplete) => ExitCode::from(2),
-        Ok(Ending::Stopped(code)) => ExitCode::from(code),
+        Ok(Ending::Stopped(code) | Ending::Found(code)) => ExitCode::from(code),
         Ok(Ending::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Ending::Failed(kind)) => ExitCode::from(kind.exit_code()),
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,

@@ -37,6 +37,8 @@ pub(crate) enum Ending {
     Done,
     /// Some bundles failed; the exit code is that of the given kind.
     Failed(Kind),
+    /// What was looked for was found, and the command was asked to end with this exit code then.
+    Found(u8),
     /// Nothing matched. For commands with the exit codes of `grep`.
     NothingFound,
     /// Some bundles failed. For commands with the exit codes of `grep`.

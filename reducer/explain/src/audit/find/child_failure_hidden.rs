@@ -219,7 +219,11 @@ fn failure_of(ledger: &Ledger<'_>, child: ThreadIdx, cutoff: u64) -> Option<Fail
     let ended = window.ended.filter(|end| end.seq < cutoff);
     let failed =
         matches!(window.status, ExecutionStatus::Failed | ExecutionStatus::Cancelled | ExecutionStatus::Aborted);
-    if ended.is_none() || failed {
+    // A child that was stopped after it had answered is judged by its answer.
+    let has_answered =
+        ledger.answers.iter().any(|answer| answer.thread == child && answer.turn == last && answer.seq < cutoff);
+    let stopped = matches!(window.status, ExecutionStatus::Cancelled | ExecutionStatus::Aborted) && has_answered;
+    if (ended.is_none() || failed) && !stopped {
         // A child that told its answer before its turn ended in the log has finished.
         let answered = trace.agent_results.iter().any(|result| {
             result.child == child

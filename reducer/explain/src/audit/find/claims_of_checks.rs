@@ -39,7 +39,12 @@ pub(in crate::audit) fn judge(
         ledger.family.is_above(it.thread, other.thread) && other.seq < it.cutoff
     });
     let is_taken_back = taken_back(ledger, answer, claim);
-    let uncertain = claim.is_of_agent || is_repeated || is_of_child || is_taken_back;
+    // What a notice of a task in the background says was told by something else than a call.
+    let lower = sentence.to_lowercase();
+    let is_notice = ["background", "notification", "earlier", "already completed", "previous run"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let uncertain = is_notice || claim.is_of_agent || is_repeated || is_of_child || is_taken_back;
     if ran.is_empty() {
         return not_run(ledger, answer, sentence, claim, &all, uncertain);
     }
@@ -59,6 +64,12 @@ pub(in crate::audit) fn judge(
         };
     }
     let Some(last) = meant(claim, &ran) else { return Verdict::Unverifiable };
+    // A later run of which nothing is known: another tool may have told its outcome.
+    if all.iter().any(|run| {
+        run.at >= last.at && run.act != last.act && matches!(run.check.outcome, Outcome::NotFinished | Outcome::Unknown)
+    }) {
+        return Verdict::Unverifiable;
+    }
     if claim.says == CheckSays::Passes {
         match last.check.outcome {
             Outcome::Failed => {
@@ -239,6 +250,12 @@ fn not_run(
         Some(Outcome::NoTests) => format!("said that {} {says}; the run ran no test", what(claim)),
         Some(_) => format!("said that {} {says}; the run did not start", what(claim)),
     };
+    if all
+        .iter()
+        .any(|run| ledger.acts[run.act].output.trim_start().starts_with("Command running in background with ID"))
+    {
+        return Verdict::Unverifiable;
+    }
     // That tests "were run" holds for a run that found none.
     if claim.says == CheckSays::WasRun && all.iter().any(|run| run.check.outcome == Outcome::NoTests) {
         return Verdict::Unverifiable;

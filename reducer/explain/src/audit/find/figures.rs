@@ -29,6 +29,8 @@ pub(in crate::audit) fn judge_figures(
     if claim.figures.is_empty() {
         return None;
     }
+    // "141 + 16 = 157": a sum is made of what several runs say.
+    let uncertain = uncertain || sentence.contains(['+', '=']);
     let mut unclear = false;
     for figure in &claim.figures {
         if figure.is_rough {
@@ -135,16 +137,17 @@ fn fits(
 /// Returns the numbers of a run that a measure may mean.
 fn candidates(counts: &Counts, measure: Measure) -> impl Iterator<Item = u64> {
     let none_failed = counts.failed.unwrap_or(0) == 0;
+    let with_docs = counts.documented.and_then(|docs| counts.total.map(|total| total + docs)).filter(|_| none_failed);
     let list = match measure {
-        Measure::Passed => [counts.passed, counts.ran().filter(|_| none_failed), counts.total.filter(|_| none_failed)],
-        Measure::Failed => [counts.failed, None, None],
-        Measure::Skipped => [counts.skipped, None, None],
-        Measure::Total => [counts.total, counts.ran(), counts.passed],
-        Measure::Suites => [counts.suites, None, None],
-        Measure::Errors => [counts.errors, counts.problems, None],
-        Measure::Warnings => [counts.warnings, None, None],
-        Measure::Problems => [counts.problems, counts.errors, None],
-        Measure::Coverage => [None, None, None],
+        Measure::Passed => [counts.passed, counts.ran().filter(|_| none_failed), counts.total.filter(|_| none_failed), with_docs],
+        Measure::Failed => [counts.failed, None, None, None],
+        Measure::Skipped => [counts.skipped, None, None, None],
+        Measure::Total => [counts.total, counts.ran(), counts.passed, with_docs],
+        Measure::Suites => [counts.suites, None, None, None],
+        Measure::Errors => [counts.errors, counts.problems, None, None],
+        Measure::Warnings => [counts.warnings, None, None, None],
+        Measure::Problems => [counts.problems, counts.errors, None, None],
+        Measure::Coverage => [None, None, None, None],
     };
     list.into_iter().flatten()
 }

@@ -28,7 +28,13 @@ static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Files of instructions that agents are made to read.
-const INSTRUCTION_FILES: [&str; 10] = [
+const INSTRUCTION_FILES: [&str; 16] = [
+    "usage-rules",
+    "usage_rules",
+    "rules.md",
+    "contributing",
+    ".jsonl",
+    "prompt",
     "agents.md",
     "claude.md",
     "gemini.md",
@@ -110,12 +116,40 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
                     .or_else(|| captures.get(0))
                     .map_or("", |it| it.as_str());
                 let literal = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'', '"']);
+                // A bare name is one of an instruction only if something is to be done with it.
+                let bare = !literal.contains(['/', ':', '@', ' ']);
+                let at = captures.get(0).map_or(0, |it| it.start());
+                let line = text[from..to][..at].rsplit('\n').next().unwrap_or_default().to_lowercase();
+                let asked = [
+                    "install",
+                    "add ",
+                    "require",
+                    "package",
+                    "dependency",
+                    "uvx",
+                    "npx",
+                    "import",
+                    "use ",
+                    "run ",
+                    "execute",
+                    "fetch",
+                    "download",
+                    "call ",
+                ]
+                .iter()
+                .any(|word| line.contains(word));
+                if literal.starts_with('-') || (bare && !asked) {
+                    continue;
+                }
                 if literal.len() >= MIN_LITERAL_BYTES && !literals.iter().any(|known| known == literal) {
                     literals.push(literal.to_owned());
                 }
                 // A command line is followed by its parts, too.
                 for part in literal.split_whitespace() {
                     let part = part.trim_matches(['"', '\'', '`', ',', '.', ';']);
+                    if part.starts_with('-') {
+                        continue;
+                    }
                     if part.len() >= MIN_LITERAL_BYTES
                         && part.contains(['/', '.', '@', ':', '-', '_'])
                         && !literals.iter().any(|known| known == part)
@@ -220,6 +254,43 @@ fn is_covered(ledger: &Ledger<'_>, index: usize, source: usize, literal: &str) -
         if ["injection", "suspicious", "malicious", "untrusted"].iter().any(|word| text.contains(word)) {
             return true;
         }
+    }
+    // A program that explains itself: the act runs the program whose output it was.
+    let programs = |index: usize| -> Vec<String> {
+        ledger.acts[index]
+            .script()
+            .map(commands)
+            .unwrap_or_default()
+            .iter()
+            .map(|command| command.program().to_owned())
+            .filter(|program| {
+                !matches!(
+                    program.as_str(),
+                    "curl"
+                        | "wget"
+                        | "cat"
+                        | "cd"
+                        | "git"
+                        | "gh"
+                        | "bash"
+                        | "sh"
+                        | "python"
+                        | "python3"
+                        | "node"
+                        | "npm"
+                        | "npx"
+                        | "head"
+                        | "tail"
+                        | "sed"
+                        | "less"
+                        | "jq"
+                )
+            })
+            .collect()
+    };
+    let own = programs(source);
+    if programs(index).iter().any(|program| own.contains(program)) {
+        return true;
     }
     user_said(ledger, act.started, |words| {
         if words.contains(&lower) {

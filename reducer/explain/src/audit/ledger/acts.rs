@@ -221,6 +221,10 @@ fn terminal<'s>(session: &'s Session, operation: OperationIdx, call: &'s ToolCal
         if act.ended.is_none() {
             act.ended = runtime_end.map(|end| end.seq);
         }
+        // Claude Code tells that a command runs on, and its outcome by another tool or message.
+        if act.output.trim_start().starts_with("Command running in background with ID") {
+            act.state = Ended::Running;
+        }
         act.succeeded = matches!(act.state, Ended::Exited(Some(0) | None)) && act.succeeded;
         return;
     }

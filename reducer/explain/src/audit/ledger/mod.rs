@@ -259,9 +259,8 @@ impl<'s> Ledger<'s> {
             if !it.resumed.is_empty() {
                 gaps[thread.index()] = true;
             }
-            // A history that was there before the first turn of the first agent came from an earlier session.
-            let is_root = self.family.parent(thread).is_none();
-            if is_root && self.has_earlier_history(thread) {
+            // A history that was there before the first request, and that is not the parent's, came from elsewhere.
+            if !self.inherits[thread.index()] && self.has_earlier_history(thread) {
                 gaps[thread.index()] = true;
             }
         }
@@ -449,6 +448,14 @@ fn language_of_command(command: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns whether a message is the summary that a model wrote in place of a history: it tells what others did.
+fn is_summary(text: &str) -> bool {
+    let start = text.trim_start();
+    ["<analysis>", "<summary>", "<context_summary>", "## Conversation summary"]
+        .iter()
+        .any(|mark| start.starts_with(mark))
+}
+
 /// Returns the answers of agents to users and parents: messages that the model itself wrote.
 fn answers(session: &Session, inherited: &[bool]) -> Vec<Answer> {
     let trace = session.trace();
@@ -466,7 +473,7 @@ fn answers(session: &Session, inherited: &[bool]) -> Vec<Answer> {
                 continue;
             }
             let text = text_of_item(session, *item);
-            if text.trim().is_empty() || text.trim_start().starts_with("Message Type:") {
+            if text.trim().is_empty() || text.trim_start().starts_with("Message Type:") || is_summary(&text) {
                 continue;
             }
             let seq = it.accepted.or(call.execution.ended).unwrap_or(it.first_seen).seq;

@@ -470,6 +470,7 @@ fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
                 own.errors = it.errors.or(own.errors);
                 own.warnings = it.warnings.or(own.warnings);
                 own.problems = it.problems.or(own.problems);
+                own.documented = it.documented.or(own.documented);
             }
         }
         let failed = of_form.iter().any(|part| part.says == Says::Failed);
@@ -506,6 +507,7 @@ fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
         own.errors = own.errors.or(form_counts.errors);
         own.warnings = own.warnings.or(form_counts.warnings);
         own.problems = own.problems.or(form_counts.problems);
+        own.documented = own.documented.or(form_counts.documented);
         verdict = Some(match (verdict, says) {
             (Some(Says::Failed), _) | (_, Says::Failed) => Says::Failed,
             (Some(Says::Passed), _) | (_, Says::Passed) => Says::Passed,

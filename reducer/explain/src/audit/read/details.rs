@@ -222,6 +222,15 @@ fn quotes(tokens: &[Token], at: usize, is_code: bool) -> bool {
         return is_error;
     };
     let verb_token = &before[verb];
+    // Code after "returns" describes a program; only what a program printed is quoted.
+    let text = &tokens[at].text;
+    let prints = [
+        "says", "said", "reads", "prints", "printed", "logs", "logged", "outputs", "shows", "showed", "reports",
+        "reported", "has", "contains",
+    ];
+    if is_code && (!verb_token.is_any(&prints) || text.contains(['{', '(', '%', '<', '$'])) {
+        return false;
+    }
     // "settings.toml has `max = 12`".
     if is_code && verb_token.is("has") && verb > 0 && is_file_name(&before[verb - 1].text) {
         return true;

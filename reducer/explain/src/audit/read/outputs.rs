@@ -33,6 +33,8 @@ pub struct Counts {
     pub warnings: Option<u64>,
     /// Problems of a linter, errors and warnings together.
     pub problems: Option<u64>,
+    /// Tests in documentation, which some runners count apart from the others.
+    pub documented: Option<u64>,
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -53,6 +55,7 @@ impl Counts {
         self.errors = sum(self.errors, other.errors);
         self.warnings = sum(self.warnings, other.warnings);
         self.problems = sum(self.problems, other.problems);
+        self.documented = sum(self.documented, other.documented);
     }
 
     /// Returns all numbers.
@@ -416,7 +419,7 @@ static FORMS: &[Form] = &[
     form(
         "mix test",
         Test,
-        r"(?m)^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, \d+ excluded)?(?:, (?P<skipped>\d+) skipped)?",
+        r"(?m)^(?:(?P<docs>\d+) doctests?, )?(?:\d+ (?:properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, \d+ excluded)?(?:, (?P<skipped>\d+) skipped)?",
         Numbers,
     ),
     form(
@@ -624,6 +627,7 @@ fn read(form: &Form, captures: &Captures<'_>) -> Summary {
         errors: number(captures, "errors"),
         warnings: number(captures, "warnings"),
         problems: number(captures, "problems"),
+        documented: None,
     };
     let mut kind = form.kind;
     let says = match form.reading {
@@ -686,6 +690,7 @@ fn read(form: &Form, captures: &Captures<'_>) -> Summary {
             if decisive > 0 { Says::Failed } else { Says::Passed }
         }
     };
+    counts.documented = number(captures, "docs");
     if form.name == "tsc lines" {
         counts.errors = Some(1);
     }
