@@ -6,9 +6,10 @@
 //! package.
 //!
 //! [`scenes`] has the samples in the directory of this package. [`faults`] has sessions with planted faults and the
-//! expected verdicts. [`mod@bench`] generates sessions of any size for measurements. [`live`] runs sessions in real time
-//! with the live writer.
+//! expected verdicts, [`audit`] sessions with false claims and other misconduct, and the expected findings. [`mod@bench`]
+//! generates sessions of any size for measurements. [`live`] runs sessions in real time with the live writer.
 
+pub mod audit;
 pub mod bench;
 pub mod faults;
 pub mod hostile;

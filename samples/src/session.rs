@@ -9,6 +9,7 @@ mod failures;
 mod inference;
 mod interruptions;
 mod other_tools;
+mod patches;
 mod threads;
 mod tools;
 
@@ -33,6 +34,7 @@ use crate::texts::Texts;
 pub use self::failures::Failure;
 pub use self::interruptions::{Pending, RunningCommand, UnderWay};
 pub use self::other_tools::{Cell, McpCall, Refusal};
+pub use self::patches::Patch;
 
 /// The settings of a session.
 #[derive(Debug, Clone)]
@@ -73,6 +75,8 @@ pub struct TurnRecord {
 pub struct Command {
     line: String,
     output: String,
+    /// What the model sees of the output, if that is not all.
+    shown: Option<String>,
     exit_code: i32,
     duration_ms: i64,
     report: Report,
@@ -88,7 +92,20 @@ enum Report {
 impl Command {
     /// Returns a command that prints `output` and succeeds after 40 ms.
     pub fn new(line: impl Into<String>, output: impl Into<String>) -> Self {
-        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40, report: Report::BeforeCall }
+        Self {
+            line: line.into(),
+            output: output.into(),
+            shown: None,
+            exit_code: 0,
+            duration_ms: 40,
+            report: Report::BeforeCall,
+        }
+    }
+
+    /// Makes the model see only this of the output.
+    #[must_use]
+    pub fn shows(self, shown: impl Into<String>) -> Self {
+        Self { shown: Some(shown.into()), ..self }
     }
 
     /// Sets the exit code.
@@ -159,6 +176,7 @@ struct AgentState {
     mailbox: VecDeque<AgentMessage>,
     cells: u32,
     thought: Option<String>,
+    remark: Option<String>,
 }
 
 /// A session that is being recorded.
@@ -175,6 +193,7 @@ pub struct Session {
     agents: Vec<AgentState>,
     turns: Vec<TurnRecord>,
     root_turn_id: String,
+    latest_call_id: String,
 }
 
 impl Session {
@@ -196,6 +215,7 @@ impl Session {
             agents: Vec::new(),
             turns: Vec::new(),
             root_turn_id: String::new(),
+            latest_call_id: String::new(),
             setup,
         };
         session.session_event(EventPayload::RolloutStarted(RolloutStarted {
@@ -218,6 +238,21 @@ impl Session {
         self.turn_id(agent)
     }
 
+    /// Returns the id of the thread of the agent.
+    pub fn thread_id(&self, agent: Agent) -> &str {
+        &self.state(agent).thread_id
+    }
+
+    /// Returns the path of the agent.
+    pub fn path(&self, agent: Agent) -> &str {
+        &self.state(agent).path
+    }
+
+    /// Returns the id of the tool call that was started last, also by code.
+    pub fn latest_call_id(&self) -> &str {
+        &self.latest_call_id
+    }
+
     /// Advances the clock of the session.
     pub fn advance(&mut self, duration_ms: i64) {
         self.now_ms += duration_ms;
@@ -234,6 +269,11 @@ impl Session {
     /// Adds a reasoning item to the agent's next response.
     pub fn think(&mut self, agent: Agent, summary: &str) {
         self.state_mut(agent).thought = Some(summary.to_owned());
+    }
+
+    /// Adds a message to the agent's next response, before its calls.
+    pub fn remark(&mut self, agent: Agent, text: &str) {
+        self.state_mut(agent).remark = Some(text.to_owned());
     }
 
     /// Records that the agent's model requests commands in one response, and that they run in parallel. Returns the ids of

@@ -151,6 +151,10 @@ impl Session {
             let encrypted: String = (0..8).map(|_| self.ids.hex(16)).collect();
             output.push((id.clone(), items::reasoning(&id, &summary, &encrypted)));
         }
+        if let Some(text) = self.state_mut(agent).remark.take() {
+            let id = format!("msg_{}", self.ids.hex(16));
+            output.push((id.clone(), items::output_message(&id, &text)));
+        }
         for call in calls {
             output.push((call.item_id.clone(), call.item()));
         }

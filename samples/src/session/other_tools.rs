@@ -1,4 +1,4 @@
-//! Tools other than commands: patches, MCP tools, code cells, and calls that are refused.
+//! Tools other than commands and patches: MCP tools, code cells, and calls that are refused.
 
 use std::io;
 
@@ -160,13 +160,6 @@ impl Cell {
     }
 }
 
-/// Whether a patch is approved automatically or needs the approval of the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Approval {
-    Automatic,
-    ByUser,
-}
-
 /// # Errors
 ///
 /// Every method returns an I/O error when something cannot be written.
@@ -177,43 +170,6 @@ impl Session {
         self.ask_for(agent, &call)?;
         self.advance(3);
         self.refuse_call(agent, &call, &refusal.error)
-    }
-
-    /// Records that the agent's model adds a file with a patch. Returns the id of the call.
-    pub fn patch(&mut self, agent: Agent, file: &str, content: &str) -> io::Result<String> {
-        let (call, changes) = self.begin_patch(agent, file, content, Approval::Automatic)?;
-        let done = format!("Success. Updated the following files:\nA {file}\n");
-        let report = json!({
-            "call_id": call.id,
-            "turn_id": self.turn_id(agent),
-            "stdout": done,
-            "stderr": "",
-            "success": true,
-            "changes": changes,
-            "status": "completed",
-        });
-        self.end_runtime(agent, &call, ExecutionStatus::Completed, &report)?;
-        let output = json!(format!("Exit code: 0\nWall time: 0 seconds\nOutput:\n{done}"));
-        self.answer_call(agent, &call, ExecutionStatus::Completed, &output)?;
-        self.accept_answer(agent, &call, &output)?;
-        Ok(call.id)
-    }
-
-    /// Records that the agent's model adds a file with a patch and the user declines it. Returns the id of the call.
-    pub fn decline_patch(&mut self, agent: Agent, file: &str, content: &str) -> io::Result<String> {
-        let (call, changes) = self.begin_patch(agent, file, content, Approval::ByUser)?;
-        self.advance(5_200);
-        let report = json!({
-            "call_id": call.id,
-            "turn_id": self.turn_id(agent),
-            "stdout": "",
-            "stderr": "patch rejected by user",
-            "success": false,
-            "changes": changes,
-            "status": "declined",
-        });
-        self.end_runtime(agent, &call, ExecutionStatus::Cancelled, &report)?;
-        self.refuse_call(agent, &call, "patch rejected by user")
     }
 
     /// Records that the agent's model calls an MCP tool. Returns the id of the call.
@@ -355,43 +311,15 @@ impl Session {
     }
 
     /// Records a response with one call and its dispatch.
-    fn ask_for(&mut self, agent: Agent, call: &Call) -> io::Result<()> {
+    pub(super) fn ask_for(&mut self, agent: Agent, call: &Call) -> io::Result<()> {
         let inference_call_id = self.request(agent)?;
         self.respond(agent, inference_call_id, std::slice::from_ref(call), None)?;
         self.begin_call(agent, call)
     }
 
-    fn refuse_call(&mut self, agent: Agent, call: &Call, error: &str) -> io::Result<String> {
+    pub(super) fn refuse_call(&mut self, agent: Agent, call: &Call, error: &str) -> io::Result<String> {
         self.close_call(agent, call, ExecutionStatus::Failed, &json!({ "type": "error", "error": error }))?;
         self.accept_output(agent, call, error)?;
         Ok(call.id.clone())
-    }
-
-    /// Records a response with a patch and the start of the patch. Returns the call and the changes of the patch.
-    fn begin_patch(
-        &mut self,
-        agent: Agent,
-        file: &str,
-        content: &str,
-        approval: Approval,
-    ) -> io::Result<(Call, Value)> {
-        let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
-        let patch = format!("*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch\n");
-        let mut call = self.call("apply_patch", None, ToolKind::ApplyPatch, &Value::Null);
-        call.form = Form::Custom;
-        call.arguments = patch;
-        self.ask_for(agent, &call)?;
-        let mut changes = json!({});
-        changes[format!("{}/{file}", self.setup.cwd)] = json!({ "type": "add", "content": content });
-        let report = json!({
-            "call_id": call.id,
-            "turn_id": self.turn_id(agent),
-            "auto_approved": approval == Approval::Automatic,
-            "changes": changes,
-        });
-        self.advance(2);
-        self.start_runtime(agent, &call, &report)?;
-        self.advance(6);
-        Ok((call, changes))
     }
 }

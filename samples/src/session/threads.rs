@@ -30,6 +30,7 @@ impl Session {
             mailbox: VecDeque::new(),
             cells: 0,
             thought: None,
+            remark: None,
         });
         Agent(self.agents.len() - 1)
     }

@@ -124,6 +124,7 @@ impl Session {
         model_visible_call_id: Option<&str>,
         cell: Option<(&str, &str)>,
     ) -> io::Result<()> {
+        self.latest_call_id.clone_from(&call.id);
         let payload = match call.form {
             Form::Function => json!({ "type": "function", "arguments": call.arguments }),
             Form::Custom => json!({ "type": "custom", "input": call.arguments }),
@@ -367,13 +368,14 @@ impl Session {
         for index in by_end {
             let run = &running[index];
             self.now_ms = self.now_ms.max(run.ends_at_ms());
-            let Command { output, exit_code, duration_ms, report, .. } = &run.command;
+            let Command { output, shown, exit_code, duration_ms, report, .. } = &run.command;
+            let shown = shown.as_ref().unwrap_or(output);
             if *report == Report::BeforeCall {
                 self.report_end(run)?;
             }
             outputs[index] = format!(
                 "Chunk ID: {}\nWall time: {}.{:03}0 seconds\nProcess exited with code {exit_code}\n\
-                 Original token count: {}\nOutput:\n{output}",
+                 Original token count: {}\nOutput:\n{shown}",
                 self.ids.hex(6),
                 duration_ms / 1000,
                 duration_ms % 1000,
