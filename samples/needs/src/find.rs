@@ -96,6 +96,11 @@ pub fn audits(what: impl Display) -> Vec<PathBuf> {
     found
 }
 
+/// Returns a folder with more sessions to audit than the recordings of the repository, if `TRACE_AUDITS` names one.
+pub fn more_audits() -> Option<PathBuf> {
+    named("TRACE_AUDITS")
+}
+
 /// Returns the binary of the Codex CLI, which `TRACE_PEER` names.
 ///
 /// # Panics

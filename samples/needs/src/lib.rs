@@ -13,8 +13,8 @@ mod signals;
 mod skip;
 
 pub use find::{
-    Recording, audits, browser, imports, node, node_modules, on_path, peer, python, recordings, repository,
-    scripted_model, state_by_peer,
+    Recording, audits, browser, imports, more_audits, node, node_modules, on_path, peer, python, recordings,
+    repository, scripted_model, state_by_peer,
 };
 pub use signals::unignore_sighup;
 pub use skip::{Need, skip};
