@@ -17,6 +17,9 @@ use crate::texts::Texts;
 /// 2026-04-13, 08:00 UTC.
 const MONDAY_UNIX_MS: i64 = 1_776_067_200_000;
 
+/// Of so many commands, one is reported to have ended after its call has.
+const COMMANDS_PER_LATE_REPORT: u64 = 3;
+
 /// How long an agent waits for another one, in milliseconds.
 const WAIT_MS: u32 = 60_000;
 
@@ -30,6 +33,8 @@ struct Stage {
     background: BTreeMap<String, RunningCommand>,
     /// Agents whose turn has not ended.
     busy: Vec<String>,
+    /// Number of the next command.
+    commands: u64,
 }
 
 /// Records the session of a script as a new bundle at `path`. Returns what an audit of it must tell.
@@ -51,6 +56,7 @@ pub(super) fn play(script: &Script, path: &Path, seed: u64) -> io::Result<Expect
         waits: BTreeMap::new(),
         background: BTreeMap::new(),
         busy: Vec::new(),
+        commands: seed % COMMANDS_PER_LATE_REPORT,
     };
     for step in &script.steps {
         stage.step(step)?;
@@ -170,7 +176,10 @@ impl Stage {
                 let ids = self.session.run(agent, &[Command::new(between, "")])?;
                 ids.into_iter().for_each(|id| self.note(&format!("{}.between", step.name), id));
             }
-            let ids = self.session.run(agent, &[command(step, time)])?;
+            self.commands += 1;
+            let command = command(step, time);
+            let is_late = self.commands.is_multiple_of(COMMANDS_PER_LATE_REPORT);
+            let ids = self.session.run(agent, &[if is_late { command.reports_late() } else { command }])?;
             ids.into_iter().for_each(|id| self.note(&step.name, id));
         }
         Ok(())
