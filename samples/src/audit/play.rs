@@ -140,6 +140,7 @@ impl Stage {
                 self.session.interrupt_idle(target)?;
                 self.ended(&step.name);
             }
+            "compact" => drop(self.session.compact(agent, &step.text)?),
             "wait" => {
                 let wait = self.session.begin_wait(agent, WAIT_MS)?;
                 self.waits.insert(step.agent.clone(), wait);

@@ -17,6 +17,7 @@
 //! | `think: TEXT`, `say: TEXT` | goes with the next calls; `answer: TEXT` ends the turn |
 //! | `spawn a: TASK`, `fork a: TASK`, `follow a: TASK`, `stop a` | children; `wait` and `end-wait` around what they do |
 //! | `fail: ERROR` | the turn of the agent fails |
+//! | `compact: SUMMARY` | the history of the agent is compacted |
 //!
 //! Options of a call begin with `!`: `exit N` (`fail` is the code of the language), `shows TEXT` (what the model sees of the
 //! output), `varies TEXT` (what differs each time), `between COMMAND` (what stands between the repetitions).

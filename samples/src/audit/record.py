@@ -35,7 +35,7 @@ peer_recorder = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(peer_recorder)
 
 # What the peer cannot be made to do by a script alone.
-LEFT_OUT = {"refuse", "decline-patch", "mcp", "repeat-mcp", "background", "poll", "stop"}
+LEFT_OUT = {"compact", "refuse", "decline-patch", "mcp", "repeat-mcp", "background", "poll", "stop"}
 
 # Programs that are real in the folder of the session.
 REAL = {"echo", "cd", "tail", "head", "true", "sleep", "exit", "cat >", "export", "env", "timeout"}
