@@ -41,7 +41,7 @@ export function follow({ data, store, bodies }, place) {
     } else {
       for (const changes of answer.changes) for (const n of data.apply(changes)) bodies.forget(n);
       live.place = { ...live.place, state: String(answer.state) };
-      store.emit("data");
+      await store.emitInSteps("data");
     }
     live.applied += 1;
     live.milliseconds = performance.now() - began;

@@ -3,6 +3,9 @@
  * and listen for changes, so that they need not know each other.
  */
 
+/** Time that listeners may take within one frame, in milliseconds. A frame has 16, and must be drawn, too. */
+const STEP_MS = 4;
+
 /**
  * Filters of the page. Empty sets and zero mean "all".
  *
@@ -41,6 +44,23 @@ export class Store {
 
   emit(kind, ...details) {
     for (const listener of this.listeners.get(kind) ?? []) listener(...details);
+  }
+
+  /**
+   * Calls the listeners like {@link emit}, but lets the browser draw a frame when they have taken some time, so that a
+   * large change does not stop the page.
+   *
+   * @returns {Promise<void>} when all listeners have been called
+   */
+  async emitInSteps(kind, ...details) {
+    let began = performance.now();
+    for (const listener of this.listeners.get(kind) ?? []) {
+      if (performance.now() - began > STEP_MS) {
+        await new Promise(requestAnimationFrame);
+        began = performance.now();
+      }
+      listener(...details);
+    }
   }
 
   /**

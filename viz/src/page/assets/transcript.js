@@ -59,7 +59,7 @@ export class Transcript {
     this.show();
   }
 
-  /** Takes what is new in the data. The reader stays where he is, and at the end if he is there. */
+  /** Takes what is new in the data. The place in the list stays, and at its end the list follows. */
   refresh(isRenumbered) {
     const { data, store } = this.page;
     this.byThread = transcripts(data);
