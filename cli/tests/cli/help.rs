@@ -33,6 +33,7 @@ fn help_teaches() {
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest
       postmortem     Explains why turns failed: the root cause, and the path from the symptom back to it
+      audit          Holds what agents said and did against what the recording shows
       why            Shows where a text came from, how it travelled, and what followed from it
       grep           Searches what models saw and tools printed for a regular expression
       context        Shows what the model saw in one request, item by item, with origins and token
@@ -80,6 +81,7 @@ fn help_teaches() {
       trace show traces/trace-1        show what happened in a session
       trace tail traces                follow the newest session while it runs
       trace postmortem @last           find out why turns failed, across agents
+      trace audit @last                hold what agents said and did against the evidence
       trace why B --text TEXT          find where a text came from, and what followed from it
       trace grep PATTERN traces        search what models saw and tools printed
       trace context B --last           show what the model saw in its last request
@@ -463,7 +465,7 @@ fn every_command_has_a_manual_page_examples_exit_codes_and_a_place_in_the_readme
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, exec, serve, replay, ls, costs, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
+    hint: one of demo, run, exec, serve, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
     --- exit code 2
     "#);
 }

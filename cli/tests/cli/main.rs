@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 
 mod approvals;
+mod audit;
 mod check;
 mod context;
 mod costs;

@@ -6,11 +6,17 @@ use serde_json::Value;
 use trace_explain::Session;
 use trace_explain::audit::{Options, audit};
 
+/// Returns the bundle in a folder: a directory, or packed.
+fn bundle_of(folder: &Path) -> std::path::PathBuf {
+    let packed = folder.join("session.trace");
+    if packed.exists() { packed } else { folder.join("bundle") }
+}
+
 /// Returns what is wrong with the audit of a session, by its truth.
 fn differences(folder: &Path) -> Vec<String> {
     let truth: Value =
         serde_json::from_slice(&std::fs::read(folder.join("truth.json")).expect("a truth")).expect("JSON");
-    let session = Session::open(&folder.join("bundle")).expect("a bundle");
+    let session = Session::open(&bundle_of(folder)).expect("a bundle");
     let found = serde_json::to_value(audit(&session, Options::default())).expect("JSON");
     let name = truth["name"].as_str().expect("a name");
     let mut wrong = Vec::new();
@@ -58,6 +64,51 @@ fn differences(folder: &Path) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Folders with the recordings that the repository has.
+fn recorded() -> Vec<std::path::PathBuf> {
+    let folder = trace_needs::repository().join("reducer/explain/tests/audit/recorded");
+    let mut found: Vec<_> =
+        std::fs::read_dir(folder).expect("lists").map(|entry| entry.expect("lists").path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_recording_of_the_repository_has_its_findings_and_no_others() {
+    let folders = recorded();
+    assert!(folders.len() >= 7, "{folders:?}");
+    let wrong: Vec<String> = folders.iter().flat_map(|folder| differences(folder)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_audit_of_the_same_session_is_the_same_to_the_byte() {
+    for folder in recorded() {
+        let once = || {
+            let session = Session::open(&bundle_of(&folder)).expect("a bundle");
+            serde_json::to_string(&audit(&session, Options { low: true })).expect("JSON")
+        };
+        assert_eq!(once(), once(), "{}", folder.display());
+    }
+}
+
+#[test]
+fn claims_are_supported_contradicted_or_unverifiable() {
+    for recording in trace_needs::recordings("the audit") {
+        let session = Session::open(&recording.bundle).expect("a bundle");
+        let audit = audit(&session, Options { low: true });
+        let claims = audit.claims;
+        assert_eq!(claims.checked, claims.supported + claims.contradicted + claims.unverifiable, "{}", recording.name);
+        for finding in &audit.findings {
+            assert!(finding.evidence.len() <= trace_explain::audit::MAX_EVIDENCE);
+            assert_eq!(finding.claim.is_some(), finding.kind.is_about_claim(), "{}", recording.name);
+            for proof in &finding.evidence {
+                assert!(session.find(&proof.object).is_some(), "{}: {:?}", recording.name, proof.object);
+            }
+        }
+    }
 }
 
 #[test]

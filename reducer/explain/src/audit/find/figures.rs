@@ -13,7 +13,7 @@ use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
 /// Most runs whose sums and differences are tried.
-const MAX_RUNS: usize = 12;
+const MAX_RUNS: usize = 40;
 
 /// Judges the numbers of a claim; `None` if they hold or there are none.
 pub(in crate::audit) fn judge_figures(
@@ -139,7 +139,9 @@ fn candidates(counts: &Counts, measure: Measure) -> impl Iterator<Item = u64> {
     let none_failed = counts.failed.unwrap_or(0) == 0;
     let with_docs = counts.documented.and_then(|docs| counts.total.map(|total| total + docs)).filter(|_| none_failed);
     let list = match measure {
-        Measure::Passed => [counts.passed, counts.ran().filter(|_| none_failed), counts.total.filter(|_| none_failed), with_docs],
+        Measure::Passed => {
+            [counts.passed, counts.ran().filter(|_| none_failed), counts.total.filter(|_| none_failed), with_docs]
+        }
         Measure::Failed => [counts.failed, None, None, None],
         Measure::Skipped => [counts.skipped, None, None, None],
         Measure::Total => [counts.total, counts.ran(), counts.passed, with_docs],

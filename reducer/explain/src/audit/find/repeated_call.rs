@@ -26,19 +26,25 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     let mut turns: HashMap<(ThreadIdx, Option<TurnIdx>), HashMap<u64, Vec<usize>>> = HashMap::new();
     let mut report = |ledger: &Ledger<'_>, calls: &[usize]| {
-        if calls.len() >= MIN_REPETITIONS {
-            found.push(draft(ledger, calls));
+        if calls.len() < MIN_REPETITIONS {
+            return;
         }
+        let mut outcomes: HashMap<u64, Vec<usize>> = HashMap::new();
+        for call in calls {
+            outcomes.entry(ledger.acts[*call].outcome_hash()).or_default().push(*call);
+        }
+        found
+            .extend(outcomes.values().filter(|calls| calls.len() >= MIN_REPETITIONS).map(|calls| draft(ledger, calls)));
     };
     for (index, act) in ledger.acts.iter().enumerate() {
         let alters = alters(&act.input);
         if alters {
             // What an agent changes may alter the outcomes of all agents that work in the same folder.
             for calls in turns.values_mut() {
-                let own = calls.remove(&act.hash);
+                let own = calls.remove(&act.input_hash());
                 calls.drain().for_each(|(_, calls)| report(ledger, &calls));
                 if let Some(own) = own {
-                    calls.insert(act.hash, own);
+                    calls.insert(act.input_hash(), own);
                 }
             }
         }
@@ -50,7 +56,7 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
         if (is_edit && act.succeeded) || matches!(act.input, Input::Wait | Input::Message(_) | Input::Stdin(_)) {
             continue;
         }
-        turns.entry((act.thread, act.turn)).or_default().entry(act.hash).or_default().push(index);
+        turns.entry((act.thread, act.turn)).or_default().entry(act.input_hash()).or_default().push(index);
     }
     for calls in turns.into_values() {
         calls.into_values().for_each(|calls| report(ledger, &calls));

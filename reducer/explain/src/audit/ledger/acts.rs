@@ -20,6 +20,9 @@ use crate::session::Session;
 /// Largest payload that is read for an act, in bytes. Arguments are far smaller.
 pub const MAX_ACT_BYTES: usize = 8 << 20;
 
+/// Largest part of a tool's result that is compared with others, in bytes.
+const MAX_OUTCOME_BYTES: usize = 16 << 10;
+
 /// What an agent asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -60,8 +63,8 @@ pub struct Act<'s> {
     pub output: Cow<'s, str>,
     /// Folder in which a command ran.
     pub cwd: &'s str,
-    /// Hash of the input and of the output without times and ids, to find repetitions.
-    pub hash: u64,
+    /// Hash of what another tool than a terminal returned, without times and ids.
+    outcome: u64,
     /// Whether the output is missing although the call ended.
     pub is_unreadable: bool,
 }
@@ -106,6 +109,16 @@ impl Act<'_> {
         }
     }
 
+    /// Returns a hash of what was asked for.
+    pub fn input_hash(&self) -> u64 {
+        xxh3_64(format!("{:?}", self.input).as_bytes())
+    }
+
+    /// Returns a hash of the outcome, without what differs between equal runs: times, durations and ids.
+    pub fn outcome_hash(&self) -> u64 {
+        xxh3_64(format!("{:?} {} {}", self.state, self.outcome, without_times(&self.output)).as_bytes())
+    }
+
     /// Returns whether the act was carried out, as a whole or in part.
     pub fn happened(&self) -> bool {
         !matches!(self.state, Ended::Declined)
@@ -139,7 +152,7 @@ fn act<'s>(session: &'s Session, tool: ToolIdx) -> Option<Act<'s>> {
         input: Input::Wait,
         output: Cow::Borrowed(""),
         cwd: "",
-        hash: 0,
+        outcome: 0,
         is_unreadable: false,
     };
     match call.kind {
@@ -151,7 +164,6 @@ fn act<'s>(session: &'s Session, tool: ToolIdx) -> Option<Act<'s>> {
     } else {
         other(session, call, &mut act);
     }
-    act.hash = xxh3_64(format!("{:?}\n{}\n{}", act.input, act.hash, without_times(&act.output)).as_bytes());
     Some(act)
 }
 
@@ -336,7 +348,8 @@ fn other<'s>(session: &'s Session, call: &'s ToolCall, act: &mut Act<'s>) {
     let result = call.result_payload_id.and_then(|id| text_of_result(session, id));
     act.is_unreadable = call.result_payload_id.is_some() && result.is_none();
     let result = result.unwrap_or_default();
-    act.hash = xxh3_64(without_times(&result).as_bytes());
+    act.outcome =
+        result.get(..result.len().min(MAX_OUTCOME_BYTES)).map_or(0, |start| xxh3_64(without_times(start).as_bytes()));
     // Of other tools, only outputs that may hold instructions are kept.
     if addresses_agents(&result) {
         act.output = Cow::Owned(result.clone());
