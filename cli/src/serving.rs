@@ -11,9 +11,9 @@ use std::sync::Arc;
 use clap::Args;
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::environment::CommandEnvironment;
-use trace_runtime::provider::config::OPENAI_KEY_VARIABLE;
+use trace_runtime::provider::config::{KeySource, OPENAI_KEY_VARIABLE};
 use trace_runtime::provider::scripted::Scripted;
-use trace_runtime::provider::{HttpProvider, Provider};
+use trace_runtime::provider::{Attestor, HttpProvider, Provider, TokenCommand, TokenSource};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{
@@ -26,7 +26,7 @@ use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_server::config::{Config, ConfigStore, Override, Sources};
 use trace_server::services::{Confined, Environment, ServiceOptions, Variables};
-use trace_server::{Server, ServerOptions};
+use trace_server::{ClientTokens, Server, ServerOptions};
 
 use crate::ui::failure::Failure;
 use crate::ui::output::Terminal;
@@ -216,7 +216,9 @@ impl ServingArgs {
         let mut tools = tool::standard(tools);
         tools.extend(tree::tools_with_roles(limits, config.roles.clone()));
         let first_tools = replay.map(|replay| replay.first_tools(&tools)).unwrap_or_default();
-        let mut runtime = RuntimeOptions::new(self.providers(&config, preparation.originator)?, tools);
+        let client_tokens = Arc::new(ClientTokens::default());
+        let providers = self.providers(&config, preparation.originator, &client_tokens, &folders)?;
+        let mut runtime = RuntimeOptions::new(providers, tools);
         if let Some(replay) = replay {
             runtime.providers.push(replay.provider());
             runtime.first_tools = first_tools;
@@ -238,6 +240,7 @@ impl ServingArgs {
                 Ok(confined(&launcher, command, policy, cwd, (&folders, &surroundings), environment))
             })),
             variables: Variables::new(|name| std::env::var_os(name)),
+            tokens: client_tokens,
         };
         let options = ServerOptions { home, runtime, traces: traces.clone(), services };
         Ok(Serving { traces, options })
@@ -262,7 +265,13 @@ impl ServingArgs {
     }
 
     /// Returns the built-in providers and those of the configuration.
-    fn providers(&self, config: &Config, originator: Option<&str>) -> Result<Vec<Arc<dyn Provider>>, Failure> {
+    fn providers(
+        &self,
+        config: &Config,
+        originator: Option<&str>,
+        clients: &Arc<ClientTokens>,
+        folders: &Arc<WritableFolderRegistry>,
+    ) -> Result<Vec<Arc<dyn Provider>>, Failure> {
         let environment = |name: &str| {
             let other = (originator.is_some() && name == OPENAI_KEY_VARIABLE).then(|| variable("CODEX_API_KEY"));
             other.flatten().or_else(|| variable(name))
@@ -283,7 +292,16 @@ impl ServingArgs {
             if let Some(originator) = originator {
                 endpoint = endpoint.with_originator(originator);
             }
-            providers.push(Arc::new(HttpProvider::new(endpoint)));
+            let tokens: Option<Arc<dyn TokenSource>> = match &provider.key {
+                KeySource::Clients => Some(clients.source(&provider.id)),
+                KeySource::Command { program, arguments } => {
+                    let program = token_program(&provider.id, program)?;
+                    Some(Arc::new(TokenCommand::new(program, arguments.clone(), Arc::clone(folders))))
+                }
+                KeySource::Nowhere | KeySource::Variable { .. } | KeySource::VariableIfSet { .. } => None,
+            };
+            let attestor: Arc<dyn Attestor> = Arc::clone(clients) as _;
+            providers.push(Arc::new(HttpProvider::with_tokens(endpoint, tokens, Some(attestor))));
         }
         Ok(providers)
     }
@@ -334,6 +352,21 @@ pub(crate) fn note(terminal: &Terminal, text: &str) {
 /// Returns the value of an environment variable, if it is set and not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the path of a program that prints tokens. It is looked up before commands run, which could put another one of
+/// its name somewhere.
+fn token_program(provider: &str, program: &str) -> Result<PathBuf, Failure> {
+    if program.starts_with('/') {
+        return Ok(PathBuf::from(program));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).map(|folder| folder.join(program));
+    found.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let message = format!("`model_providers.{provider}.auth_command` names `{program}`, which is not on the PATH");
+        Failure::usage(message).with_hint("write its absolute path")
+    })
 }
 
 /// Returns the shell that runs commands. It is bash if it is installed, since models write commands for bash.

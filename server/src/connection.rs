@@ -47,6 +47,8 @@ pub struct Client {
     pub info: ClientInfo,
     /// Whether it has enabled experimental methods and fields.
     pub experimental: Experimental,
+    /// Whether it attests requests to providers.
+    pub attests: bool,
     opted_out: HashSet<String>,
 }
 
@@ -59,8 +61,9 @@ impl Client {
             true => Experimental::Enabled,
             false => Experimental::Disabled,
         };
+        let attests = capabilities.request_attestation;
         let opted_out = capabilities.opt_out_notification_methods.unwrap_or_default().into_iter().collect();
-        Self { info: params.client_info, experimental, opted_out }
+        Self { info: params.client_info, experimental, attests, opted_out }
     }
 
     /// Returns whether the client wants the notifications of a method.

@@ -59,13 +59,25 @@ impl Core {
             R::ThreadReadStateUpdate(params) => answer!(ThreadReadStateUpdate, self.history.update_read_state(*params)),
             R::ThreadInjectItems(params) => answer!(ThreadInjectItems, self.turns.inject_items(*params)),
 
-            R::TurnStart(params) => answer!(TurnStart, self.turns.start(*params)),
+            R::TurnStart(params) => {
+                let started = self.turns.start(*params);
+                if let Ok(started) = &started {
+                    self.services.account.tokens.turn_started(&started.turn.id, responder.connection());
+                }
+                answer!(TurnStart, started);
+            }
             R::TurnSteer(params) => answer!(TurnSteer, self.turns.steer(&params)),
             R::TurnInterrupt(params) => answer!(TurnInterrupt, self.turns.interrupt(&params)),
             R::TurnSettingsUpdate(params) => answer!(TurnSettingsUpdate, self.turns.update_settings(&params)),
             R::ThreadCompactStart(params) => answer!(ThreadCompactStart, self.turns.compact(&params)),
             R::ThreadShellCommand(params) => answer!(ThreadShellCommand, self.turns.shell_command(*params)),
-            R::ReviewStart(params) => answer!(ReviewStart, self.turns.review(&params)),
+            R::ReviewStart(params) => {
+                let started = self.turns.review(&params);
+                if let Ok(started) = &started {
+                    self.services.account.tokens.turn_started(&started.turn.id, responder.connection());
+                }
+                answer!(ReviewStart, started);
+            }
             R::ThreadBackgroundTerminalsList(params) => {
                 answer!(ThreadBackgroundTerminalsList, self.terminals.list(&params));
             }

@@ -2,6 +2,7 @@
 
 mod blocking;
 mod claim;
+mod client_tokens;
 pub mod config;
 pub mod connection;
 mod core;
@@ -29,4 +30,5 @@ mod threads;
 mod traces;
 pub mod transport;
 
+pub use client_tokens::{ClientTokens, MAX_STARTED_TURNS, REFUSAL_HOLDS, RENEWAL_TIMEOUT};
 pub use server::{PROTOCOL_RELEASE, Server, ServerOptions, StartError};

@@ -49,7 +49,8 @@ lists! {
 
     /// Requests about the machine, catalogues, the configuration and figures.
     Service: ServiceRequest {
-        AccountRead, AccountBedrockCheckGovCloudRequirements, ModelList, ModelProviderList,
+        AccountRead, AccountLoginStart, AccountLogout, AccountBedrockCheckGovCloudRequirements, ModelList,
+        ModelProviderList,
         ModelProviderCapabilitiesRead, SkillsList, HooksList, PluginInstalled, CollaborationModeList,
         PermissionProfileList, ExperimentalFeatureList, McpServerStatusList, ConfigRead, ConfigValueWrite,
         ConfigBatchWrite, ConfigRequirementsRead, FsReadFile, FsWriteFile, FsCreateDirectory, FsGetMetadata,

@@ -179,6 +179,9 @@ impl Service for Front {
         if self.0.questions.answered(connection.id(), &id, answer.as_deref()) == AnswerOutcome::Accepted {
             return;
         }
+        if self.0.services.account.tokens.answered(connection.id(), &id, answer.as_deref()) {
+            return;
+        }
         let id: String = id.to_string().chars().take(SHOWN_ID_CHARACTERS).collect();
         tracing::warn!(connection = %connection.id(), id, "an answer was dropped");
         let message = format!(

@@ -77,6 +77,13 @@ fn the_websocket_sdk_works() {
 }
 
 #[test]
+fn tokens_of_clients_are_renewed_and_kept_secret() {
+    if let Some(mut command) = script("client_tokens.py", &["websockets"]) {
+        run(command.args(["--trace", TRACE]));
+    }
+}
+
+#[test]
 fn the_conformance_probe_passes() {
     if let Some(mut command) = script("protocol_probe.py", &["jsonschema", "websockets"]) {
         // The probe was written for the peer with a configuration in which the user is not asked unless a thread asks

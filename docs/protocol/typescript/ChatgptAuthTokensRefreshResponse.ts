@@ -1,4 +1,5 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { SecretText } from "./SecretText";
 
 /**
  * Response to `account/chatgptAuthTokens/refresh`.
@@ -7,7 +8,7 @@ export type ChatgptAuthTokensRefreshResponse = {
 /**
  * The new token.
  */
-accessToken: string,
+accessToken: SecretText,
 /**
  * The id of the account.
  */

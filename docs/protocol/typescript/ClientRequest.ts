@@ -21,6 +21,7 @@ import type { GetAccountParams } from "./GetAccountParams";
 import type { HooksListParams } from "./HooksListParams";
 import type { InitializeParams } from "./InitializeParams";
 import type { ListMcpServerStatusParams } from "./ListMcpServerStatusParams";
+import type { LoginAccountParams } from "./LoginAccountParams";
 import type { ModelListParams } from "./ModelListParams";
 import type { ModelProviderCapabilitiesReadParams } from "./ModelProviderCapabilitiesReadParams";
 import type { ModelProviderListParams } from "./ModelProviderListParams";
@@ -98,6 +99,8 @@ export type ClientRequest =
   | { "id": RequestId, "method": "config/batchWrite", "params": ConfigBatchWriteParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "configRequirements/read", "params"?: NoParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "account/read", "params": GetAccountParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "account/login/start", "params": LoginAccountParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "account/logout", "params"?: NoParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "fs/readFile", "params": FsReadFileParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "fs/writeFile", "params": FsWriteFileParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "fs/createDirectory", "params": FsCreateDirectoryParams, "trace"?: TraceContext | null }

@@ -21,6 +21,8 @@ import type { GetAccountResponse } from "./GetAccountResponse";
 import type { HooksListResponse } from "./HooksListResponse";
 import type { InitializeResponse } from "./InitializeResponse";
 import type { ListMcpServerStatusResponse } from "./ListMcpServerStatusResponse";
+import type { LoginAccountResponse } from "./LoginAccountResponse";
+import type { LogoutAccountResponse } from "./LogoutAccountResponse";
 import type { ModelListResponse } from "./ModelListResponse";
 import type { ModelProviderCapabilitiesReadResponse } from "./ModelProviderCapabilitiesReadResponse";
 import type { ModelProviderListResponse } from "./ModelProviderListResponse";
@@ -95,6 +97,8 @@ export type ClientResults = {
   "config/batchWrite": ConfigWriteResponse,
   "configRequirements/read": ConfigRequirementsReadResponse,
   "account/read": GetAccountResponse,
+  "account/login/start": LoginAccountResponse,
+  "account/logout": LogoutAccountResponse,
   "fs/readFile": FsReadFileResponse,
   "fs/writeFile": FsWriteFileResponse,
   "fs/createDirectory": FsCreateDirectoryResponse,

@@ -1,5 +1,7 @@
 //! Accounts and their limits. Clients read them at start. On a server that needs no login they are always empty.
 
+use std::fmt;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,6 +109,121 @@ pub struct GetAccountResponse {
     #[serde(default)]
     pub workspace_routing: Option<WorkspaceRouting>,
 }
+
+/// A secret in a message. Its `Debug` output does not contain it.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", schemars(inline), ts(as = "String"))]
+pub struct SecretText(pub String);
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretText")
+    }
+}
+
+/// Params of `account/login/start`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum LoginAccountParams {
+    /// An API key.
+    ApiKey {
+        /// The key.
+        api_key: SecretText,
+    },
+    /// A ChatGPT account, in a browser.
+    Chatgpt {
+        /// The product whose name the page shows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        app_brand: Option<LoginAppBrand>,
+        /// Whether the page is the short one.
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
+        codex_streamlined_login: bool,
+        /// Whether the page at the end is a hosted one.
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
+        use_hosted_login_success_page: bool,
+    },
+    /// A ChatGPT account, with a code for another device.
+    ChatgptDeviceCode,
+    /// A token that the client has and renews.
+    ChatgptAuthTokens {
+        /// The token.
+        access_token: SecretText,
+        /// The account that it belongs to.
+        chatgpt_account_id: String,
+        /// The kind of subscription.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chatgpt_plan_type: Option<String>,
+    },
+    /// A key of Amazon Bedrock.
+    AmazonBedrock {
+        /// The key.
+        api_key: SecretText,
+        /// The region.
+        region: String,
+    },
+    /// Access keys of Amazon Bedrock.
+    AmazonBedrockAccessKeys {
+        /// Id of the key.
+        access_key_id: String,
+        /// The region.
+        region: String,
+        /// The key.
+        secret_access_key: SecretText,
+        /// The token of a session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_token: Option<SecretText>,
+    },
+}
+
+/// A product whose name a login page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+#[serde(rename_all = "camelCase")]
+pub enum LoginAppBrand {
+    /// Codex.
+    Codex,
+    /// ChatGPT.
+    Chatgpt,
+}
+
+/// Result of `account/login/start`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum LoginAccountResponse {
+    /// The key is used.
+    ApiKey {},
+    /// The user logs in at a URL.
+    Chatgpt {
+        /// The URL.
+        auth_url: String,
+        /// Id of the login.
+        login_id: String,
+    },
+    /// The user enters a code at a URL.
+    ChatgptDeviceCode {
+        /// Id of the login.
+        login_id: String,
+        /// The code.
+        user_code: String,
+        /// The URL.
+        verification_url: String,
+    },
+    /// The token is used.
+    ChatgptAuthTokens {},
+    /// The credentials are used.
+    AmazonBedrock {},
+}
+
+/// Result of `account/logout`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+pub struct LogoutAccountResponse {}
 
 /// The subscription of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use serde_json::Value;
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
+use crate::account::SecretText;
 use crate::item::{CommandAction, DynamicToolCallOutputContentItem};
 use crate::permission::{
     AdditionalPermissionProfile, GrantedPermissionProfile, NetworkApprovalContext, NetworkPolicyAmendment,
@@ -85,7 +86,7 @@ pub enum ChatgptAuthTokensRefreshReason {
 #[serde(rename_all = "camelCase")]
 pub struct ChatgptAuthTokensRefreshResponse {
     /// The new token.
-    pub access_token: String,
+    pub access_token: SecretText,
     /// The id of the account.
     pub chatgpt_account_id: String,
     /// The kind of subscription.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::account::{
     BedrockCheckGovCloudRequirementsParams, BedrockCheckGovCloudRequirementsResponse, GetAccountParams,
-    GetAccountResponse,
+    GetAccountResponse, LoginAccountParams, LoginAccountResponse, LogoutAccountResponse,
 };
 use crate::approval::{
     ApplyPatchApprovalParams, ApplyPatchApprovalResponse, AttestationGenerateParams, AttestationGenerateResponse,
@@ -240,6 +240,8 @@ client_methods! {
     ConfigBatchWrite "config/batchWrite": ConfigBatchWriteParams => ConfigWriteResponse, Two, Stable, Config;
     ConfigRequirementsRead "configRequirements/read": NoParams => ConfigRequirementsReadResponse, One, Stable, Config;
     AccountRead "account/read": GetAccountParams => GetAccountResponse, One, Stable, Account;
+    AccountLoginStart "account/login/start": LoginAccountParams => LoginAccountResponse, Two, Stable, Account;
+    AccountLogout "account/logout": NoParams => LogoutAccountResponse, Two, Stable, Account;
 
     // The server's machine.
     FsReadFile "fs/readFile": FsReadFileParams => FsReadFileResponse, Two, Stable, None;
@@ -382,14 +384,12 @@ unavailable_methods! {
     Stable "mcpServer/tool/call";
     Stable "windowsSandbox/setupStart";
     Stable "windowsSandbox/readiness";
-    Stable "account/login/start";
     Experimental "account/bedrock/discover";
     Experimental "account/bedrock/setup";
     Experimental "account/gcp/setup";
     Stable "account/login/cancel";
     Experimental "accountSession/list";
     Experimental "accountSession/switch";
-    Stable "account/logout";
     Stable "account/securitySetup/read";
     Stable "account/rateLimits/read";
     Stable "account/rateLimitResetCredit/consume";

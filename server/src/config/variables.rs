@@ -72,7 +72,7 @@ pub(super) fn rules(
 fn of_provider(provider: &ProviderConfig) -> BTreeSet<String> {
     let key = match &provider.key {
         KeySource::Variable { name, .. } | KeySource::VariableIfSet { name } => Some(name.clone()),
-        KeySource::Nowhere => None,
+        KeySource::Nowhere | KeySource::Clients | KeySource::Command { .. } => None,
     };
     provider.env_http_headers.values().cloned().chain(key).collect()
 }

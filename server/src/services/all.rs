@@ -21,6 +21,7 @@ use super::models::ModelService;
 use super::notify::Notifier;
 use super::search::SearchService;
 use super::watch::WatchService;
+use crate::client_tokens::ClientTokens;
 use crate::config::ConfigStore;
 use crate::connection::{Connection, ConnectionId};
 use crate::ingress::Responder;
@@ -36,6 +37,8 @@ pub struct ServiceOptions {
     pub launcher: Option<Launcher>,
     /// The environment variables that MCP servers may use.
     pub variables: Variables,
+    /// The tokens that clients give for providers. The providers of the runtime ask them.
+    pub tokens: Arc<ClientTokens>,
 }
 
 impl fmt::Debug for ServiceOptions {
@@ -81,9 +84,9 @@ impl Services {
         folders: Arc<WritableFolderRegistry>,
         environment: Arc<CommandEnvironment>,
     ) -> Self {
-        let ServiceOptions { cwd, configuration, launcher, variables } = options;
+        let ServiceOptions { cwd, configuration, launcher, variables, tokens } = options;
         Self {
-            account: AccountService,
+            account: AccountService { tokens },
             catalogs: CatalogService::new(cwd.clone()),
             config: ConfigService::new(Arc::clone(&configuration)),
             exec: ExecService::new(cwd.clone(), launcher, environment),
@@ -97,6 +100,7 @@ impl Services {
 
     /// Ends everything that belongs to a connection.
     pub fn closed(&self, connection: ConnectionId) {
+        self.account.tokens.closed(connection);
         self.exec.closed(connection);
         self.watch.closed(connection);
         self.search.closed(connection);
@@ -134,6 +138,11 @@ impl Services {
         let notifier: Notifier = connection;
         match request {
             R::AccountRead(params) => answer!(AccountRead, Ok(self.account.read(&params))),
+            R::AccountLoginStart(params) => {
+                let config = self.config.current().await;
+                answer!(AccountLoginStart, self.account.login(&config, responder.connection(), *params));
+            }
+            R::AccountLogout(_) => answer!(AccountLogout, Ok(self.account.logout(responder.connection()))),
             R::AccountBedrockCheckGovCloudRequirements(_) => {
                 answer!(AccountBedrockCheckGovCloudRequirements, Ok(account::check_gov_cloud()));
             }

@@ -95,6 +95,7 @@ fn summary(id: &str, config: &Config) -> ModelProviderSummary {
     let auth = match described.map(|provider| &provider.key) {
         Some(KeySource::Variable { name, .. }) => GatewayAuth::EnvironmentVariable { env_key: name.clone() },
         Some(KeySource::VariableIfSet { name }) => GatewayAuth::ExternallyConfigured { env_key: Some(name.clone()) },
+        Some(KeySource::Clients | KeySource::Command { .. }) => GatewayAuth::ExternallyConfigured { env_key: None },
         Some(KeySource::Nowhere) | None => GatewayAuth::None,
     };
     let is_openai = id == DEFAULT_PROVIDER;

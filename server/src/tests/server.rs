@@ -50,7 +50,13 @@ impl TestServer {
         runtime.recording = Some(TraceRoot::new(&traces, WriterOptions::default()));
         let cwd = home.join("work");
         std::fs::create_dir_all(&cwd).unwrap();
-        let services = ServiceOptions { cwd, configuration, launcher: None, variables: Variables::default() };
+        let services = ServiceOptions {
+            cwd,
+            configuration,
+            launcher: None,
+            variables: Variables::default(),
+            tokens: Arc::default(),
+        };
         let options = ServerOptions { home: home.to_owned(), runtime, traces: Some(traces), services };
         let server = Server::start(options).unwrap();
         let (client, events) = connect(server.opener(), OutboundPolicy::Wait);

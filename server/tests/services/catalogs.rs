@@ -79,6 +79,38 @@ async fn no_login_is_required() {
 }
 
 #[tokio::test]
+async fn a_token_is_taken_for_the_provider_that_wants_one() {
+    let provider =
+        |name: &str| format!("[model_providers.{name}]\nbase_url = 'http://127.0.0.1:9/v1'\nauth = 'client'\n");
+    let login = json!({"type": "chatgptAuthTokens", "accessToken": "secret-token", "chatgptAccountId": "a"});
+    let (one, two) = (provider("one"), provider("two"));
+    for config in [format!("model_provider = 'one'\n{one}"), one.clone(), format!("model_provider = 'two'\n{one}{two}")]
+    {
+        let machine = Machine::with(&config, &[], None);
+        let client = machine.client().await;
+        assert_eq!(client.call("account/login/start", login.clone()).await, json!({"type": "chatgptAuthTokens"}));
+        let account = client.call("account/read", json!({})).await;
+        assert!(account["account"].is_null() && !account.to_string().contains("secret-token"), "{account}");
+        assert_eq!(client.call("account/logout", Value::Null).await, json!({}));
+    }
+    for (config, params, message) in [
+        (String::new(), login.clone(), "no provider takes a token from a client"),
+        (format!("{one}{two}"), login, "several providers take tokens from clients"),
+        (one.clone(), json!({"type": "apiKey", "apiKey": "secret-key"}), "this server keeps no accounts"),
+        (
+            one,
+            json!({"type": "chatgptAuthTokens", "accessToken": " ", "chatgptAccountId": "a"}),
+            "`accessToken` is empty",
+        ),
+    ] {
+        let machine = Machine::with(&config, &[], None);
+        let (code, found) = machine.client().await.refused("account/login/start", params).await;
+        assert_eq!(code, -32600);
+        assert!(found.contains(message) && !found.contains("secret-"), "{found}");
+    }
+}
+
+#[tokio::test]
 async fn catalogues_are_complete() {
     let machine = Machine::with(MODELS, &[], None);
     let client = machine.client().await;

@@ -95,7 +95,13 @@ impl World {
             "TOY_NAME" => Some("toy".into()),
             _ => None,
         });
-        let services = ServiceOptions { cwd: work.path().to_owned(), configuration, launcher: None, variables };
+        let services = ServiceOptions {
+            cwd: work.path().to_owned(),
+            configuration,
+            launcher: None,
+            variables,
+            tokens: Arc::default(),
+        };
         let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
         let (client, events) = connect(server.opener(), OutboundPolicy::Wait);

@@ -891,7 +891,8 @@ impl Scene {
             None if name == "PATH" => std::env::var_os("PATH"),
             None => None,
         });
-        let services = ServiceOptions { cwd: self.at("work"), configuration, launcher: None, variables };
+        let services =
+            ServiceOptions { cwd: self.at("work"), configuration, launcher: None, variables, tokens: Arc::default() };
         let options = ServerOptions { home: self.at("home"), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
         let (client, mut events) = connect(server.opener(), OutboundPolicy::Wait);

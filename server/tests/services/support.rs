@@ -75,8 +75,13 @@ impl Machine {
         let overrides = overrides.iter().map(|text| Override::parse(text).expect("an override")).collect::<Vec<_>>();
         let configuration = Arc::new(ConfigStore::open(home.path(), &overrides).expect("a configuration"));
         let cwd = work.path().to_owned();
-        let services =
-            Arc::new(Services::new(ServiceOptions { cwd, configuration, launcher, variables: Variables::default() }));
+        let services = Arc::new(Services::new(ServiceOptions {
+            cwd,
+            configuration,
+            launcher,
+            variables: Variables::default(),
+            tokens: Arc::default(),
+        }));
         let opener = ConnectionOpener::new(Arc::new(Only(Arc::clone(&services))), ScopeQueues::new());
         Self { home, work, services, opener }
     }

@@ -65,6 +65,10 @@ pub struct ProviderConfig {
     pub thinking: Thinking,
     /// Source of the API key.
     pub key: KeySource,
+    /// Header with the account of a token, if configured.
+    pub account_header: Option<String>,
+    /// Header with the attestation of a client, if configured.
+    pub attestation_header: Option<String>,
     /// Headers of every request.
     pub http_headers: BTreeMap<String, String>,
     /// Headers of every request whose values come from environment variables; maps a header to its variable.
@@ -95,6 +99,15 @@ pub enum KeySource {
     VariableIfSet {
         /// Name of the variable.
         name: String,
+    },
+    /// Clients give a token, and renew it.
+    Clients,
+    /// A program prints a token.
+    Command {
+        /// The program, as it is written: its absolute path, or its name on the search path.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
     },
 }
 
@@ -255,7 +268,9 @@ impl ProviderConfig {
                     .error("base_url", "is missing; write where the provider is, for example \"https://host/v1\""));
             }
         };
+        let token = written.token_source()?;
         let key = match written.text("env_key")? {
+            _ if token.is_some() => token.unwrap_or(KeySource::Nowhere),
             Some("") => return Err(written.error("env_key", "is empty; write the name of a variable or leave it out")),
             Some(name) => KeySource::Variable {
                 name: name.to_owned(),
@@ -278,6 +293,8 @@ impl ProviderConfig {
             max_output_tokens,
             thinking,
             key,
+            account_header: written.header("account_header")?,
+            attestation_header: written.header("attestation_header")?,
             http_headers: written.texts("http_headers")?,
             env_http_headers: written.texts("env_http_headers")?,
             query_params: written.texts("query_params")?,
@@ -325,6 +342,8 @@ impl ProviderConfig {
             max_output_tokens: None,
             thinking: Thinking::default(),
             key,
+            account_header: None,
+            attestation_header: None,
             http_headers: BTreeMap::new(),
             env_http_headers: BTreeMap::new(),
             query_params: BTreeMap::new(),
@@ -369,6 +388,10 @@ impl ProviderConfig {
                     Credential::Missing(message)
                 }
             },
+            KeySource::Clients | KeySource::Command { .. } => Credential::Missing(format!(
+                "the provider `{}` takes a token from a client or a program, and this one asks neither",
+                self.id
+            )),
             KeySource::VariableIfSet { name } => {
                 set(environment, name).map_or(Ok(Credential::None), |key| Credential::key(&key, name, self.wire))?
             }
@@ -380,6 +403,8 @@ impl ProviderConfig {
             max_output_tokens: self.max_output_tokens,
             thinking: self.thinking,
             credential,
+            account_header: self.account_header.as_deref().map(header_name),
+            attestation_header: self.attestation_header.as_deref().map(header_name),
             headers,
             query: self.query_params.clone().into_iter().collect(),
             retry_policy: self.retry_policy,
@@ -408,6 +433,8 @@ pub struct Endpoint {
     pub(super) max_output_tokens: Option<u64>,
     pub(super) thinking: Thinking,
     pub(super) credential: Credential,
+    pub(super) account_header: Option<HeaderName>,
+    pub(super) attestation_header: Option<HeaderName>,
     pub(super) headers: HeaderMap,
     pub(super) query: Vec<(String, String)>,
     pub(super) retry_policy: RetryPolicy,
@@ -570,7 +597,7 @@ fn header_name(name: &str) -> HeaderName {
 }
 
 /// Parses a header value and marks it as sensitive, because it may be a key.
-fn header_value(text: &str) -> Option<HeaderValue> {
+pub(super) fn header_value(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
@@ -613,6 +640,50 @@ impl<'a> Written<'a> {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(self.wrong(key, "a text", other)),
+        }
+    }
+
+    /// Reads where a token comes from that is not known yet; `None` if the provider needs none.
+    fn token_source(&self) -> Result<Option<KeySource>, ConfigError> {
+        let from_clients = |text: &str| (text == "client").then_some(KeySource::Clients);
+        let clients = self.one_of("auth", from_clients, "\"client\", or leave it out")?;
+        let command = match self.table.get("auth_command") {
+            None => None,
+            Some(Value::Array(words)) => {
+                let text = |word: &Value| word.as_str().map(str::to_owned);
+                let words: Option<Vec<String>> = words.iter().map(text).collect();
+                let mut words = words.unwrap_or_default().into_iter();
+                let program = words.next().filter(|program| !program.is_empty());
+                let example = "must be a list of texts, like [\"/usr/local/bin/token\", \"--json\"]";
+                let program = program.ok_or_else(|| self.error("auth_command", example))?;
+                if program.contains('/') && !program.starts_with('/') {
+                    // Commands of agents could replace it.
+                    let problem = "names a program by a relative path; write an absolute one, or a name on the PATH";
+                    return Err(self.error("auth_command", problem));
+                }
+                Some(KeySource::Command { program, arguments: words.collect() })
+            }
+            Some(other) => return Err(self.wrong("auth_command", "a list of texts", other)),
+        };
+        let source = match (clients, command) {
+            (Some(_), Some(_)) => return Err(self.error("auth_command", "and `auth` exclude each other; keep one")),
+            (clients, command) => clients.or(command),
+        };
+        let other = ["env_key", "requires_openai_auth"].into_iter().find(|key| self.table.contains_key(*key));
+        match (source, other) {
+            (Some(_), Some(key)) => {
+                Err(self.error(key, "is a second source of keys beside `auth` or `auth_command`; keep one"))
+            }
+            (source, _) => Ok(source),
+        }
+    }
+
+    /// Reads the name of a header.
+    fn header(&self, key: &str) -> Result<Option<String>, ConfigError> {
+        let Some(name) = self.text(key)? else { return Ok(None) };
+        match HeaderName::from_bytes(name.as_bytes()) {
+            Ok(_) => Ok(Some(name.to_owned())),
+            Err(_) => Err(self.error(key, format!("is \"{}\", which is not a valid header name", name.escape_debug()))),
         }
     }
 
@@ -692,6 +763,27 @@ mod tests {
         );
         assert_eq!((config.key.clone(), config.compaction), (KeySource::Nowhere, Compaction::Local));
         assert_eq!(config.resolve(&nothing).expect("resolves").missing_key(), None);
+    }
+
+    #[test]
+    fn a_token_comes_from_clients_or_from_a_program() {
+        let key = |more: &str| read(&format!("base_url = \"http://h/v1\"\n{more}")).map(|provider| provider.key);
+        assert_eq!(key("auth = \"client\""), Ok(KeySource::Clients));
+        let command = KeySource::Command { program: "/bin/token".to_owned(), arguments: vec!["-j".to_owned()] };
+        assert_eq!(key("auth_command = [\"/bin/token\", \"-j\"]"), Ok(command));
+        for (more, problem) in [
+            ("auth = \"me\"", "`model_providers.mine.auth` in /home/config.toml is \"me\"; write \"client\""),
+            ("auth_command = \"token\"", "auth_command` in /home/config.toml must be a list of texts"),
+            ("auth_command = []", "must be a list of texts, like"),
+            ("auth_command = [3]", "must be a list of texts, like"),
+            ("auth_command = [\"./token\"]", "by a relative path"),
+            ("auth = \"client\"\nauth_command = [\"token\"]", "exclude each other"),
+            ("auth = \"client\"\nenv_key = \"K\"", "a second source of keys"),
+            ("account_header = \"a b\"", "which is not a valid header name"),
+        ] {
+            let error = key(more).expect_err(more).to_string();
+            assert!(error.contains(problem), "{more}: {error}");
+        }
     }
 
     #[test]

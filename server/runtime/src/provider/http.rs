@@ -14,13 +14,14 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::config::{Compaction, Credential, Endpoint, PRODUCT, Wire, shown_url};
+use super::config::{Compaction, Credential, Endpoint, PRODUCT, Wire, header_value, shown_url};
 use super::failure::{self, Refusal};
+use super::token::{ATTESTATION_TIMEOUT, Attestor, BearerToken, TokenSource};
 use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
 use super::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
 use crate::event::ErrorKind;
@@ -48,6 +49,8 @@ pub struct HttpProvider(Arc<Inner>);
 
 struct Inner {
     endpoint: Endpoint,
+    tokens: Option<Arc<dyn TokenSource>>,
+    attestor: Option<Arc<dyn Attestor>>,
     /// Created at the first request, because it may need the certificates of the system. If that fails, every request fails
     /// with the error.
     client: OnceLock<Result<Client, String>>,
@@ -56,7 +59,17 @@ struct Inner {
 impl HttpProvider {
     /// Returns a provider for `endpoint`.
     pub fn new(endpoint: Endpoint) -> Self {
-        Self(Arc::new(Inner { endpoint, client: OnceLock::new() }))
+        Self::with_tokens(endpoint, None, None)
+    }
+
+    /// Returns a provider for `endpoint` whose requests have tokens of `tokens`, and attestations of `attestor` if the
+    /// endpoint has a header for them. If the provider refuses a token, the request is repeated once with another one.
+    pub fn with_tokens(
+        endpoint: Endpoint,
+        tokens: Option<Arc<dyn TokenSource>>,
+        attestor: Option<Arc<dyn Attestor>>,
+    ) -> Self {
+        Self(Arc::new(Inner { endpoint, tokens, attestor, client: OnceLock::new() }))
     }
 }
 
@@ -90,8 +103,36 @@ impl Provider for HttpProvider {
 }
 
 impl Inner {
-    /// Sends a request. Returns the response once its headers have arrived and have a status of success.
+    /// Sends a request, once more with another token if the provider refuses the first one. Returns the response once its
+    /// headers have arrived and have a status of success.
     async fn ask(&self, operation: Operation, request: &Request) -> Result<Response, ProviderError> {
+        let Some(tokens) = &self.tokens else { return self.send(operation, request, None).await };
+        let id = &self.endpoint.id;
+        let first = tokens.current().await;
+        let first = first.map_err(|error| unauthorized(format!("the provider `{id}` has no token: {error}"), None))?;
+        match self.send(operation, request, Some(&first)).await {
+            Err(refused) if refused.kind == ErrorKind::Unauthorized => {
+                tracing::info!(provider = id, "the provider refused a token");
+                match tokens.renew(&first).await {
+                    Ok(other) => self.send(operation, request, Some(&other)).await,
+                    Err(error) => {
+                        let mut refused = refused;
+                        add_details(&mut refused, &format!("the token was not renewed: {error}"));
+                        Err(refused)
+                    }
+                }
+            }
+            sent => sent,
+        }
+    }
+
+    /// Sends a request once.
+    async fn send(
+        &self,
+        operation: Operation,
+        request: &Request,
+        token: Option<&BearerToken>,
+    ) -> Result<Response, ProviderError> {
         let url = self.url(operation);
         let origin = shown_url(&url);
         let mut headers = HeaderMap::new();
@@ -108,19 +149,30 @@ impl Inner {
                 _ => tracing::debug!(name, "a header of a request cannot be sent and is left out"),
             }
         }
-        match &self.endpoint.credential {
-            Credential::None => {}
-            Credential::Key { name, value, .. } => {
+        match (token, &self.endpoint.credential) {
+            (Some(token), _) => {
+                let Some(value) = header_value(&format!("Bearer {}", token.secret())) else {
+                    let message =
+                        format!("the provider `{}` got a token that cannot be sent as a header", self.endpoint.id);
+                    return Err(unauthorized(message, None));
+                };
+                headers.insert(AUTHORIZATION, value);
+                if let (Some(name), Some(account)) = (&self.endpoint.account_header, token.account())
+                    && let Some(value) = header_value(account)
+                {
+                    headers.insert(name.clone(), value);
+                }
+            }
+            (None, Credential::None) => {}
+            (None, Credential::Key { name, value, .. }) => {
                 headers.insert(name, value.clone());
             }
-            Credential::Missing(message) => {
-                return Err(ProviderError {
-                    message: message.clone(),
-                    details: None,
-                    kind: ErrorKind::Unauthorized,
-                    retry: RetryDecision::Never,
-                    request_id: None,
-                });
+            (None, Credential::Missing(message)) => return Err(unauthorized(message.clone(), None)),
+        }
+        if let (Some(name), Some(attestor)) = (&self.endpoint.attestation_header, &self.attestor) {
+            let attestation = timeout(ATTESTATION_TIMEOUT, attestor.attest(&request.origin.root_turn)).await;
+            if let Some(value) = attestation.ok().flatten().and_then(|attestation| header_value(&attestation)) {
+                headers.insert(name.clone(), value);
             }
         }
         // Configured headers override the others.
@@ -145,7 +197,11 @@ impl Inner {
         if status.is_success() && !(is_page && operation == Operation::Stream) {
             return Ok(response);
         }
-        Err(self.refusal(response, &origin, idle).await)
+        let refused = self.refusal(response, &origin, idle).await;
+        Err(match token {
+            Some(token) => without(token, refused),
+            None => refused,
+        })
     }
 
     async fn refusal(&self, response: Response, origin: &str, idle: Duration) -> ProviderError {
@@ -366,6 +422,23 @@ async fn read_at_most(mut response: Response, limit: usize, timeout: Duration) -
         };
         return Err(Partial { bytes, problem });
     }
+}
+
+fn unauthorized(message: String, details: Option<String>) -> ProviderError {
+    let kind = ErrorKind::Unauthorized;
+    ProviderError { message, details, kind, retry: RetryDecision::Never, request_id: None }
+}
+
+/// Returns an error without a token that the provider repeated in it, since errors are recorded.
+fn without(token: &BearerToken, mut error: ProviderError) -> ProviderError {
+    let hide = |text: &mut String| {
+        if text.contains(token.secret()) {
+            *text = text.replace(token.secret(), "[token]");
+        }
+    };
+    hide(&mut error.message);
+    error.details.as_mut().map(hide);
+    error
 }
 
 fn request_id(response: &Response) -> Option<String> {

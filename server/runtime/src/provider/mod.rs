@@ -8,6 +8,8 @@ pub mod http;
 mod request_body;
 pub mod scripted;
 pub mod sse;
+pub mod token;
+pub mod token_command;
 pub mod wire;
 
 use std::sync::Arc;
@@ -25,6 +27,8 @@ pub use failure::{RETRY_AFTER_MAX, SHOWN_TEXT_MAX};
 pub use http::HttpProvider;
 pub use request_body::RequestBody;
 pub use scripted::Scripted;
+pub use token::{Attestor, BearerToken, TokenError, TokenSource};
+pub use token_command::TokenCommand;
 pub use wire::PARTS_MAX;
 
 /// A service that answers inference calls.
@@ -62,6 +66,8 @@ pub struct Origin {
     pub path: String,
     /// Id of the turn.
     pub turn: String,
+    /// Id of the turn of the root agent from which the request stems.
+    pub root_turn: String,
 }
 
 /// Number of retries and timeouts.

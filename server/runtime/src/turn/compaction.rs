@@ -173,6 +173,7 @@ fn aside(task: &Task, items: Vec<ModelItem>) -> Task {
     Task {
         agent: task.agent.clone(),
         turn: task.turn.clone(),
+        root_turn: task.root_turn.clone(),
         settings: Mutex::new(task.settings()),
         cancelled: task.cancelled.clone(),
         trace: task.trace.clone(),

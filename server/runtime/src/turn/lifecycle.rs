@@ -115,6 +115,7 @@ async fn run(agent: &Arc<AgentCore>, begun: InstalledTurn) -> Option<InstalledTu
     let task = Task {
         agent: Arc::clone(agent),
         turn: id.clone(),
+        root_turn: root_turn.clone(),
         settings: Mutex::new(settings),
         cancelled,
         trace: record.trace().clone(),

@@ -90,7 +90,7 @@ impl Question {
     pub(crate) fn origin(&self, task: &Task) -> Origin {
         let path = &task.agent.identity.path;
         let path = if self.audience == Audience::Asker { review_path(path) } else { path.to_owned() };
-        Origin { path, turn: task.turn.as_str().to_owned() }
+        Origin { path, turn: task.turn.as_str().to_owned(), root_turn: task.root_turn.as_str().to_owned() }
     }
 
     /// Returns headers with the ids of session, thread and turn, for the logs of the provider.

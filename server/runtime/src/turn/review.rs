@@ -59,6 +59,7 @@ async fn ask_reviewer(task: &Task, instructions: &str) -> Result<String, Stop> {
     let aside = Task {
         agent: task.agent.clone(),
         turn: task.turn.clone(),
+        root_turn: task.root_turn.clone(),
         settings: Mutex::new(task.settings()),
         cancelled: task.cancelled.clone(),
         trace: trace.turn().clone(),

@@ -26,6 +26,8 @@ use uuid::Uuid;
 pub(crate) struct Task {
     pub(crate) agent: Arc<AgentCore>,
     pub(crate) turn: TurnId,
+    /// The turn of the root agent from which this one stems.
+    pub(crate) root_turn: TurnId,
     /// The settings at the latest safe point.
     pub(crate) settings: Mutex<Arc<Settings>>,
     pub(crate) cancelled: CancellationToken,
