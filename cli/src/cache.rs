@@ -10,7 +10,7 @@ use trace_import::Catalog;
 use crate::replace::replace;
 
 /// Version of the file. It increases when the meaning of summaries changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 1 << 30;

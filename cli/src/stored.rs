@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
+use trace_explain::label::status_name;
+use trace_explain::outcome::Outcome;
+use trace_explain::prompt::first_prompt;
 use trace_import::{Catalog, FORMATS, Format, Listed, SessionRef, Spent, Summary, Usage};
 use trace_recorder::Bundle;
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE};
 use trace_recorder::pack::is_packed;
+use trace_reducer::model::{ExecutionStatus, RolloutStatus, Trace};
 use trace_reducer::{Options, reduce};
 
 use crate::named::{self, Named};
@@ -162,7 +166,9 @@ fn of_agent(Listed { session, summary }: Listed) -> Stored {
     Stored { path: foreign::argument_of(&session), format, agent, summary }
 }
 
-fn recordings(paths: Vec<PathBuf>, catalog: &mut Catalog) -> Vec<Stored> {
+/// Returns what recorded sessions are, in the order of their paths. A summary is taken from the catalog if no file of the session
+/// changed.
+pub(crate) fn recordings(paths: Vec<PathBuf>, catalog: &mut Catalog) -> Vec<Stored> {
     let known = &*catalog;
     let look = |path: PathBuf| {
         let files = if is_packed(&path) {
@@ -201,10 +207,17 @@ fn summarize(bundle: &Bundle) -> Result<Summary, String> {
         ended_at: trace.last_event.map(|last| last.unix_ms),
         threads: trace.threads.values().count() as u64,
         turns: trace.turns.values().count() as u64,
+        failed_turns: trace.turns.values().filter(|turn| turn.execution.status == ExecutionStatus::Failed).count()
+            as u64,
         tool_calls: trace.tools.values().count() as u64,
-        outcome: Some(trace.status.as_str().to_owned()),
+        failed_tool_calls: trace.tools.values().filter(|call| Outcome::of_tool(&trace, call) == Outcome::Failed).count()
+            as u64,
+        outcome: Some(outcome(&trace).to_owned()),
         ..Summary::default()
     };
+    if let Some(prompt) = first_prompt(&trace) {
+        summary.prompted(prompt);
+    }
     for call in trace.inferences.values() {
         let Some(usage) = &call.usage else { continue };
         let text = |symbol| trace.text(symbol);
@@ -229,4 +242,14 @@ fn summarize(bundle: &Bundle) -> Result<Summary, String> {
         });
     }
     Ok(summary)
+}
+
+/// Returns how a session ended: how the last turn of its root thread did, if the recording itself was completed.
+fn outcome(trace: &Trace) -> &'static str {
+    let root = trace.threads.iter().find(|(_, thread)| thread.id == trace.root_thread_id).map(|(root, _)| root);
+    let turns = trace.turns.values().filter(|turn| Some(turn.thread) == root);
+    match turns.max_by_key(|turn| turn.execution.started.seq) {
+        Some(last) if trace.status == RolloutStatus::Completed => status_name(last.execution.status),
+        _ => trace.status.as_str(),
+    }
 }

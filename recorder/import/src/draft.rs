@@ -1,10 +1,11 @@
 //! The events that a format reports about a session, thread by thread, until they become a bundle.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use trace_recorder::Bundle;
 use trace_recorder::format::event::{RecordingCompleted, RolloutEnded, RolloutStarted, ThreadEnded};
@@ -18,6 +19,7 @@ use trace_recorder::payloads::{MemoryFiles, Slice};
 use crate::body::{Buffers, History, ItemText};
 use crate::error::ImportError;
 use crate::event::{EventRef, Pending, Stamp, Time};
+use crate::item::{Content, Item, Role};
 use crate::merge::{Merged, merge};
 use crate::note::{Code, Notes};
 use crate::summary::{Reads, Spent, Summary, Usage};
@@ -61,6 +63,23 @@ pub struct Draft {
     summary: Summary,
     /// Whether only the summary is wanted. Texts and events are not kept then.
     is_summary: bool,
+}
+
+/// A message of the user, as far as the first prompt of a session needs it.
+#[derive(Deserialize)]
+struct UserMessage<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(borrow)]
+    content: Vec<UserText<'a>>,
+}
+
+#[derive(Deserialize)]
+struct UserText<'a> {
+    #[serde(borrow, default)]
+    text: Cow<'a, str>,
 }
 
 impl Draft {
@@ -195,6 +214,7 @@ impl Draft {
             }
             EventPayload::CodexTurnEnded(ended) => {
                 state.open_turns = state.open_turns.saturating_sub(1);
+                self.summary.failed_turns += u64::from(ended.status == ExecutionStatus::Failed);
                 if lane.0 == 0 {
                     self.summary.set_outcome(ended.status);
                 }
@@ -256,7 +276,25 @@ impl Draft {
     /// # Errors
     ///
     /// Returns an error if the item cannot be written as JSON.
-    pub fn item(&mut self, lane: Lane, item: &impl Serialize) -> serde_json::Result<ItemText> {
+    pub fn item(&mut self, lane: Lane, item: &Item<'_>) -> serde_json::Result<ItemText> {
+        if let Item::Message { role: Role::User, content, .. } = item
+            && self.awaits_prompt(lane)
+        {
+            for part in content {
+                if let Content::InputText { text } = part {
+                    self.summary.prompted(text);
+                }
+            }
+        }
+        self.other_item(lane, item)
+    }
+
+    /// Adds the text of an item that has another form than [`Item`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the item cannot be written as JSON.
+    pub fn other_item(&mut self, lane: Lane, item: &impl Serialize) -> serde_json::Result<ItemText> {
         let buffer = self.lanes[lane.0].buffer;
         if self.is_summary {
             return Ok(ItemText::empty(buffer));
@@ -264,9 +302,28 @@ impl Draft {
         self.buffers.item(buffer, |bytes| serde_json::to_writer(bytes, item))
     }
 
-    /// Adds the text of an item that is JSON already, without reading it.
+    /// Records what a user wrote to a thread, for formats whose summaries need no items.
+    pub(crate) fn prompted(&mut self, lane: Lane, text: &str) {
+        if self.awaits_prompt(lane) {
+            self.summary.prompted(text);
+        }
+    }
+
+    /// Returns whether the next message of the user in a thread may be the first prompt of the session.
+    fn awaits_prompt(&self, lane: Lane) -> bool {
+        lane.0 == 0 && self.summary.first_prompt.is_none()
+    }
+
+    /// Adds the text of an item that is JSON already. It is only read to find the first prompt of the session.
     pub fn raw_item(&mut self, lane: Lane, item: &RawValue) -> ItemText {
         let buffer = self.lanes[lane.0].buffer;
+        if self.awaits_prompt(lane)
+            && let Ok(message) = serde_json::from_str::<UserMessage<'_>>(item.get())
+            && message.r#type == "message"
+            && message.role == "user"
+        {
+            message.content.iter().for_each(|part| self.summary.prompted(&part.text));
+        }
         if self.is_summary {
             return ItemText::empty(buffer);
         }

@@ -41,7 +41,7 @@ pub use item::{Content, Item, Output, Role};
 pub use note::Code;
 pub use records::{MAX_RECORD_BYTES, Record, Records};
 pub use sessions::{MAX_DEPTH, format, open, recognize, sessions, summarize};
-pub use summary::{Reads, Spent, Summary, Usage};
+pub use summary::{MAX_PROMPT_CHARS, Reads, Spent, Summary, Usage};
 pub use thread::{
     Answer, Awaited, Call, CallResult, InferenceId, Request, ThreadInfo, ThreadWriter, ToolId, agent_path,
     child_thread_id, tool_kind,

@@ -47,6 +47,8 @@ pub struct Summary {
     pub agent_version: Option<String>,
     /// A name that the agent or the user gave to the session.
     pub title: Option<String>,
+    /// The beginning of the user's first message to the root thread, at most [`MAX_PROMPT_CHARS`].
+    pub first_prompt: Option<String>,
     /// The directory in which the agent worked.
     pub cwd: Option<String>,
     /// The model of the last call of the root thread.
@@ -59,6 +61,8 @@ pub struct Summary {
     pub threads: u64,
     /// Number of turns in all threads.
     pub turns: u64,
+    /// Number of turns that failed.
+    pub failed_turns: u64,
     /// Number of tool calls.
     pub tool_calls: u64,
     /// Number of tool calls that failed.
@@ -79,7 +83,22 @@ pub struct Reads {
     pub looks_around: bool,
 }
 
+/// Most characters of the first prompt in a summary.
+pub const MAX_PROMPT_CHARS: usize = 200;
+
+/// Beginnings of messages with the user's role that a program wrote: descriptions of the environment and files of instructions.
+const NOT_BY_USER: [&str; 3] = ["<", "# AGENTS.md", "Caveat: "];
+
 impl Summary {
+    /// Records a message with the user's role in the root thread. The first one that a user wrote stays.
+    pub fn prompted(&mut self, text: &str) {
+        let text = text.trim();
+        let is_by_user = !text.is_empty() && !NOT_BY_USER.iter().any(|start| text.starts_with(start));
+        if self.first_prompt.is_none() && is_by_user {
+            self.first_prompt = Some(text.chars().take(MAX_PROMPT_CHARS).collect());
+        }
+    }
+
     /// Records the status of the last turn of the root thread.
     pub(crate) fn set_outcome(&mut self, status: ExecutionStatus) {
         self.outcome = Some(status.as_str().to_owned());
@@ -89,5 +108,24 @@ impl Summary {
     pub(crate) fn happened_at(&mut self, at: i64) {
         self.started_at = Some(self.started_at.map_or(at, |first| first.min(at)));
         self.ended_at = Some(self.ended_at.map_or(at, |last| last.max(at)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_prompt_is_what_a_user_wrote() {
+        let mut summary = Summary::default();
+        for text in
+            ["<environment_context>\n</environment_context>", "# AGENTS.md instructions", " ", " fix it\n", "and this"]
+        {
+            summary.prompted(text);
+        }
+        assert_eq!(summary.first_prompt.as_deref(), Some("fix it"));
+        let mut long = Summary::default();
+        long.prompted(&"é".repeat(MAX_PROMPT_CHARS + 1));
+        assert_eq!(long.first_prompt.map(|prompt| prompt.chars().count()), Some(MAX_PROMPT_CHARS));
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Teller<'a> {
     }
 
     fn item(&mut self, item: &Value) {
-        let text = self.draft.item(self.lane, item).expect("is JSON");
+        let text = self.draft.other_item(self.lane, item).expect("is JSON");
         self.history.push(text);
         let id = item["id"].as_str().expect("an id").to_owned();
         let accepted = HistoryItemAccepted { item_id: id.into(), agent_message_payload: None };

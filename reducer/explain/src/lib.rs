@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod postmortem;
 pub mod prices;
 mod result;
+pub mod prompt;
 pub mod session;
 pub mod sightings;
 pub mod texts;

@@ -119,6 +119,9 @@ impl<'a> Teller<'_, 'a> {
 
     pub(super) fn prompt(&mut self, index: usize) {
         let entry = self.entry(index);
+        if let Some(text) = entry.first_text() {
+            self.draft.prompted(self.writer.lane(), text);
+        }
         let is_dequeued = std::mem::take(&mut self.is_dequeued);
         let continues = self.turn.as_ref().is_some_and(|turn| {
             let prompt = entry.line.prompt.as_deref();

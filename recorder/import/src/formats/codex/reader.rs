@@ -299,7 +299,7 @@ impl<'p> Reader<'p> {
                 // The Codex CLI sends its instructions as the first item, with an id that it keeps nowhere.
                 let item =
                     json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]});
-                let item = draft.item(writer.lane(), &item).expect("plain data becomes JSON");
+                let item = draft.other_item(writer.lane(), &item).expect("plain data becomes JSON");
                 self.timeline.set_head(item);
             }
             None => draft.note(Code::NoSystemPrompt, Some(stamp.place)),

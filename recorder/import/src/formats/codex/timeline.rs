@@ -96,7 +96,8 @@ mod tests {
     fn a_request_sees_what_came_before_it() {
         let mut draft = Draft::new("test");
         let lane = draft.lane("t");
-        let mut items = (0..6).map(|number| draft.item(lane, &number).expect("JSON")).collect::<Vec<_>>().into_iter();
+        let mut items =
+            (0..6).map(|number| draft.other_item(lane, &number).expect("JSON")).collect::<Vec<_>>().into_iter();
         let mut next = || items.next().expect("an item");
         let mut timeline = Timeline::default();
         timeline.set_head(next());
