@@ -19,6 +19,7 @@ use crate::commands::grep::GrepArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::ls::LsArgs;
 use crate::commands::man::ManArgs;
+use crate::commands::mcp::McpArgs;
 use crate::commands::pack::PackArgs;
 use crate::commands::postmortem::PostmortemArgs;
 use crate::commands::prune::PruneArgs;
@@ -50,6 +51,7 @@ Examples:
   trace run PROMPT                 run one turn of an agent, and record it
   trace exec --json PROMPT         the same for programs, with the events of the Codex SDK
   trace serve --listen URL         serve agents to Codex clients, and record every session
+  trace mcp                        answer questions of other agents about sessions, over MCP
   trace ls                         list your sessions, those of other agents included
   trace costs --by month,model     add up the tokens of all sessions of all agents
   trace show traces/trace-1        show what happened in a session
@@ -113,6 +115,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Exec(Box<ExecArgs>),
     Serve(ServeArgs),
+    Mcp(McpArgs),
     Replay(ReplayArgs),
     Ls(LsArgs),
     Costs(CostsArgs),

@@ -15,6 +15,7 @@ pub(crate) mod grep;
 pub(crate) mod import;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod pack;
 pub(crate) mod postmortem;
 pub(crate) mod prune;

@@ -76,6 +76,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Unpack(args) => commands::unpack::run(&args, terminal),
         Command::Redact(args) => commands::redact::run(&args, terminal),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Mcp(args) => commands::mcp::run(args),
         Command::Run(args) => commands::run::run(&args, terminal),
         Command::Exec(args) => commands::exec::run(*args, terminal),
         Command::Replay(args) => commands::replay::run(&args, terminal),

@@ -143,6 +143,12 @@ impl ServingArgs {
         std::path::absolute(&home).map_err(|error| Failure::data(error).context("the server home has no path"))
     }
 
+    /// Returns the folder in which a server with these arguments records, whether it is there or not. `None` if the arguments name
+    /// none, so that the environment does.
+    pub(crate) fn named_traces(&self) -> Option<PathBuf> {
+        self.trace_root.clone().or_else(|| Some(self.home.as_ref()?.join(TRACES_FOLDER)))
+    }
+
     /// Configures a server.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ fn help_teaches() {
       run            Runs one turn of an agent and records it
       exec           Runs one turn without asking anybody, for scripts and for the Codex SDK
       serve          Serves agents to clients, and records what they do
+      mcp            Answers questions about sessions, and runs agents, over the Model Context Protocol
       replay         Replays a recorded session, and shows where it diverges
       ls             Lists bundles, and sessions that other agents stored, newest first
       costs          Adds up the tokens, and the money, of all sessions of all agents
@@ -76,6 +77,7 @@ fn help_teaches() {
       trace run PROMPT                 run one turn of an agent, and record it
       trace exec --json PROMPT         the same for programs, with the events of the Codex SDK
       trace serve --listen URL         serve agents to Codex clients, and record every session
+      trace mcp                        answer questions of other agents about sessions, over MCP
       trace ls                         list your sessions, those of other agents included
       trace costs --by month,model     add up the tokens of all sessions of all agents
       trace show traces/trace-1        show what happened in a session
@@ -465,7 +467,7 @@ fn every_command_has_a_manual_page_examples_exit_codes_and_a_place_in_the_readme
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, exec, serve, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
+    hint: one of demo, run, exec, serve, mcp, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
     --- exit code 2
     "#);
 }

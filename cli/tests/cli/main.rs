@@ -17,6 +17,7 @@ mod help;
 mod import;
 mod keys;
 mod ls;
+mod mcp;
 mod pack;
 mod postmortem;
 mod prune;

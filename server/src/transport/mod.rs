@@ -40,7 +40,7 @@ pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]
 pub use peer::{ENDING_TIMEOUT, ORPHAN_TIMEOUT, end_descendants, keep_descendants};
 pub use proxy::{ProxyError, proxy};
-pub use serve::{KEEP_ALIVE_AFTER, serve};
+pub use serve::{KEEP_ALIVE_AFTER, serve, serve_routes};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
 pub use stdio::{ANSWER_TIMEOUT, MAX_LINE_BYTES, serve_stdio};
 pub use turn_away::{MAX_TURNED_AWAY, REFUSAL_TIMEOUT};

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::serve::{Listener, ListenerExt as _};
 use rustix::net::sockopt;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -37,11 +38,7 @@ pub async fn serve(bound: Bound, opener: &ConnectionOpener, shutdown: &Shutdown)
             tracing::debug!(%reason, "the client on standard input and output has disconnected");
         }
         Endpoint::Tcp(listener, address) => {
-            let listener = listener.tap_io(|stream| {
-                if let Err(error) = tune(stream) {
-                    tracing::debug!(%error, "cannot set the options of a connection");
-                }
-            });
+            let listener = listener.tap_io(tune);
             let web = web.map(|web| (web, address));
             serve_http(listener, Gate::Tcp(auth), web, opener, shutdown).await;
         }
@@ -57,12 +54,31 @@ pub async fn serve(bound: Bound, opener: &ConnectionOpener, shutdown: &Shutdown)
     }
 }
 
+/// Serves the routes of another protocol over TCP, until `end` completes. As [`serve`] does, it turns away processes that this one
+/// started before it reads a byte of theirs, limits the connections, and disconnects a client that sends no request. Running responses
+/// have a moment to end.
+pub async fn serve_routes(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
+    let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+    tokio::select! {
+        () = accept_all(listener.tap_io(tune), router, tasks.clone(), stop.clone()) => {}
+        () = end => {}
+    }
+    stop.cancel();
+    tasks.close();
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, tasks.wait()).await;
+}
+
 /// Makes the system send small messages without delay, and detect clients that vanish without closing the connection.
-fn tune(stream: &TcpStream) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    sockopt::set_socket_keepalive(stream, true)?;
-    sockopt::set_tcp_keepidle(stream, KEEP_ALIVE_AFTER)?;
-    Ok(())
+fn tune(stream: &mut TcpStream) {
+    let set = || -> std::io::Result<()> {
+        stream.set_nodelay(true)?;
+        sockopt::set_socket_keepalive(&*stream, true)?;
+        sockopt::set_tcp_keepidle(&*stream, KEEP_ALIVE_AFTER)?;
+        Ok(())
+    };
+    if let Err(error) = set() {
+        tracing::debug!(%error, "cannot set the options of a connection");
+    }
 }
 
 async fn serve_http(
