@@ -26,6 +26,7 @@ use crate::commands::prune::PruneArgs;
 use crate::commands::query::QueryArgs;
 use crate::commands::redact::RedactArgs;
 use crate::commands::reduce::ReduceArgs;
+use crate::commands::relay::RelayArgs;
 use crate::commands::replay::ReplayArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
@@ -116,6 +117,7 @@ pub(crate) enum Command {
     Exec(Box<ExecArgs>),
     Serve(ServeArgs),
     Mcp(McpArgs),
+    Relay(RelayArgs),
     Replay(ReplayArgs),
     Ls(LsArgs),
     Costs(CostsArgs),

@@ -22,6 +22,7 @@ pub(crate) mod prune;
 pub(crate) mod query;
 pub(crate) mod redact;
 pub(crate) mod reduce;
+pub(crate) mod relay;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sandbox_exec;

@@ -12,6 +12,7 @@ mod period;
 mod prices;
 mod prompt;
 mod recorded;
+mod remote;
 mod replace;
 mod serving;
 mod session;
@@ -77,6 +78,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Redact(args) => commands::redact::run(&args, terminal),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Mcp(args) => commands::mcp::run(args),
+        Command::Relay(args) => commands::relay::run(&args),
         Command::Run(args) => commands::run::run(&args, terminal),
         Command::Exec(args) => commands::exec::run(*args, terminal),
         Command::Replay(args) => commands::replay::run(&args, terminal),

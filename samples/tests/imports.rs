@@ -13,7 +13,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
 /// The sources of all packages of the workspace.
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 16] = [
     "recorder/src",
     "recorder/import/src",
     "reducer/src",
@@ -27,6 +27,7 @@ const PACKAGES: [&str; 15] = [
     "server/protocol/src",
     "server/runtime/src",
     "server/mcp/src",
+    "server/relay/src",
     "server/trials/src",
     "cli/src",
 ];

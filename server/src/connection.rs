@@ -36,6 +36,8 @@ pub enum TransportKind {
     Unix,
     /// HTTP requests and server-sent events.
     Bridge,
+    /// A relay that the server dials.
+    Relay,
     /// A handle in the same process.
     InProcess,
 }

@@ -9,6 +9,7 @@ use trace_server::transport::{Auth, AuthMode, AuthOptions, BindError, Listen, Sh
 
 use crate::argument;
 use crate::commands::replay::HowArgs;
+use crate::remote::{Dialling, RemoteArgs};
 use crate::serving::{self, Preparation, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
@@ -23,6 +24,7 @@ Examples:
   codex --remote ws://127.0.0.1:8765           connect the Codex terminal client
   trace serve --listen ws://127.0.0.1:8765 --web --open   use it in the browser
   trace serve --listen unix://                 listen on a socket in the server home; `trace serve proxy` connects to it
+  trace serve --remote wss://relay:4600 --device-token-file F    dial a relay, for clients elsewhere (docs/relay.md)
   trace serve                                  serve one client on stdin and stdout, as SDKs start it
   trace serve --provider scripted              play scripts in the messages; needs no API key and no network
 
@@ -41,8 +43,8 @@ pub(crate) struct ServeArgs {
     #[command(subcommand)]
     command: Option<ServeCommand>,
     /// The address for clients: stdio://, ws://IP:PORT, unix://PATH, unix://, or off
-    #[arg(long, value_name = "URL", default_value = "stdio://", hide_default_value = true)]
-    listen: String,
+    #[arg(long, value_name = "URL")]
+    listen: Option<String>,
     /// The same as --listen stdio://, the default
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
@@ -61,6 +63,8 @@ pub(crate) struct ServeArgs {
     auth: AuthArgs,
     #[command(flatten)]
     web: WebArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -139,8 +143,10 @@ const FORCED_TIMEOUT: Duration = Duration::from_millis(500);
 fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let cwd = working_folder(args)?;
     let home = args.serving.home()?;
-    let place = Listen::parse(&args.listen, &home).map_err(Failure::usage)?;
+    let default = if args.remote.is_set() && !args.stdio { "off" } else { "stdio://" };
+    let place = Listen::parse(args.listen.as_deref().unwrap_or(default), &home).map_err(Failure::usage)?;
     let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
+    let remote = args.remote.options()?;
     let replay = args.replay.as_ref().map(|bundle| args.how.open(bundle, None)).transpose()?;
     if let Some(replay) = &replay {
         replay.work_in(&cwd);
@@ -151,7 +157,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     // The file with its token must exist before commands are kept from reading it.
     let web = args.web.access(auth.as_ref())?;
     let secret_files: Vec<PathBuf> =
-        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file, args.web.token_file()]
+        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file, args.web.token_file(), args.remote.secret_file()]
             .into_iter()
             .flatten()
             .cloned()
@@ -181,7 +187,11 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
                 web::open(url);
             }
         }
+        let dialling = remote.map(|remote| Dialling::start(&remote, server.opener(), &shutdown)).transpose()?;
         serve(bound, server.opener(), &shutdown).await;
+        if let Some(dialling) = dialling {
+            dialling.end(&shutdown).await;
+        }
         if let Some(replay) = &replay {
             replay.end();
         }

@@ -28,6 +28,7 @@ fn help_teaches() {
       exec           Runs one turn without asking anybody, for scripts and for the Codex SDK
       serve          Serves agents to clients, and records what they do
       mcp            Answers questions about sessions, and runs agents, over the Model Context Protocol
+      relay          Connects clients to servers that dial out
       replay         Replays a recorded session, and shows where it diverges
       ls             Lists bundles, and sessions that other agents stored, newest first
       costs          Adds up the tokens, and the money, of all sessions of all agents
@@ -467,7 +468,7 @@ fn every_command_has_a_manual_page_examples_exit_codes_and_a_place_in_the_readme
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, exec, serve, mcp, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
+    hint: one of demo, run, exec, serve, mcp, relay, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
     --- exit code 2
     "#);
 }

@@ -24,6 +24,7 @@ mod prune;
 mod query;
 mod redact;
 mod reduce;
+mod relay;
 mod replay;
 mod schema;
 mod serve;

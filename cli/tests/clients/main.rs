@@ -67,6 +67,28 @@ fn the_codex_terminal_client_works() {
 }
 
 #[test]
+fn the_codex_terminal_client_works_through_a_relay() {
+    let what = "the Codex terminal client does not try the relay";
+    let Some(peer) = trace_needs::peer(what) else { return };
+    if trace_needs::on_path("tmux").is_none() {
+        return skip(Need::Tmux, what);
+    }
+    run_client(script("terminal_client.py", &["jsonschema", "websockets"]).map(|mut command| {
+        command.arg("--relay").arg("--peer").arg(peer);
+        command
+    }));
+}
+
+#[test]
+fn the_server_of_the_codex_cli_works_behind_the_relay() {
+    let Some(peer) = trace_needs::peer("the app-server of the Codex CLI does not dial the relay") else { return };
+    run_client(script("peer_behind_relay.py", &["jsonschema", "websockets"]).map(|mut command| {
+        command.arg("--peer").arg(peer);
+        command
+    }));
+}
+
+#[test]
 fn the_python_sdk_works() {
     run_client(script("python_sdk.py", &["jsonschema", "websockets", "openai_codex"]));
 }

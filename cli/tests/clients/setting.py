@@ -48,6 +48,7 @@ def arguments(description):
     parser.add_argument("--profile", choices=("trace", "codex"), default="trace",
                         help="how the server learns of its home and of the model (default: trace)")
     parser.add_argument("--trace", help="the trace program, to reduce the bundles that the server leaves")
+    parser.add_argument("--relay", action="store_true", help="connect client and server through `trace relay` (with --trace)")
     parser.add_argument("--place", help="folder that gets everything, and is kept")
     return parser
 
@@ -72,6 +73,7 @@ class Setting:
             with open(os.path.join(self.home, "config.toml"), "w") as file:
                 file.write(CODEX_CONFIG % self.model_url)
         self.errors = open(os.path.join(self.place, "server.stderr"), "ab")
+        self.relay = Relay(self) if options.relay else None
 
     def __enter__(self):
         return self
@@ -101,6 +103,8 @@ class Setting:
 
     def listener(self, *more, port=None):
         """Starts a server that listens on loopback. Returns its URL and its process."""
+        if self.relay:
+            return self.relay.url, self.relay.server()
         url = "ws://127.0.0.1:%d" % (port or free_port())
         process = subprocess.Popen(self.command(url) + list(more), stdin=subprocess.DEVNULL, stdout=self.errors,
                                    stderr=self.errors, env=self.environment(), cwd=self.work, start_new_session=True)
@@ -150,6 +154,49 @@ class Setting:
             done = subprocess.run([self.options.trace, "reduce", bundle, "-o", "-"], capture_output=True, text=True)
             assert done.returncode == 0, "%s does not reduce: %s" % (bundle, done.stderr)
         print("%d bundles reduce" % len(bundles))
+
+
+class Relay:
+    """A relay with one device, and a client's token for it."""
+
+    def __init__(self, setting):
+        self.setting = setting
+        self.devices = os.path.join(setting.place, "devices.json")
+        self.token_file = os.path.join(setting.place, "device.token")
+        self.url = "ws://127.0.0.1:%d" % free_port()
+        with open(self.token_file, "w") as file:
+            file.write(self.trace("add", "laptop"))
+        self.start("relay", "--devices", self.devices, "--listen", self.url, until_listens=True)
+        body = json.dumps({"code": self.trace("pair", "laptop").strip(), "name": "terminal"}).encode()
+        with urllib.request.urlopen(self.url.replace("ws:", "http:") + "/pair", body, timeout=10) as answer:
+            self.token = json.load(answer)["token"]
+
+    def trace(self, *words):
+        command = [self.setting.options.trace, "relay", "--devices", self.devices, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def start(self, *words, until_listens=False):
+        command = shlex.split(self.setting.options.server)[:1] + list(words)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.setting.errors, stderr=self.setting.errors,
+                                   env=self.setting.environment(), cwd=self.setting.work, start_new_session=True)
+        self.setting.processes.append(process)
+        if until_listens:
+            until(lambda: listens(self.url, process), "the relay listens", 60)
+        return process
+
+    def server(self):
+        """Starts a server that dials the relay. Returns its process."""
+        begin = os.path.getsize(self.setting.errors.name)
+        words = shlex.split(self.setting.options.server)[1:]
+        process = self.start(*words, "--remote", self.url, "--device-token-file", self.token_file)
+
+        def is_connected():
+            with open(self.setting.errors.name, errors="replace") as file:
+                file.seek(begin)
+                return ": connected" in file.read()
+
+        until(is_connected, "the server has dialled the relay", 60)
+        return process
 
 
 def script(*steps, text="go"):

@@ -14,6 +14,7 @@ mod lines;
 mod listen;
 mod peer;
 mod proxy;
+mod remote;
 mod serve;
 mod sessions;
 mod slots;
@@ -40,6 +41,10 @@ pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]
 pub use peer::{ENDING_TIMEOUT, ORPHAN_TIMEOUT, end_descendants, keep_descendants};
 pub use proxy::{ProxyError, proxy};
+pub use remote::{
+    FIRST_RETRY, LAST_RETRY, MAX_ASSEMBLIES, MAX_UNACKNOWLEDGED, REMOTE_PING_INTERVAL, REMOTE_SILENCE_TIMEOUT, Remote,
+    RemoteError, RemoteOptions, RemoteStatus, STREAM_SILENCE_TIMEOUT, Stop,
+};
 pub use serve::{KEEP_ALIVE_AFTER, serve, serve_routes};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
 pub use stdio::{ANSWER_TIMEOUT, MAX_LINE_BYTES, serve_stdio};
