@@ -18,7 +18,7 @@ use trace_relay::envelope::{FromServer, StreamKey, ToServer, server_message};
 use trace_relay::relay::{INSTANCE_HEADER, MAX_STREAMS, Relay, RelayOptions};
 
 /// Pause of a client between two messages.
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(1_000);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

@@ -162,7 +162,7 @@ mod tests {
 
     fn assemble(pieces: impl IntoIterator<Item = Piece<'static>>) -> Result<Taken, PieceError> {
         let mut assembler = Assembler::default();
-        pieces.into_iter().fold(Ok(Taken::Incomplete), |_, piece| assembler.take(&piece))
+        pieces.into_iter().try_fold(Taken::Incomplete, |_, piece| assembler.take(&piece))
     }
 
     #[test]

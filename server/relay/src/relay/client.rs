@@ -131,7 +131,7 @@ async fn read(
                 }
             },
         };
-        let taken = device.link().from_client(at, seq, message.to_owned());
+        let taken = device.link().take_from_client(at, seq, message.to_owned());
         drop(text);
         match taken {
             FromClient::Taken => {}

@@ -247,6 +247,11 @@ impl Stream {
         Attachment { key: key.clone(), connection, work: Arc::clone(&self.work), room: Arc::clone(&self.room) }
     }
 
+    /// Returns whether a server may know the stream.
+    fn is_known(&self) -> bool {
+        self.sent > 0 || self.from_server.last() > 0
+    }
+
     fn is_full(&self) -> bool {
         self.to_server.len() >= MAX_WAITING_MESSAGES || self.to_server_bytes >= MAX_WAITING_BYTES
     }
@@ -377,7 +382,7 @@ impl Link {
     }
 
     /// Takes a message of a client. An ordinary client has no numbers.
-    pub(super) fn from_client(&mut self, at: &Attachment, seq: Option<u64>, message: Box<RawValue>) -> FromClient {
+    pub(super) fn take_from_client(&mut self, at: &Attachment, seq: Option<u64>, message: Box<RawValue>) -> FromClient {
         let Some(stream) = attached(&mut self.streams, at) else { return FromClient::Ended };
         if stream.end.is_some() {
             return FromClient::Ended;
@@ -454,9 +459,9 @@ impl Link {
             stream.client = None;
             stream.absent_since = Some(now);
         } else {
-            let was_told = stream.end.is_some_and(|end| !end.after_messages);
+            let is_told = stream.end.is_some_and(|end| !end.after_messages) || !stream.is_known();
             self.streams.remove(&at.key);
-            if !was_told {
+            if !is_told {
                 self.put(Out::Closed(at.key.clone()));
             }
         }
@@ -483,7 +488,7 @@ impl Link {
             // A process that has handled messages names the last one. Without its cursor, it is another process, or it
             // has handled none.
             (Process::Unnamed, Process::Unnamed) => handled.is_none() && stream.from_server.last() > 0,
-            (before, now) => before != now && (stream.from_server.last() > 0 || stream.sent > 0),
+            (before, now) => before != now && stream.is_known(),
         };
         let lost: Vec<StreamKey> =
             self.streams.iter().filter(|(_, stream)| is_lost(stream)).map(|(key, _)| key.clone()).collect();
@@ -522,7 +527,13 @@ impl Link {
     }
 
     /// Takes an envelope of the server.
-    pub(super) fn from_server(&mut self, connection: u64, key: &StreamKey, envelope: FromServer<'_>, now: Instant) {
+    pub(super) fn take_from_server(
+        &mut self,
+        connection: u64,
+        key: &StreamKey,
+        envelope: FromServer<'_>,
+        now: Instant,
+    ) {
         if self.server_number() != Some(connection) {
             return;
         }
@@ -738,10 +749,13 @@ impl Link {
         }
     }
 
-    /// Ends a stream at once, and tells the server.
+    /// Ends a stream at once, and tells a server that knows it.
     fn close(&mut self, key: &StreamKey, why: StreamEnd) {
+        let is_known = self.streams.get(key).is_some_and(Stream::is_known);
         self.end(key, why, false);
-        self.put(Out::Closed(key.clone()));
+        if is_known {
+            self.put(Out::Closed(key.clone()));
+        }
     }
 
     fn end(&mut self, key: &StreamKey, why: StreamEnd, after_messages: bool) {
@@ -840,7 +854,7 @@ mod tests {
 
         fn begin(&mut self, kind: char) -> Attachment {
             let at = self.link.begin(&key(kind), Digest::of("client"), self.now).expect("room");
-            assert_eq!(self.link.from_client(&at, Some(1), raw(INITIALIZE)), FromClient::Taken);
+            assert_eq!(self.link.take_from_client(&at, Some(1), raw(INITIALIZE)), FromClient::Taken);
             at
         }
 
@@ -848,13 +862,13 @@ mod tests {
             self.link.for_server(self.server, usize::MAX).expect("it is connected")
         }
 
-        fn from_server(&mut self, kind: char, envelope: FromServer<'_>) {
-            self.link.from_server(self.server, &key(kind), envelope, self.now);
+        fn take_from_server(&mut self, kind: char, envelope: FromServer<'_>) {
+            self.link.take_from_server(self.server, &key(kind), envelope, self.now);
         }
 
         fn say(&mut self, kind: char, seq: u64) {
             let message = message(seq);
-            self.from_server(kind, FromServer::Message { seq, message: &message });
+            self.take_from_server(kind, FromServer::Message { seq, message: &message });
         }
 
         fn numbers(&mut self, at: &Attachment) -> Vec<u64> {
@@ -867,18 +881,18 @@ mod tests {
         let mut world = World::new();
         let at = world.begin(RESUMABLE);
         for number in 2..MAX_WAITING_MESSAGES as u64 {
-            assert_eq!(world.link.from_client(&at, Some(number), message(number)), FromClient::Taken);
+            assert_eq!(world.link.take_from_client(&at, Some(number), message(number)), FromClient::Taken);
         }
         let last = MAX_WAITING_MESSAGES as u64;
-        assert_eq!(world.link.from_client(&at, Some(last), message(last)), FromClient::Full);
+        assert_eq!(world.link.take_from_client(&at, Some(last), message(last)), FromClient::Full);
         assert!(!world.link.has_room(&at));
         world.for_server();
-        world.from_server(RESUMABLE, FromServer::Ack { seq: 1 });
+        world.take_from_server(RESUMABLE, FromServer::Ack { seq: 1 });
         assert!(world.link.has_room(&at));
         assert_eq!(world.link.for_client(&at, 0).taken, 1);
-        world.from_server(RESUMABLE, FromServer::Ack { seq: last });
+        world.take_from_server(RESUMABLE, FromServer::Ack { seq: last });
         let long = raw(&format!("\"{}\"", "x".repeat(MAX_WAITING_BYTES)));
-        assert_eq!(world.link.from_client(&at, Some(last + 1), long), FromClient::Full, "bytes count, too");
+        assert_eq!(world.link.take_from_client(&at, Some(last + 1), long), FromClient::Full, "bytes count, too");
     }
 
     #[tokio::test]
@@ -902,7 +916,7 @@ mod tests {
         let at = world.begin(RESUMABLE);
         world.for_server();
         world.say(RESUMABLE, 1);
-        world.from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(2) });
+        world.take_from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(2) });
         world.say(RESUMABLE, 3);
         assert_eq!(world.for_server(), Vec::<String>::new(), "nothing has arrived");
         world.link.client_has(&at, 3);
@@ -944,7 +958,7 @@ mod tests {
         let mut world = World::new();
         let at = world.begin(RESUMABLE);
         for number in 2..=4 {
-            world.link.from_client(&at, Some(number), message(number));
+            world.link.take_from_client(&at, Some(number), message(number));
         }
         let frames = world.for_server();
         assert!(frames[1].contains(r#""seq_id":2,"cursor":"e-2""#), "{frames:?}");
@@ -966,12 +980,12 @@ mod tests {
         world.server = world.link.server_came(Digest::of("server"), None, None).number;
         let at = world.begin(RESUMABLE);
         for number in 2..=ASK_AT_MESSAGES as u64 + 7 {
-            world.link.from_client(&at, Some(number), message(number));
+            world.link.take_from_client(&at, Some(number), message(number));
         }
         let frames = world.for_server();
         let pings = frames.iter().filter(|frame| frame.contains(r#""type":"ping""#)).count();
         assert_eq!((pings, frames.len()), (1, ASK_AT_MESSAGES + 8));
-        world.from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(1) });
+        world.take_from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(1) });
         assert_eq!(world.link.for_client(&at, 0).taken, ASK_AT_MESSAGES as u64, "what was sent before the ping");
     }
 

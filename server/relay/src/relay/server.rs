@@ -46,7 +46,7 @@ async fn read(mut stream: SplitStream<WebSocket>, device: &Device, connection: u
                 return tracing::info!(device = %device.name, %error, "the connection of a server broke");
             }
             Ok(Some(Ok(Message::Text(text)))) => match FromServer::decode(&text) {
-                Ok((key, envelope)) => device.link().from_server(connection, &key, envelope, Instant::now()),
+                Ok((key, envelope)) => device.link().take_from_server(connection, &key, envelope, Instant::now()),
                 Err(error) => tracing::warn!(device = %device.name, %error, "a frame of a server was dropped"),
             },
             Ok(Some(Ok(_))) => {}

@@ -167,6 +167,7 @@ impl Remote {
                 }
                 Err(DialError::Failed(why)) => tell(RemoteStatus::Disconnected(why)),
             }
+            streams.close_silent();
             let pause = tokio::time::sleep(retry);
             retry = (retry * 2).min(LAST_RETRY);
             tokio::select! {
