@@ -128,5 +128,5 @@ async fn a_cut_of_the_servers_connection_loses_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cut_of_a_clients_connection_loses_nothing() {
     assert!(cut_everywhere(Line::Client(0), 1).await > 20);
-    assert!(cut_everywhere(Line::Client(1), 1).await > 20);
+    assert!(cut_everywhere(Line::Client(1), 3).await > 10);
 }
