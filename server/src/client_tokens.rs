@@ -90,7 +90,12 @@ impl ClientTokens {
     /// Forgets the tokens of a client.
     pub(crate) fn take_back(&self, connection: ConnectionId) {
         for given in self.lock().providers.values_mut() {
+            let before = given.tokens.len();
             given.tokens.retain(|(owner, _)| owner.id() != connection);
+            if given.tokens.len() < before {
+                // The others were not asked.
+                given.refused = None;
+            }
         }
     }
 
@@ -176,7 +181,7 @@ impl ClientTokens {
 
     fn current(&self, provider: &str) -> Result<BearerToken, TokenError> {
         let state = self.lock();
-        let newest = state.providers.get(provider).and_then(|given| given.tokens.last());
+        let newest = state.providers.get(provider).and_then(Given::newest);
         newest.map(|(_, token)| token.clone()).ok_or_else(nobody)
     }
 
@@ -187,7 +192,7 @@ impl ClientTokens {
             let (connection, account) = {
                 let state = self.lock();
                 let given = state.providers.get(provider).ok_or_else(nobody)?;
-                let (connection, token) = given.tokens.last().ok_or_else(nobody)?;
+                let (connection, token) = given.newest().ok_or_else(nobody)?;
                 if token.number() > refused {
                     return Ok(token.clone());
                 }
@@ -203,20 +208,17 @@ impl ClientTokens {
                 previous_account_id: account,
             };
             let error = match self.ask(&connection, params.into(), RENEWAL_TIMEOUT).await {
-                Ok(answer) => match serde_json::from_str::<ChatgptAuthTokensRefreshResponse>(answer.get()) {
-                    Ok(answer) => {
+                Ok(answer) => match new_token(&answer) {
+                    Some(answer) => {
                         let mut state = self.lock();
                         let token = state.token(answer.access_token.0, answer.chatgpt_account_id);
                         let given = state.providers.entry(provider.to_owned()).or_default();
                         given.refused = None;
-                        // A client that left meanwhile leaves no token behind, but this request may use it.
-                        if !connection.has_ended() {
-                            given.put(&connection, token.clone());
-                        }
+                        given.put(&connection, token.clone());
                         return Ok(token);
                     }
-                    // The answer may hold a token, so the error is not repeated.
-                    Err(_) => {
+                    // The answer may hold a token, so it is not repeated.
+                    None => {
                         TokenError("the client's answer has no text `accessToken` and `chatgptAccountId`".to_owned())
                     }
                 },
@@ -261,9 +263,16 @@ impl State {
 }
 
 impl Given {
+    /// Returns the newest token whose client is connected. A client may have left while its login was on the way.
+    fn newest(&self) -> Option<&(Arc<Connection>, BearerToken)> {
+        self.tokens.iter().rfind(|(owner, _)| !owner.has_ended())
+    }
+
     fn put(&mut self, connection: &Arc<Connection>, token: BearerToken) {
-        self.tokens.retain(|(owner, _)| owner.id() != connection.id());
-        self.tokens.push((Arc::clone(connection), token));
+        self.tokens.retain(|(owner, _)| owner.id() != connection.id() && !owner.has_ended());
+        if !connection.has_ended() {
+            self.tokens.push((Arc::clone(connection), token));
+        }
     }
 }
 
@@ -277,6 +286,12 @@ impl Drop for Forget<'_> {
     fn drop(&mut self) {
         self.tokens.lock().asked.remove(&self.id);
     }
+}
+
+/// Reads a client's answer; `None` if there is no token in it.
+fn new_token(answer: &RawValue) -> Option<ChatgptAuthTokensRefreshResponse> {
+    let answer: ChatgptAuthTokensRefreshResponse = serde_json::from_str(answer.get()).ok()?;
+    (!answer.access_token.0.trim().is_empty()).then_some(answer)
 }
 
 fn nobody() -> TokenError {

@@ -669,7 +669,10 @@ impl<'a> Written<'a> {
             (Some(_), Some(_)) => return Err(self.error("auth_command", "and `auth` exclude each other; keep one")),
             (clients, command) => clients.or(command),
         };
-        let other = ["env_key", "requires_openai_auth"].into_iter().find(|key| self.table.contains_key(*key));
+        let other = match self.flag("requires_openai_auth")? {
+            Some(true) => Some("requires_openai_auth"),
+            _ => self.table.contains_key("env_key").then_some("env_key"),
+        };
         match (source, other) {
             (Some(_), Some(key)) => {
                 Err(self.error(key, "is a second source of keys beside `auth` or `auth_command`; keep one"))

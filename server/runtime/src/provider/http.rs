@@ -1,7 +1,8 @@
 //! Providers over HTTP: requests whose answers are server-sent events, for all wire formats.
 //!
-//! A call makes one attempt. Redirects are not followed, so that keys reach only the configured URL. The size of a response
-//! is limited. No key, header value or query parameter appears in an error.
+//! A call makes one attempt. Within it, a request whose token was refused is repeated once with another token. Redirects are
+//! not followed, so that keys reach only the configured URL. The size of a response is limited. No key, token, header value
+//! or query parameter appears in an error.
 //!
 //! An `http://` URL needs no certificates. For `https://`, the certificates of the system are loaded at the first request.
 
