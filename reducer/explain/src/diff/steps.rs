@@ -246,10 +246,10 @@ impl<'s> Steps<'s> {
         }
         let items = call.output_items.iter().map(|item| &trace.items[*item]);
         let items: Vec<&ConversationItem> = items.filter(|item| item.thread == call.thread).collect();
-        if items.is_empty() || items.iter().any(|item| is_cut(item)) {
-            if let Some(output) = call.result_payload_id.and_then(|id| self.result(id)) {
-                return output;
-            }
+        if (items.is_empty() || items.iter().any(|item| is_cut(item)))
+            && let Some(output) = call.result_payload_id.and_then(|id| self.result(id))
+        {
+            return output;
         }
         items.into_iter().map(texts).collect::<Vec<_>>().join("\n")
     }
