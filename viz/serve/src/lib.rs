@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use trace_explain::Session;
 
 pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING, Newer};
-pub use recordings::{MAX_KEPT_RECORDINGS, Opened, RecordingSource};
+pub use recordings::{Locate, MAX_KEPT_RECORDINGS, OpenRecording, Opened, RecordingSource};
 pub use routes::{MAX_BODIES, MAX_HITS};
 pub use token::Token;
 pub use web::{WebRoutes, web};

@@ -28,12 +28,18 @@ pub struct Opened {
     pub name: String,
 }
 
+/// Returns the bundle of a thread, if it was recorded.
+pub type Locate = dyn Fn(&str) -> Option<PathBuf> + Send + Sync;
+
+/// Opens a bundle. The error is a text for people.
+pub type OpenRecording = dyn Fn(&Path) -> Result<Opened, String> + Send + Sync;
+
 /// Finds and opens recordings. Both functions read files.
 pub struct RecordingSource {
     /// Returns the bundle of a thread, if it was recorded.
-    pub locate: Box<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>,
+    pub locate: Box<Locate>,
     /// Opens a bundle. The error is a text for people.
-    pub open: Box<dyn Fn(&Path) -> Result<Opened, String> + Send + Sync>,
+    pub open: Box<OpenRecording>,
 }
 
 /// The recordings of a server. Clones share them.
