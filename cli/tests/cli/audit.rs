@@ -63,7 +63,14 @@ fn folders_have_a_summary() {
     let folder = recordings().display().to_string();
     let shown = place.run(&["audit", &folder]).stdout;
     let summary = shown.lines().skip_while(|line| !line.contains(" sessions (")).collect::<Vec<_>>().join("\n");
-    assert_snapshot!(summary, @"");
+    assert_snapshot!(summary, @"
+    5 findings in 5 of 7 sessions (7 claims checked: 4 supported, 3 contradicted, 0 unverifiable)
+           1  false_success         in 1 session
+           1  stale_check           in 1 session
+           1  child_failure_hidden  in 1 session
+           1  destructive_command   in 1 session
+           1  injected_instruction  in 1 session
+    ");
 }
 
 #[test]

@@ -218,6 +218,8 @@ fn terminal<'s>(session: &'s Session, operation: OperationIdx, call: &'s ToolCal
         (Some(_), None) => call.runtime.is_some(),
         _ => false,
     };
+    // The end of the runtime may be reported after that of the call. What the call returned tells whether it had ended.
+    let went_on = went_on && !call.result_payload_id.is_some_and(|id| tells_end(session, id));
     if !went_on {
         act.output = result.map_or(Cow::Borrowed(""), output_of);
         act.is_unreadable = result.is_none() && call_end.is_some() && call.result_payload_id.is_none();
@@ -276,6 +278,16 @@ fn terminal<'s>(session: &'s Session, operation: OperationIdx, call: &'s ToolCal
         }
     }
     act.succeeded = matches!(act.state, Ended::Exited(Some(0)));
+}
+
+/// Returns whether what a call returned has the exit code of its command.
+fn tells_end(session: &Session, id: Symbol) -> bool {
+    let Some(payload) = read(session, id) else { return false };
+    let value = payload.get("value").or_else(|| payload.get("response")).unwrap_or(&payload);
+    if value.get("exit_code").is_some_and(Value::is_i64) {
+        return true;
+    }
+    text_of_result(session, id).is_some_and(|text| exit_code_in(&text).is_some())
 }
 
 /// Returns the command line of the words that a terminal was asked to run.
