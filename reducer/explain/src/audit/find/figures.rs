@@ -119,6 +119,12 @@ fn fits(
     if combined && ran.len() > 1 {
         return None;
     }
+    // With several runners, a larger number may be a sum of which a part is not recognised.
+    let program = |run: &&Run| run.check.command.split_whitespace().next().unwrap_or_default().to_owned();
+    let is_larger = given.iter().all(|number| (*number as f64) < value);
+    if is_larger && ran.iter().any(|run| program(run) != program(&last)) {
+        return None;
+    }
     // Parts of one run: any sum of them.
     let parts: Vec<u64> = last.check.parts.iter().filter_map(|part| candidates(part, figure.measure).next()).collect();
     if parts.len() > 1 && parts.len() <= 16 {

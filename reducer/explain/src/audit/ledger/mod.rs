@@ -4,15 +4,17 @@
 pub mod acts;
 pub mod changes;
 pub mod edits;
+mod item_text;
 mod user;
 
 use std::collections::HashMap;
 
-use trace_reducer::model::{ExecutionStatus, Handle, InferenceIdx, ItemIdx, ItemKind, Part, Role, ThreadIdx, TurnIdx};
+use trace_reducer::model::{ExecutionStatus, Handle, InferenceIdx, ItemIdx, ItemKind, Role, ThreadIdx, TurnIdx};
 
 pub use acts::{Act, Input};
 pub use changes::Effect;
 pub use edits::{EditKind, FileEdit, Line};
+pub use item_text::text_of_item;
 pub use user::{Words, user_words};
 
 use crate::audit::read::checks::{CheckRun, Ended, Outcome, judge_ended};
@@ -491,16 +493,4 @@ fn answers(session: &Session, inherited: &[bool]) -> Vec<Answer> {
     }
     found.sort_by_key(|answer| answer.seq);
     found
-}
-
-/// Returns the texts of an item, one after the other.
-pub fn text_of_item(session: &Session, item: ItemIdx) -> String {
-    let parts = session.trace().items[item].parts.iter();
-    let texts: Vec<&str> = parts
-        .filter_map(|part| match part {
-            Part::Text(text) => Some(&**text),
-            _ => None,
-        })
-        .collect();
-    texts.join("\n")
 }

@@ -2,7 +2,7 @@
 
 use trace_reducer::model::{ItemKind, Role, ThreadIdx};
 
-use super::text_of_item;
+use super::item_text::text_of_item;
 use crate::family::Family;
 use crate::session::Session;
 use crate::why::{Kind, by_user_role};

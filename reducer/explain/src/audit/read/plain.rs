@@ -321,11 +321,7 @@ fn tokens(text: &str, start: usize) -> Vec<Token> {
                     break;
                 }
             }
-            let marks: &[char] = if text[..at].ends_with('_') {
-                &['.', ':', ',', '-', '\'', '/', '_']
-            } else {
-                &['.', ':', ',', '-', '\'', '/']
-            };
+            let marks: &[char] = &['.', ':', ',', '-', '\'', '/', '_'];
             let trimmed = word.trim_end_matches(marks).to_owned();
             let cut = word.len() - trimmed.len();
             let end = if text.is_char_boundary(end - cut.min(end - at)) { end - cut.min(end - at) } else { end };
