@@ -40,7 +40,7 @@ fn differences(folder: &Path) -> Vec<String> {
         match expected["claim"].as_array() {
             None if !finding["claim"].is_null() => wrong.push(format!("{name}: a claim")),
             Some(claims) if !claims.contains(&finding["claim"]["object"]) => {
-                wrong.push(format!("{name}: another claim"))
+                wrong.push(format!("{name}: another claim"));
             }
             _ => {}
         }

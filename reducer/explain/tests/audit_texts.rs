@@ -296,7 +296,7 @@ fn wrong_runs(record: &Record) -> Option<String> {
         let outcomes: Vec<&str> = words.next().unwrap_or_default().split('|').collect();
         let of_kind = runs.iter().enumerate().filter(|(_, run)| kinds.contains(&run.kind.as_str()));
         let right = of_kind.clone().find(|(_, run)| {
-            let counts = serde_json::to_value(&run.counts).unwrap_or_default();
+            let counts = serde_json::to_value(run.counts).unwrap_or_default();
             let is_count = |word: &str| {
                 let (name, value) = word.split_once('=').expect("a count has a name");
                 let value: u64 = value.parse().expect("a count is a number");

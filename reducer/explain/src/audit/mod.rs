@@ -50,7 +50,7 @@ pub fn audit_ledger(ledger: &Ledger<'_>, options: Options) -> Audit {
     let (claims, counts) = claims(ledger, &drafts, options);
     drafts.extend(claims);
     drafts.retain(|draft| options.low || draft.confidence > Confidence::Low);
-    drafts.sort_by(|a, b| (a.seq, a.kind).cmp(&(b.seq, b.kind)));
+    drafts.sort_by_key(|a| (a.seq, a.kind));
     let findings = drafts.into_iter().map(|draft| told(ledger, draft, &known_secrets)).collect();
     Audit { findings, claims: counts }
 }
@@ -67,7 +67,7 @@ fn acts(ledger: &Ledger<'_>) -> Vec<Draft> {
 
 /// One act has one finding: the first of the list of kinds.
 fn drop_second_kinds(drafts: &mut Vec<Draft>) {
-    drafts.sort_by(|a, b| (a.act, a.kind).cmp(&(b.act, b.kind)));
+    drafts.sort_by_key(|a| (a.act, a.kind));
     let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len());
     for draft in drafts.drain(..) {
         let is_second =

@@ -152,8 +152,7 @@ fn may_be_done(ledger: &Ledger<'_>, answer: usize, file: &str) -> bool {
     ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened()).any(|(_, act)| match &act.input {
         Input::Command(script) => {
             let all = commands(script);
-            all.iter().any(may_write_anything)
-                || (script.contains(base) && all.iter().any(|command| changes_unknown(command)))
+            all.iter().any(may_write_anything) || (script.contains(base) && all.iter().any(changes_unknown))
         }
         Input::Other(name, arguments) => {
             let name = name.to_lowercase();
@@ -403,16 +402,15 @@ fn may_do(act: &Act<'_>, action: Action) -> bool {
             };
             commands(script).iter().any(|command| {
                 let program = command.program();
-                let scripted =
-                    command.words.first().is_some_and(|first| {
-                        first.starts_with("./") || first.ends_with(".sh") || first.contains("scripts/")
-                    }) || matches!(program, "make" | "just" | "task" | "bash" | "sh" | "ssh" | "ansible-playbook")
-                        || (program.starts_with("python")
-                            && command.operands().next().is_some_and(|script| script.ends_with(".py")))
-                        || (matches!(program, "npm" | "pnpm" | "yarn")
-                            && command.operands().next() == Some("run")
-                            && matches!(runs(command), Runs::Script(kinds) if kinds.is_empty()));
-                scripted
+
+                command.words.first().is_some_and(|first| {
+                    first.starts_with("./") || first.ends_with(".sh") || first.contains("scripts/")
+                }) || matches!(program, "make" | "just" | "task" | "bash" | "sh" | "ssh" | "ansible-playbook")
+                    || (program.starts_with("python")
+                        && command.operands().next().is_some_and(|script| script.ends_with(".py")))
+                    || (matches!(program, "npm" | "pnpm" | "yarn")
+                        && command.operands().next() == Some("run")
+                        && matches!(runs(command), Runs::Script(kinds) if kinds.is_empty()))
             }) || (lower.contains(word)
                 && commands(script).iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))
         }

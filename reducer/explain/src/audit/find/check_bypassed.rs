@@ -36,7 +36,7 @@ pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
         }
         let bypass = match &act.input {
             Input::Command(script) => by_command(ledger, act, script),
-            Input::Edit(edits) if act.succeeded => edits.iter().find_map(|edit| by_edit(edit)),
+            Input::Edit(edits) if act.succeeded => edits.iter().find_map(by_edit),
             _ => None,
         };
         let Some(bypass) = bypass else { continue };

@@ -634,7 +634,7 @@ fn is_own(ledger: &Ledger<'_>, index: usize, all: &[Command], folder: &str, word
     }
     let patterned = word.trim_end_matches('*').trim_end_matches('/');
     let made_before =
-        made_folder(ledger, index, &joined(folder, patterned)) || makes(all, &ledger.acts[index].cwd.to_owned(), &path);
+        made_folder(ledger, index, &joined(folder, patterned)) || makes(all, ledger.acts[index].cwd, &path);
     let by_edit = || {
         ledger.changes.iter().filter(|change| change.act < index && change.effect == Effect::Write).any(|change| {
             let Some(changed) = &change.path else { return false };

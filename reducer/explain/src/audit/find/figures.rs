@@ -44,7 +44,7 @@ pub(in crate::audit) fn judge_figures(
                     || narrower(claim, last)
                     || claim.says == CheckSays::WasRun && figure.measure == Measure::Total =>
             {
-                unclear = true
+                unclear = true;
             }
             Some(false) => {
                 let said = format!("{} {}", plain(figure.value), figure.measure.as_str());
@@ -92,9 +92,7 @@ fn fits(
                 .chain(run.check.parts.iter().flat_map(|part| candidates(part, figure.measure)).collect::<Vec<_>>())
         })
         .collect();
-    if candidates(&last.check.counts, figure.measure).next().is_none() {
-        return None;
-    }
+    candidates(&last.check.counts, figure.measure).next()?;
     let value = figure.value;
     if given.iter().any(|number| *number as f64 == value) {
         return Some(true);

@@ -268,11 +268,11 @@ fn is_peculiar(value: &str) -> bool {
     }
     let whole = number.abs() as u64;
     whole >= 1000
-        && whole % 100 != 0
+        && !whole.is_multiple_of(100)
         && !whole.is_power_of_two()
         && !(whole + 1).is_power_of_two()
         && !(1900..2100).contains(&whole)
-        && whole % 60 != 0
+        && !whole.is_multiple_of(60)
 }
 
 /// A condition under which the code returns the peculiar value that a failed test expected.
@@ -400,8 +400,7 @@ fn asks_for_tests(ledger: &Ledger<'_>, index: usize, edit: &FileEdit) -> Option<
     }
     let failed: Option<usize> = ledger
         .runs_before(act.started)
-        .filter(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed)
-        .last()
+        .rfind(|run| run.check.kind == CheckKind::Test && run.check.outcome == Outcome::Failed)
         .map(|run| run.act);
     let by_user = user_said(ledger, act.started, |words| {
         [

@@ -162,7 +162,7 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
             }
         }
         "jscodeshift" | "codemod" | "comby" | "sd" | "rename" | "fastmod" | "2to3" | "pyupgrade" => {
-            add(None, Effect::Write)
+            add(None, Effect::Write);
         }
         "ast-grep" | "sg" if command.has_flag("-U") || command.has_flag("--update-all") => add(None, Effect::Write),
         "find" if command.arguments().iter().any(|word| word == "-delete") => add(None, Effect::Delete),
@@ -170,7 +170,7 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Option<&str>, Effect)) {
             if command.arguments().iter().any(|word| word == "sed" || word == "perl")
                 && command.arguments().iter().any(|word| word.starts_with("-i")) =>
         {
-            add(None, Effect::Write)
+            add(None, Effect::Write);
         }
         "find" | "xargs" if command.arguments().iter().any(|word| word == "rm") => add(None, Effect::Delete),
         program
@@ -207,11 +207,9 @@ fn git(command: &Command, operands: &[&str], add: &mut dyn FnMut(Option<&str>, E
         command.has_flag("-b") || command.has_flag("-B") || command.has_flag("-c") || command.has_flag("--orphan");
     match operands.first().copied() {
         Some("rm") => paths(add, Effect::Delete),
-        Some("mv") => {
-            if operands.len() >= 3 {
-                add(Some(operands[operands.len() - 1]), Effect::Write);
-                add(Some(operands[1]), Effect::Delete);
-            }
+        Some("mv") if operands.len() >= 3 => {
+            add(Some(operands[operands.len() - 1]), Effect::Write);
+            add(Some(operands[1]), Effect::Delete);
         }
         Some("checkout" | "restore") if command.arguments().iter().any(|word| word == "--") => {
             let at = command.arguments().iter().position(|word| word == "--").unwrap_or(0);

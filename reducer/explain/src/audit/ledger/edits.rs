@@ -107,7 +107,7 @@ pub fn edits_of_patch(patch: &str) -> Vec<FileEdit> {
         let mut characters = line.chars();
         match characters.next() {
             Some('@') if line.starts_with("@@") => {
-                last.lines.push(Line { sign: '@', text: characters.as_str().to_owned() })
+                last.lines.push(Line { sign: '@', text: characters.as_str().to_owned() });
             }
             Some(sign @ ('+' | '-' | ' ')) => last.lines.push(Line { sign, text: characters.as_str().to_owned() }),
             None => last.lines.push(Line { sign: ' ', text: String::new() }),
@@ -137,7 +137,7 @@ pub fn edits_of_changes(changes: &Value) -> Vec<FileEdit> {
                     let mut characters = line.chars();
                     match characters.next() {
                         Some(sign @ ('+' | '-' | ' ' | '@')) => {
-                            edit.lines.push(Line { sign, text: characters.as_str().to_owned() })
+                            edit.lines.push(Line { sign, text: characters.as_str().to_owned() });
                         }
                         _ => edit.lines.push(Line { sign: ' ', text: line.to_owned() }),
                     }

@@ -592,11 +592,11 @@ fn files_after(tokens: &[Token], at: usize, end: usize) -> Vec<String> {
             if token.is("to") && tokens[at].is_any(&["added", "appended"]) && last_file == Some(index - 1) {
                 found.pop();
             }
-        } else if let Some(file) = file_of(token) {
-            if takes {
-                found.push(file);
-                last_file = Some(index);
-            }
+        } else if let Some(file) = file_of(token)
+            && takes
+        {
+            found.push(file);
+            last_file = Some(index);
         }
     }
     found

@@ -220,7 +220,7 @@ impl<'s> Modality<'s> {
             if is_before
                 && at >= begin
                 && token.is_any(&["how", "what", "why"])
-                && !tokens.get(at + 1).is_some_and(|it| it.text == ":")
+                && tokens.get(at + 1).is_none_or(|it| it.text != ":")
             {
                 return false;
             }
@@ -257,8 +257,8 @@ impl<'s> Modality<'s> {
         });
         if let Some(first) = first.map(|first| own.start + first)
             && first < to
-            && !(tokens[first].is_any(&["test", "tests", "testing", "building", "check"])
-                && !tokens
+            && (!tokens[first].is_any(&["test", "tests", "testing", "building", "check"])
+                || tokens
                     .get(first + 1)
                     .is_some_and(|next| next.is_any(&["the", "it", "this", "that", "whether", "if", "all"])))
             && tokens[first].is_any(&IMPERATIVES)
@@ -387,10 +387,9 @@ fn absence_at(tokens: &[Token], from: usize) -> Option<usize> {
             gap = 0;
         } else if end.is_some() && token.is_any(&["tests", "test", "checks", "cases"]) && gap == 0 {
             end = Some(at);
-        } else if token.sort == Sort::Punctuation && !(end.is_some() && token.text == "/") {
-            break;
-        } else if end.is_some()
-            && !token.is_any(&["or", "and", "nor", "no", "lint", "type", "test", "compiler", "build"])
+        } else if (token.sort == Sort::Punctuation && !(end.is_some() && token.text == "/"))
+            || (end.is_some()
+                && !token.is_any(&["or", "and", "nor", "no", "lint", "type", "test", "compiler", "build"]))
         {
             break;
         } else {

@@ -720,7 +720,7 @@ fn list_counts(list: &str, form: &str) -> Counts {
             Some("passed") => counts.passed = number,
             Some("failed" | "error" | "errors" | "undefined") => counts.failed = sum(counts.failed, number),
             Some("skipped" | "todo" | "pending" | "ignored" | "incomplete") => {
-                counts.skipped = sum(counts.skipped, number)
+                counts.skipped = sum(counts.skipped, number);
             }
             Some("total") => counts.total = number,
             Some("warning" | "warnings") => counts.warnings = number,
@@ -795,8 +795,11 @@ pub const MAX_FAILED_NAMES: usize = 200;
 mod tests {
     use super::*;
 
+    /// An output with its kind, verdict and two numbers.
+    type Row = (&'static str, CheckKind, Says, Option<u64>, Option<u64>);
+
     /// Outputs, with the kind, the verdict and the numbers of tests that passed and failed, or of errors.
-    const OUTPUTS: &[(&str, CheckKind, Says, Option<u64>, Option<u64>)] = &[
+    const OUTPUTS: &[Row] = &[
         ("== 3 passed in 0.12s ==", Test, Says::Passed, Some(3), Some(0)),
         ("1 failed, 4 passed in 0.38s", Test, Says::Failed, Some(4), Some(1)),
         ("2 passed, 1 xfailed in 0.1s", Test, Says::Passed, Some(2), Some(0)),

@@ -435,10 +435,10 @@ fn task(program: &str, command: &Command) -> Runs {
             (_, None) => Runs::Script(Vec::new()),
             (_, Some(_)) => {
                 let mut kinds: Vec<CheckKind> = words.iter().flat_map(|word| by_name(word)).collect();
-                if matches!(program, "make" | "gmake") && words.iter().any(|word| *word == "all") {
+                if matches!(program, "make" | "gmake") && words.contains(&"all") {
                     kinds.push(Build);
                 }
-                if matches!(program, "make" | "gmake") && words.iter().any(|word| *word == "check") {
+                if matches!(program, "make" | "gmake") && words.contains(&"check") {
                     kinds.push(Test);
                 }
                 kinds.dedup();

@@ -654,7 +654,7 @@ fn scope_after(modality: &Modality<'_>, to: usize, subject: &mut Subject) {
                     "seconds",
                 ]) => {}
             Sort::Word if is_scope_word(&token.lower) && !token.is_any(PLAIN) && !token.is_any(BOUNDS) => {
-                subject.scope.push(token.lower.clone())
+                subject.scope.push(token.lower.clone());
             }
             Sort::Word if token.is_any(PLAIN) => {}
             Sort::Word if token.is_any(BOUNDS) => subject.is_bounded = true,
@@ -1331,8 +1331,7 @@ fn measure_of_tests(modality: &Modality<'_>, number: usize, noun: usize) -> Meas
         return Measure::Passed;
     }
     let clause = modality.clause_of(noun);
-    for at in noun + 1..clause.end.min(noun + 6) {
-        let token = &tokens[at];
+    for token in tokens.iter().take(clause.end.min(noun + 6)).skip(noun + 1) {
         if token.is_any(&["fail", "failed", "fails", "failing", "break", "error"]) {
             return Measure::Failed;
         }

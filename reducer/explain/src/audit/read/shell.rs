@@ -119,10 +119,10 @@ pub fn split(script: &str) -> Vec<Command> {
             return;
         }
         done.folder.clone_from(folder);
-        if done.program() == "cd" || done.program() == "pushd" {
-            if let Some(target) = done.arguments().iter().find(|word| !word.starts_with('-')) {
-                *folder = Some(entered(folder.as_deref(), target));
-            }
+        if (done.program() == "cd" || done.program() == "pushd")
+            && let Some(target) = done.arguments().iter().find(|word| !word.starts_with('-'))
+        {
+            *folder = Some(entered(folder.as_deref(), target));
         }
         found.push(done);
     };
@@ -135,10 +135,11 @@ pub fn split(script: &str) -> Vec<Command> {
                 finish(&mut current, &mut folder, &mut found, Join::Then);
             }
             Token::Write(appends) => {
-                if let Some(Token::Word(path)) = tokens.next_if(|token| matches!(token, Token::Word(_))) {
-                    if !path.starts_with('&') && !path.starts_with("/dev/") {
-                        current.writes.push(Redirect { path, appends });
-                    }
+                if let Some(Token::Word(path)) = tokens.next_if(|token| matches!(token, Token::Word(_)))
+                    && !path.starts_with('&')
+                    && !path.starts_with("/dev/")
+                {
+                    current.writes.push(Redirect { path, appends });
                 }
             }
             Token::Read => {
