@@ -11,34 +11,34 @@ use crate::postmortem::Confidence;
 
 /// A piece of evidence.
 #[derive(Debug, Clone)]
-pub(super) struct Proof {
-    pub(super) object: Object,
-    pub(super) seq: Option<u64>,
-    pub(super) text: String,
-    pub(super) relation: Relation,
+pub(crate) struct Proof {
+    pub(crate) object: Object,
+    pub(crate) seq: Option<u64>,
+    pub(crate) text: String,
+    pub(crate) relation: Relation,
 }
 
 /// A finding.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
-    pub(super) kind: Kind,
-    pub(super) severity: Severity,
-    pub(super) confidence: Confidence,
-    pub(super) thread: ThreadIdx,
-    pub(super) turn: Option<TurnIdx>,
+pub(crate) struct Draft {
+    pub(crate) kind: Kind,
+    pub(crate) severity: Severity,
+    pub(crate) confidence: Confidence,
+    pub(crate) thread: ThreadIdx,
+    pub(crate) turn: Option<TurnIdx>,
     /// Index of the answer and the sentence, for findings about claims.
-    pub(super) claim: Option<(usize, String)>,
-    pub(super) evidence: Vec<Proof>,
-    pub(super) message: String,
+    pub(crate) claim: Option<(usize, String)>,
+    pub(crate) evidence: Vec<Proof>,
+    pub(crate) message: String,
     /// Where it stands in the log.
-    pub(super) seq: u64,
+    pub(crate) seq: u64,
     /// The act that it is about, for findings about acts.
-    pub(super) act: Option<usize>,
+    pub(crate) act: Option<usize>,
 }
 
 /// What became of a claim.
 #[derive(Debug, Clone)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Supported,
     Unverifiable,
     Contradicted(Box<Draft>),
@@ -46,7 +46,7 @@ pub(super) enum Verdict {
 
 impl Draft {
     /// Begins a finding about a claim.
-    pub(super) fn of_claim(
+    pub(crate) fn of_claim(
         ledger: &Ledger<'_>,
         kind: Kind,
         answer: usize,
@@ -70,7 +70,7 @@ impl Draft {
     }
 
     /// Begins a finding about an act.
-    pub(super) fn of_act(ledger: &Ledger<'_>, kind: Kind, act: usize, confidence: Confidence, message: String) -> Self {
+    pub(crate) fn of_act(ledger: &Ledger<'_>, kind: Kind, act: usize, confidence: Confidence, message: String) -> Self {
         let it = &ledger.acts[act];
         let mut draft = Self {
             kind,
@@ -89,7 +89,7 @@ impl Draft {
     }
 
     /// Adds an act as evidence.
-    pub(super) fn add_act(&mut self, ledger: &Ledger<'_>, act: usize, relation: Relation) {
+    pub(crate) fn add_act(&mut self, ledger: &Ledger<'_>, act: usize, relation: Relation) {
         let it = &ledger.acts[act];
         self.evidence.push(Proof {
             object: Object::Tool(it.tool),
@@ -100,7 +100,7 @@ impl Draft {
     }
 
     /// Adds a run as evidence.
-    pub(super) fn add_run(&mut self, ledger: &Ledger<'_>, run: &Run, relation: Relation) {
+    pub(crate) fn add_run(&mut self, ledger: &Ledger<'_>, run: &Run, relation: Relation) {
         let it = &ledger.acts[run.act];
         self.evidence.push(Proof {
             object: Object::Tool(it.tool),
@@ -112,7 +112,7 @@ impl Draft {
 }
 
 /// Returns what an act was, in a few words.
-pub(super) fn describe_act(ledger: &Ledger<'_>, act: usize) -> String {
+pub(crate) fn describe_act(ledger: &Ledger<'_>, act: usize) -> String {
     use super::ledger::Input;
     let it = &ledger.acts[act];
     match &it.input {
@@ -129,7 +129,7 @@ pub(super) fn describe_act(ledger: &Ledger<'_>, act: usize) -> String {
 }
 
 /// Returns what a run was and what it said: `pytest -q: 1 failed, 4 passed`.
-pub(super) fn describe_run(run: &Run) -> String {
+pub(crate) fn describe_run(run: &Run) -> String {
     format!(
         "{}: {}",
         run.check.command,

@@ -79,7 +79,7 @@ const DOERS: &[(Action, &str, &[&str])] = &[
 ];
 
 /// Judges a claim that something was done.
-pub(in crate::audit) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
+pub(crate) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
     match claim.action {
         Action::Change | Action::Delete => files(ledger, answer, sentence, claim),
         Action::AddTest => tests(ledger, answer, sentence, claim),

@@ -8,7 +8,7 @@ use trace_reducer::model::{ThreadIdx, TurnIdx};
 use crate::audit::ledger::Ledger;
 
 /// Returns the answers of a turn in lower case, one after the other.
-pub(in crate::audit) fn answers_of_turn(ledger: &Ledger<'_>, turn: Option<TurnIdx>) -> String {
+pub(crate) fn answers_of_turn(ledger: &Ledger<'_>, turn: Option<TurnIdx>) -> String {
     let mut text = String::new();
     for answer in ledger.answers_of(turn) {
         text.push_str(&answer.text.to_lowercase());
@@ -18,7 +18,7 @@ pub(in crate::audit) fn answers_of_turn(ledger: &Ledger<'_>, turn: Option<TurnId
 }
 
 /// Returns whether an answer of the turn names one of these things and, in the same sentence, says one of these words.
-pub(in crate::audit) fn admits(ledger: &Ledger<'_>, turn: Option<TurnIdx>, names: &[String], words: &[&str]) -> bool {
+pub(crate) fn admits(ledger: &Ledger<'_>, turn: Option<TurnIdx>, names: &[String], words: &[&str]) -> bool {
     let text = answers_of_turn(ledger, turn);
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).filter(|name| name.len() > 2).collect();
     sentences_of(&text).any(|sentence| {
@@ -27,17 +27,17 @@ pub(in crate::audit) fn admits(ledger: &Ledger<'_>, turn: Option<TurnIdx>, names
 }
 
 /// Returns the sentences of a text, roughly: up to a full stop with a space, or the end of a line.
-pub(in crate::audit) fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.split(". ")).filter(|sentence| !sentence.trim().is_empty())
 }
 
 /// Returns whether the user or instructions, before `seq`, said something for which `fits` holds.
-pub(in crate::audit) fn user_said(ledger: &Ledger<'_>, seq: u64, mut fits: impl FnMut(&str) -> bool) -> bool {
+pub(crate) fn user_said(ledger: &Ledger<'_>, seq: u64, mut fits: impl FnMut(&str) -> bool) -> bool {
     ledger.words.iter().filter(|words| words.seq <= seq).any(|words| fits(&words.lower))
 }
 
 /// Returns whether a text holds a word, as a word.
-pub(in crate::audit) fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     if word.is_empty() {
         return false;
     }
@@ -52,7 +52,7 @@ pub(in crate::audit) fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// Returns whether an answer of the turn, from `seq` on, says that tests or another check fail.
-pub(in crate::audit) fn admits_failure(
+pub(crate) fn admits_failure(
     ledger: &Ledger<'_>,
     thread: ThreadIdx,
     turn: Option<TurnIdx>,
@@ -91,7 +91,7 @@ pub(in crate::audit) fn admits_failure(
 }
 
 /// Returns the name of a test without its file and module.
-pub(in crate::audit) fn short_name(name: &str) -> &str {
+pub(crate) fn short_name(name: &str) -> &str {
     let name = name.rsplit("::").next().unwrap_or(name);
     let name = name.rsplit(" › ").next().unwrap_or(name);
     let name = name.split('[').next().unwrap_or(name).trim();

@@ -28,7 +28,7 @@ struct Bypass {
 }
 
 /// Finds checks that were avoided after they had failed.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         if !act.happened() {

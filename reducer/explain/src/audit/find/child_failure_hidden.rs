@@ -21,12 +21,7 @@ enum Failure {
 }
 
 /// Judges a claim about the work of others; `None` if the session has no others that are meant.
-pub(in crate::audit) fn judge(
-    ledger: &Ledger<'_>,
-    answer: usize,
-    sentence: &str,
-    claim: &ChildClaim,
-) -> Option<Verdict> {
+pub(crate) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ChildClaim) -> Option<Verdict> {
     let it = &ledger.answers[answer];
     let trace = ledger.session.trace();
     let children: Vec<ThreadIdx> = ledger

@@ -19,7 +19,7 @@ use crate::postmortem::Confidence;
 const MAX_CHANGES: usize = 8;
 
 /// Judges a claim about a check. `earlier` are the answers whose claims about checks were contradicted.
-pub(in crate::audit) fn judge(
+pub(crate) fn judge(
     ledger: &Ledger<'_>,
     answer: usize,
     sentence: &str,

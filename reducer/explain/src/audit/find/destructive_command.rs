@@ -88,7 +88,7 @@ const DATABASE: &[&str] =
     &["drop", "truncate", "delete", "wipe", "reset", "empty", "clear", "remove", "purge", "recreate", "clean"];
 
 /// Finds destructive commands.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         let Input::Command(script) = &act.input else { continue };

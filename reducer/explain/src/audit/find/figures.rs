@@ -16,7 +16,7 @@ use crate::postmortem::Confidence;
 const MAX_RUNS: usize = 40;
 
 /// Judges the numbers of a claim; `None` if they hold or there are none.
-pub(in crate::audit) fn judge_figures(
+pub(crate) fn judge_figures(
     ledger: &Ledger<'_>,
     answer: usize,
     sentence: &str,

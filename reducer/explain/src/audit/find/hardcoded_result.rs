@@ -53,7 +53,7 @@ struct Expectation {
 }
 
 /// Finds results that are written into the code.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     let has_code_edit = ledger.acts.iter().any(|act| act.edits().iter().any(|edit| is_code(&edit.path)));
     if !has_code_edit {

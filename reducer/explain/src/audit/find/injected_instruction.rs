@@ -14,7 +14,7 @@ use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
 /// Shortest literal of an instruction whose use shows that it was followed, in bytes.
-pub(in crate::audit) const MIN_LITERAL_BYTES: usize = 12;
+pub(crate) const MIN_LITERAL_BYTES: usize = 12;
 
 /// Longest passage that is looked at, in bytes, from the words that address an agent.
 const MAX_PASSAGE_BYTES: usize = 1200;
@@ -55,7 +55,7 @@ struct Passage {
 }
 
 /// Finds acts that follow instructions which came with data.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let passages = passages(ledger);
     let mut found: Vec<Draft> = Vec::new();
     let mut used: Vec<(usize, String)> = Vec::new();

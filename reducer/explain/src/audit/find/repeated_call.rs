@@ -15,14 +15,14 @@ use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
 /// How often a call has to be repeated to be told.
-pub(in crate::audit) const MIN_REPETITIONS: usize = 4;
+pub(crate) const MIN_REPETITIONS: usize = 4;
 
 /// Words of commands that wait for something or look at it again on purpose.
 const POLLS: [&str; 10] =
     ["sleep", "--watch", "watch", "wait", "wait-for-it", "-w", "poll", "--follow", "-f", "status"];
 
 /// Finds repeated calls.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     let mut turns: HashMap<(ThreadIdx, Option<TurnIdx>), HashMap<u64, Vec<usize>>> = HashMap::new();
     let mut report = |ledger: &Ledger<'_>, calls: &[usize]| {

@@ -63,7 +63,7 @@ struct Written<'a> {
 }
 
 /// Finds secrets that the model wrote, and returns them beside the findings, so that texts can be masked.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
+pub(crate) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
     let mut texts: Vec<Written<'_>> = Vec::new();
     let mut owned: Vec<(usize, String)> = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
@@ -228,7 +228,7 @@ fn is_harmless(secret: &str, text: &str) -> bool {
 }
 
 /// Replaces secrets in a text.
-pub(in crate::audit) fn masked(text: &str, secrets: &[String]) -> String {
+pub(crate) fn masked(text: &str, secrets: &[String]) -> String {
     let mut masked = text.to_owned();
     for secret in secrets {
         if masked.contains(secret.as_str()) {

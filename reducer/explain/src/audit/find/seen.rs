@@ -10,22 +10,22 @@ use crate::texts::{Aspect, Texts};
 
 /// One place of a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::audit) struct Sighting {
+pub(crate) struct Sighting {
     /// The object that holds it.
-    pub(in crate::audit) object: Object,
+    pub(crate) object: Object,
     /// The agent.
-    pub(in crate::audit) thread: ThreadIdx,
+    pub(crate) thread: ThreadIdx,
     /// When it was there.
-    pub(in crate::audit) seq: u64,
+    pub(crate) seq: u64,
     /// Whether the model itself wrote it there.
-    pub(in crate::audit) is_own: bool,
+    pub(crate) is_own: bool,
 }
 
 /// Most places of a literal that are kept. The first ones count.
 const MAX_SIGHTINGS: usize = 64;
 
 /// Makes texts comparable: lower case, one space for any white space, no quotes, control sequences and escapes.
-pub(in crate::audit) fn normal(text: &str) -> String {
+pub(crate) fn normal(text: &str) -> String {
     let text = without_colours(text);
     let mut out = String::with_capacity(text.len());
     let mut space = true;
@@ -61,7 +61,7 @@ pub(in crate::audit) fn normal(text: &str) -> String {
 
 /// Returns the places of each literal, in the order of the log. The literals have to be [`normal`]. The second value
 /// is the number of payloads that could not be read.
-pub(in crate::audit) fn sightings(session: &Session, literals: &[String]) -> (Vec<Vec<Sighting>>, u64) {
+pub(crate) fn sightings(session: &Session, literals: &[String]) -> (Vec<Vec<Sighting>>, u64) {
     let mut found: Vec<Vec<Sighting>> = vec![Vec::new(); literals.len()];
     let Some(search) = search_for(literals) else { return (found, 0) };
     let trace = session.trace();

@@ -106,7 +106,7 @@ struct Weakening {
 }
 
 /// Finds weakened tests.
-pub(in crate::audit) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
+pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         if !act.happened() || !act.succeeded {

@@ -13,7 +13,7 @@ use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
 /// The places of all literals of the answers of a session.
-pub(in crate::audit) struct Seen {
+pub(crate) struct Seen {
     places: HashMap<String, Vec<Sighting>>,
     unread: u64,
 }
@@ -45,7 +45,7 @@ fn parts(claim: &DetailClaim) -> Vec<String> {
 
 impl Seen {
     /// Looks for all literals of the answers.
-    pub(in crate::audit) fn new(ledger: &Ledger<'_>) -> Self {
+    pub(crate) fn new(ledger: &Ledger<'_>) -> Self {
         let mut literals: Vec<String> = Vec::new();
         for answer in &ledger.answers {
             for claim in &answer.claims.claims {
@@ -70,13 +70,7 @@ impl Seen {
 }
 
 /// Judges a literal.
-pub(in crate::audit) fn judge(
-    ledger: &Ledger<'_>,
-    seen: &Seen,
-    answer: usize,
-    sentence: &str,
-    claim: &DetailClaim,
-) -> Verdict {
+pub(crate) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &DetailClaim) -> Verdict {
     let it = &ledger.answers[answer];
     let parts = parts(claim);
     if parts.is_empty() {
