@@ -109,6 +109,9 @@ impl Wanted {
     }
 }
 
+/// Numbers with their names.
+type Figures = Vec<(String, f64)>;
+
 /// Programs whose name bounds no claim: all of the check is meant.
 const PROGRAMS: [&str; 14] = [
     "pytest", "cargo", "npm", "go test", "tsc", "mypy", "pyright", "eslint", "clippy", "ruff", "flake8", "black",
@@ -135,8 +138,8 @@ fn difference(wanted: &[Wanted], group: &str, message: &str) -> Option<String> {
             })
         })
     };
-    let mut passes: Vec<(String, String, bool, Vec<(String, f64)>)> = Vec::new();
-    let (mut runs, mut figures): (Vec<String>, Vec<(String, f64)>) = (Vec::new(), Vec::new());
+    let mut passes: Vec<(String, String, bool, Figures)> = Vec::new();
+    let (mut runs, mut figures): (Vec<String>, Figures) = (Vec::new(), Vec::new());
     let (mut actions, mut details, mut child) = (Vec::new(), Vec::new(), false);
     for claim in &found.claims {
         match &claim.statement {
