@@ -115,7 +115,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Exec(Box<ExecArgs>),
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     Mcp(McpArgs),
     Relay(RelayArgs),
     Replay(ReplayArgs),

@@ -13,7 +13,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
 /// The sources of all packages of the workspace.
-const PACKAGES: [&str; 16] = [
+const PACKAGES: [&str; 17] = [
     "recorder/src",
     "recorder/import/src",
     "reducer/src",
@@ -27,6 +27,7 @@ const PACKAGES: [&str; 16] = [
     "server/protocol/src",
     "server/runtime/src",
     "server/mcp/src",
+    "server/mcp-server/src",
     "server/relay/src",
     "server/trials/src",
     "cli/src",

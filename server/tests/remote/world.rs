@@ -90,7 +90,13 @@ impl Dialling {
         let runtime = RuntimeOptions::new(vec![Arc::clone(&model) as _], Vec::new());
         let cwd = home.path().join("work");
         std::fs::create_dir(&cwd).expect("a folder");
-        let services = ServiceOptions { cwd, configuration, launcher: None, variables: Variables::default(), tokens: Arc::default() };
+        let services = ServiceOptions {
+            cwd,
+            configuration,
+            launcher: None,
+            variables: Variables::default(),
+            tokens: Arc::default(),
+        };
         let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
         let shutdown = Shutdown::new();

@@ -61,7 +61,13 @@ async fn files_are_for_everybody_and_data_is_for_those_with_the_token() {
     assert_eq!(ask(&server, "POST /web/", &[("Host", &host), ("Content-Length", "0")]).await.0, 405);
     for path in ["GET /web/", "GET /web/data", "GET /web/nothing", "POST /web/"] {
         let (_, head) = ask(&server, path, &[("Host", &host)]).await;
-        for header in ["cache-control: no-store", "x-content-type-options: nosniff", "referrer-policy: no-referrer", "frame-ancestors 'none'", "require-trusted-types-for 'script'"] {
+        for header in [
+            "cache-control: no-store",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ] {
             assert!(head.contains(header), "{path}: {header} is not in {head}");
         }
         assert!(!head.contains("set-cookie") && !head.contains("access-control"), "{head}");
@@ -80,7 +86,11 @@ async fn only_requests_to_an_own_name_and_without_an_origin_are_answered() {
         assert_eq!(refused.0, 403, "even an own origin: {own}");
     }
     for other in [format!("evil.example:{port}"), "127.0.0.1".to_owned(), format!("[::1]:{port}")] {
-        assert_eq!(ask(&server, "GET /web/data", &[("Host", &other), ("Authorization", &bearer)]).await.0, 403, "{other}");
+        assert_eq!(
+            ask(&server, "GET /web/data", &[("Host", &other), ("Authorization", &bearer)]).await.0,
+            403,
+            "{other}"
+        );
     }
 }
 

@@ -115,6 +115,6 @@ impl View {
 
 /// Returns where to look: the sequence number and the object.
 fn place(seq: Option<u64>, object: &str) -> String {
-    let seq = seq.map(|seq| format!("{seq:>6}  ")).unwrap_or_else(|| " ".repeat(8));
+    let seq = seq.map_or_else(|| " ".repeat(8), |seq| format!("{seq:>6}  "));
     format!("{seq}{}", preview(object, 80))
 }
