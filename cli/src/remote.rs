@@ -53,10 +53,21 @@ impl RemoteArgs {
 fn token(file: &Path) -> Result<String, Failure> {
     use std::io::Read as _;
 
+    let failed = |error| Failure::usage(format!("cannot read {}: {error}", file.display()));
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        // Whoever has the token can take the place of this server.
+        let mode = opened.metadata().map_err(failed)?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(Failure::usage(format!("others can read {} (mode {mode:03o})", file.display()))
+                .with_hint(format!("chmod 600 {}", file.display())));
+        }
+    }
     let mut text = String::new();
-    std::fs::File::open(file)
-        .and_then(|file| file.take(MAX_SECRET_FILE_BYTES).read_to_string(&mut text))
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    opened.take(MAX_SECRET_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
     match text.trim() {
         "" => Err(Failure::usage(format!("{} contains no token", file.display()))
             .with_hint("`trace relay add DEVICE` prints one")),

@@ -15,7 +15,7 @@ use crate::ui::failure::{Ending, Failure};
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace relay add laptop > laptop.token          add a device; prints the token of its server, once
+  (umask 077; trace relay add laptop > laptop.token)    add a device; prints the token of its server, once
   trace relay --listen wss://0.0.0.0:4600 --tls-cert CERT --tls-key KEY     run the relay
   trace serve --remote wss://relay:4600 --device-token-file laptop.token    on the laptop
   trace relay pair laptop                        print a code for a client, which gets a token for it:

@@ -23,7 +23,7 @@ pub const QUESTIONS_AT_ONCE: usize = 2;
 pub struct Service {
     offer: Offer,
     asked: Asked,
-    questions: Semaphore,
+    questions: Arc<Semaphore>,
     agents: Option<Agents>,
     version: String,
 }
@@ -35,7 +35,7 @@ impl Service {
             offer: Offer::Questions,
             agents: None,
             asked: Asked { library, redactor },
-            questions: Semaphore::new(QUESTIONS_AT_ONCE),
+            questions: Arc::new(Semaphore::new(QUESTIONS_AT_ONCE)),
             version: version.to_owned(),
         }
     }
@@ -131,8 +131,8 @@ impl Service {
             });
         }
         let answer = async {
-            let _one = self.questions.acquire().await.map_err(Problem::new)?;
-            questions::answer(self.asked.clone(), tool, arguments, known).await
+            let permit = Arc::clone(&self.questions).acquire_owned().await.map_err(Problem::new)?;
+            questions::answer(self.asked.clone(), tool, arguments, known, permit).await
         };
         let answer = tokio::select! {
             () = call.cancelled.cancelled() => return Ok(Value::Null),

@@ -3,7 +3,7 @@
 //! The devices file holds SHA-256 digests only. Tokens are random and long, so that their digests can be compared
 //! without salt. Programs that change the file hold a lock and replace it in one step; the relay notices the change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -286,7 +286,8 @@ impl Devices {
     /// Returns an error if a device does not exist or has [`MAX_CODES`] codes.
     pub fn pair(&mut self, names: &[String], token_seconds: Option<u64>, now: u64) -> Result<String, DevicesError> {
         self.forget_old(now);
-        for name in names {
+        let names: BTreeSet<&String> = names.iter().collect();
+        for name in &names {
             if self.device(name)?.codes.len() >= MAX_CODES {
                 return Err(DevicesError::Full { what: "codes of this device", limit: MAX_CODES });
             }

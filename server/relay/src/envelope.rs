@@ -113,12 +113,21 @@ pub struct Piece<'a> {
     pub content: Cow<'a, str>,
 }
 
+/// Most bytes of the id of a client or of a stream. The relay keeps the ids of all streams.
+pub const MAX_ID_BYTES: usize = 128;
+
 /// Why a frame is not an envelope.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvelopeError {
     /// The frame is not a JSON object with fields of the right types.
     #[error("not an envelope: {0}")]
     Json(#[from] serde_json::Error),
+    /// An id of a client or a stream is longer than [`MAX_ID_BYTES`].
+    #[error("an id has {bytes} bytes; at most {MAX_ID_BYTES} are allowed")]
+    LongId {
+        /// The bytes.
+        bytes: usize,
+    },
     /// The type is not known.
     #[error("unknown envelope type `{0}`")]
     UnknownType(String),
@@ -162,6 +171,10 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     fn read(text: &'a str) -> Result<(StreamKey, Self), EnvelopeError> {
         let fields: Self = serde_json::from_str(text)?;
+        let longest = fields.client_id.len().max(fields.stream_id.as_deref().map_or(0, str::len));
+        if longest > MAX_ID_BYTES {
+            return Err(EnvelopeError::LongId { bytes: longest });
+        }
         let key = StreamKey::new(&fields.client_id, fields.stream_id.as_deref().unwrap_or_default());
         Ok((key, fields))
     }

@@ -58,7 +58,7 @@ pub(super) fn rules(
     let of_providers = providers.values().flat_map(of_provider);
     let of_servers = servers.iter().flat_map(of_server);
     VariableRules {
-        keys: of_providers.chain(of_servers).chain(["OPENAI_API_KEY".to_owned()]).collect(),
+        keys: of_providers.chain(of_servers).chain(["OPENAI_API_KEY", "CODEX_API_KEY"].map(str::to_owned)).collect(),
         inherit_key_names: keys.ignore_default_excludes,
         exclude: keys.exclude,
         pass,
@@ -118,7 +118,10 @@ mod tests {
              [mcp_servers.c]\ncommand = 'c'\nenv = { C_SET = 'x', PATH = '/bin', no_proxy = 'x' }\nenv_vars = ['C_PASSED', 'DISPLAY', 'LC_TIME']\n",
         );
         let keys: Vec<String> = rules.expect("rules").keys.into_iter().collect();
-        assert_eq!(keys, ["A_HEADER", "A_MODEL", "B_BEARER", "B_HEADER", "C_PASSED", "C_SET", "OPENAI_API_KEY"]);
+        assert_eq!(
+            keys,
+            ["A_HEADER", "A_MODEL", "B_BEARER", "B_HEADER", "CODEX_API_KEY", "C_PASSED", "C_SET", "OPENAI_API_KEY"]
+        );
     }
 
     #[test]

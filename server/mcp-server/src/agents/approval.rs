@@ -23,6 +23,9 @@ const MAX_COMMAND_CHARS: usize = 2_000;
 /// Most files that a question names.
 const MAX_FILES: usize = 20;
 
+/// Most characters of diffs in a question.
+const MAX_DIFF_CHARS: usize = 8_000;
+
 /// What the client decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Decision {
@@ -33,8 +36,9 @@ enum Decision {
 }
 
 impl Decision {
-    /// Reads the answer to an elicitation. Clients of the Codex CLI put `decision` beside the protocol's `action`.
-    fn of(answer: Result<Value, NoAnswer>) -> Self {
+    /// Reads the answer to an elicitation. Clients of the Codex CLI put `decision` beside the protocol's `action`. They get
+    /// everything in members of their own. Other clients show the message only, so their `accept` counts if the message is whole.
+    fn of(answer: Result<Value, NoAnswer>, is_whole: bool) -> Self {
         let Ok(answer) = answer else { return Self::No };
         let told = answer.get("decision").or_else(|| answer.get("content")?.get("decision"));
         match (told.and_then(Value::as_str), told, answer["action"].as_str()) {
@@ -43,7 +47,7 @@ impl Decision {
             (Some("abort"), ..) => Self::Stop,
             // A decision that is not known is no approval.
             (_, Some(_), _) => Self::No,
-            (_, None, Some("accept")) => Self::Yes,
+            (_, None, Some("accept")) if is_whole => Self::Yes,
             (_, None, Some("cancel")) => Self::Stop,
             _ => Self::No,
         }
@@ -79,7 +83,8 @@ impl Turn<'_> {
         params["codex_cwd"] = json!(cwd);
         params["codex_parsed_cmd"] = json!(question.command_actions.as_deref().unwrap_or_default());
         let server = self.server.clone();
-        self.ask(params, move |decision| async move {
+        let is_whole = shown == trace_text::line(command, Usage::Command);
+        self.ask(params, is_whole, move |decision| async move {
             let decision = match decision {
                 Decision::Yes => CommandExecutionApprovalDecision::Accept,
                 Decision::ForSession => CommandExecutionApprovalDecision::AcceptForSession,
@@ -107,12 +112,18 @@ impl Turn<'_> {
         if changes.len() > MAX_FILES {
             text.push_str(&format!("\n… and {} more", changes.len() - MAX_FILES));
         }
+        let lines = changes.iter().flat_map(|change| change.diff.lines());
+        let diffs: String = lines.map(|line| format!("\n{}", trace_text::line(line, Usage::Command))).collect();
+        let is_whole = changes.len() <= MAX_FILES && diffs.chars().count() <= MAX_DIFF_CHARS;
+        if is_whole {
+            text.push_str(&diffs);
+        }
         add(&mut text, "reason", question.reason.as_deref());
         let mut params = self.elicitation("patch-approval", &question.item_id, &text);
         params["codex_changes"] = files(&changes);
         params["codex_reason"] = json!(question.reason);
         params["codex_grant_root"] = json!(question.grant_root);
-        self.ask(params, move |decision| async move {
+        self.ask(params, is_whole, move |decision| async move {
             let decision = match decision {
                 Decision::Yes => FileChangeApprovalDecision::Accept,
                 Decision::ForSession => FileChangeApprovalDecision::AcceptForSession,
@@ -136,7 +147,7 @@ impl Turn<'_> {
         })
     }
 
-    fn ask<F>(&mut self, params: Value, answer: impl FnOnce(Decision) -> F + Send + 'static)
+    fn ask<F>(&mut self, params: Value, is_whole: bool, answer: impl FnOnce(Decision) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send,
     {
@@ -147,7 +158,7 @@ impl Turn<'_> {
         let (client, outbox) = (Arc::clone(self.call.client), self.call.outbox.clone());
         self.questions.spawn(async move {
             let answered = client.ask(&outbox, "elicitation/create", &params).await;
-            answer(Decision::of(answered)).await;
+            answer(Decision::of(answered, is_whole)).await;
         });
     }
 
@@ -183,7 +194,9 @@ mod tests {
 
     #[test]
     fn an_answer_of_any_client_is_understood() {
-        let of = |answer: Value| Decision::of(Ok(answer));
+        assert_eq!(Decision::of(Ok(json!({"action": "accept"})), false), Decision::No, "it did not see everything");
+        assert_eq!(Decision::of(Ok(json!({"decision": "approved"})), false), Decision::Yes);
+        let of = |answer: Value| Decision::of(Ok(answer), true);
         assert_eq!(of(json!({"action": "accept"})), Decision::Yes);
         assert_eq!(of(json!({"action": "accept", "content": {}})), Decision::Yes);
         assert_eq!(of(json!({"action": "decline"})), Decision::No);
@@ -198,6 +211,6 @@ mod tests {
         {
             assert_eq!(of(unknown.clone()), Decision::No, "{unknown}");
         }
-        assert_eq!(Decision::of(Err(NoAnswer)), Decision::No);
+        assert_eq!(Decision::of(Err(NoAnswer), true), Decision::No);
     }
 }

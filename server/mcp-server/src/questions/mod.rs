@@ -13,6 +13,7 @@ mod sessions;
 mod why;
 
 use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use self::asked::Asked;
 pub use self::grep::MAX_SECONDS as MAX_GREP_SECONDS;
@@ -20,18 +21,22 @@ pub use self::query::{MAX_QUERY_ROWS, MAX_QUERY_SESSIONS};
 use crate::arguments::Arguments;
 use crate::problem::Problem;
 
-/// Answers a call of a question. `known` are the properties of the tool's schema.
+/// Answers a call of a question. `known` are the properties of the tool's schema. The permit is
+/// given back when the work has ended.
 pub(crate) async fn answer(
     asked: Asked,
     tool: String,
     given: Map<String, Value>,
     known: &'static Map<String, Value>,
+    permit: OwnedSemaphorePermit,
 ) -> Result<Value, Problem> {
     if tool == "query" {
         return query::answer(&asked, Arguments::new(&tool, &given, known)?).await;
     }
     // Answers read files and use all cores, so they run beside the tasks that read and write messages.
     let work = move || {
+        // A question that is cancelled runs to its end, and counts until then.
+        let _permit = permit;
         let arguments = Arguments::new(&tool, &given, known)?;
         match tool.as_str() {
             "sessions" => sessions::answer(&asked, arguments),

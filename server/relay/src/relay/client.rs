@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::end::StreamEnd;
 use super::link::{Attachment, FromClient};
 use super::registry::Device;
+use crate::pieces::MAX_MESSAGE_BYTES;
 
 /// Interval of pings to clients and servers.
 pub const WEBSOCKET_PING_INTERVAL: Duration = Duration::from_secs(20);
@@ -131,6 +132,12 @@ async fn read(
                 }
             },
         };
+        if message.get().len() > MAX_MESSAGE_BYTES {
+            // No server takes it in pieces.
+            has_ended = true;
+            bad.cancel();
+            continue;
+        }
         let taken = device.link().take_from_client(at, seq, message.to_owned());
         drop(text);
         match taken {

@@ -376,6 +376,8 @@ impl Link {
         stream.token = Some(token);
         stream.given = after;
         stream.client_has(after);
+        // The client may have more than the server has repeated so far.
+        stream.arrived = stream.arrived.max(after);
         let attachment = stream.attach(key, connection);
         self.ack_due(key);
         Ok(attachment)
@@ -504,7 +506,8 @@ impl Link {
             stream.assembler.clear();
             stream.asked = 0;
             stream.is_ack_due = false;
-            if let Some(handled) = handled {
+            // Messages of a stream that the server has not confirmed yet have cursors, but were not sent.
+            if let Some(handled) = handled.filter(|_| stream.is_verified) {
                 stream.server_has(|message| message.cursor <= handled);
             }
             if stream.arrived > 0 {

@@ -47,6 +47,9 @@ pub const LAST_RETRY: Duration = Duration::from_secs(30);
 /// Most bytes of frames that are written together.
 const BATCH_BYTES: usize = 64 << 10;
 
+/// Columns of the reason for which a relay closes a connection that are shown.
+const MAX_SHOWN_REASON: usize = 200;
+
 /// The relay that a server dials.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
@@ -254,7 +257,8 @@ fn closed(frame: Option<CloseFrame>) -> Lost {
     } else if code == StreamEnd::Revoked.code() {
         Lost::Revoked
     } else {
-        Lost::Broken(format!("the relay closed the connection: {} ({code})", frame.reason))
+        let reason = trace_text::preview(&frame.reason, trace_text::Usage::Prose, MAX_SHOWN_REASON);
+        Lost::Broken(format!("the relay closed the connection: {reason} ({code})"))
     }
 }
 

@@ -110,11 +110,12 @@ const MAKERS = {
       reason(params),
       params.grantRoot ? element("p", {}, "Until the session ends, files may be written below ", element("code", { dir: "ltr" }, ...safe(params.grantRoot, true))) : null,
       ...changes.map((change) => changeView(change, { isOpen: changes.length <= 4 })),
-      changes.length === 0 ? element("p", { class: "quiet", text: "The changes are shown in the thread of the agent that asks." }) : null,
+      changes.length === 0 ? element("p", { class: "quiet", text: "Open the thread of the agent that asks to see the changes and to approve them." }) : null,
     ];
+    // What is not shown cannot be approved.
+    const approve = [button("Approve", decide("accept"), "primary"), button("Approve for session", decide("acceptForSession"))];
     return group(changes.length === 1 ? "Change this file?" : "Change these files?", parts, [
-      button("Approve", decide("accept"), "primary"),
-      button("Approve for session", decide("acceptForSession")),
+      ...(changes.length > 0 ? approve : []),
       button("Decline", decide("decline")),
       button("Stop the turn", decide("cancel"), "danger"),
     ]);
