@@ -112,9 +112,8 @@ fn check(bundles: &[PathBuf]) {
 
 #[test]
 fn samples_keep_their_shape() {
-    let samples = find_bundles(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../samples")).expect("lists");
-    assert_eq!(samples.len(), 4);
-    check(&samples);
+    let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    check(&["damaged", "one-agent", "team", "three-children"].map(|name| samples.join(name)));
 }
 
 #[test]

@@ -103,11 +103,14 @@ impl Provider for HttpProvider {
     }
 }
 
+/// A response, and the token of the request.
+type Answered = (Response, Option<BearerToken>);
+
 impl Inner {
     /// Sends a request, once more with another token if the provider refuses the first one. Returns the response once its
-    /// headers have arrived and have a status of success.
-    async fn ask(&self, operation: Operation, request: &Request) -> Result<Response, ProviderError> {
-        let Some(tokens) = &self.tokens else { return self.send(operation, request, None).await };
+    /// headers have arrived and have a status of success, with the token of the request.
+    async fn ask(&self, operation: Operation, request: &Request) -> Result<Answered, ProviderError> {
+        let Some(tokens) = &self.tokens else { return Ok((self.send(operation, request, None).await?, None)) };
         let id = &self.endpoint.id;
         let first = tokens.current().await;
         let first = first.map_err(|error| unauthorized(format!("the provider `{id}` has no token: {error}"), None))?;
@@ -115,7 +118,7 @@ impl Inner {
             Err(refused) if refused.kind == ErrorKind::Unauthorized => {
                 tracing::info!(provider = id, "the provider refused a token");
                 match tokens.renew(&first).await {
-                    Ok(other) => self.send(operation, request, Some(&other)).await,
+                    Ok(other) => Ok((self.send(operation, request, Some(&other)).await?, Some(other))),
                     Err(error) => {
                         let mut refused = refused;
                         add_details(&mut refused, &format!("the token was not renewed: {error}"));
@@ -123,7 +126,7 @@ impl Inner {
                     }
                 }
             }
-            sent => sent,
+            sent => Ok((sent?, Some(first))),
         }
     }
 
@@ -198,14 +201,17 @@ impl Inner {
         if status.is_success() && !(is_page && operation == Operation::Stream) {
             return Ok(response);
         }
-        let refused = self.refusal(response, &origin, idle).await;
-        Err(match token {
-            Some(token) => without(token, refused),
-            None => refused,
-        })
+        let refused = self.refusal(response, &origin, idle, token).await;
+        Err(without(token, refused))
     }
 
-    async fn refusal(&self, response: Response, origin: &str, idle: Duration) -> ProviderError {
+    async fn refusal(
+        &self,
+        response: Response,
+        origin: &str,
+        idle: Duration,
+        token: Option<&BearerToken>,
+    ) -> ProviderError {
         let status = response.status();
         let headers = response.headers();
         let now_s = jiff::Timestamp::now().as_second();
@@ -214,7 +220,13 @@ impl Inner {
         let kind = content_type(&response);
         // The status makes it an error even if the body does not arrive.
         let read = read_at_most(response, ERROR_BYTES_MAX, idle.min(ERROR_TEXT_TIMEOUT));
-        let body = read.await.unwrap_or_else(|partial| partial.bytes);
+        let mut body = read.await.unwrap_or_else(|partial| partial.bytes);
+        if let Some(token) = token {
+            // The error is cut to a length, and a part of a token would not be found in it.
+            let mut text = String::from_utf8_lossy(&body).into_owned();
+            hide(token, &mut text);
+            body = text.into_bytes();
+        }
         let mut error = Refusal { status: status.as_u16(), retry_after, body: &body, origin, request_id }.into_error();
         if status == StatusCode::UNAUTHORIZED
             && let Credential::Key { variable, .. } = &self.endpoint.credential
@@ -231,7 +243,11 @@ impl Inner {
     }
 
     async fn compact(&self, request: &Request) -> Result<Vec<ModelItem>, ProviderError> {
-        let response = self.ask(Operation::Compact, request).await?;
+        let (response, token) = self.ask(Operation::Compact, request).await?;
+        self.read_compacted(response).await.map_err(|error| without(token.as_ref(), error))
+    }
+
+    async fn read_compacted(&self, response: Response) -> Result<Vec<ModelItem>, ProviderError> {
         let request_id = request_id(&response);
         let idle = self.endpoint.retry_policy.idle_timeout;
         let body = match read_at_most(response, COMPACTED_BYTES_MAX, idle).await {
@@ -313,14 +329,14 @@ impl Attempt {
     async fn next(self) -> Result<Option<(ModelEvent, Self)>, ProviderError> {
         let mut active = match self {
             Self::Asking { inner, request } => {
-                let response = inner.ask(Operation::Stream, &request).await?;
+                let (response, token) = inner.ask(Operation::Stream, &request).await?;
                 let answer = AnswerStream::new(inner.endpoint.wire, request.body.get("tools"), request_id(&response));
-                Box::new(ActiveStream::new(response, answer, inner.endpoint.retry_policy.idle_timeout))
+                Box::new(ActiveStream::new(response, answer, inner.endpoint.retry_policy.idle_timeout, token))
             }
             Self::Streaming(active) => active,
             Self::Ended => return Ok(None),
         };
-        let event = active.next().await?;
+        let event = active.next().await.map_err(|error| without(active.token.as_ref(), error))?;
         if matches!(event, ModelEvent::Completed { .. }) {
             active.reuse_connection();
             return Ok(Some((event, Self::Ended)));
@@ -335,11 +351,13 @@ struct ActiveStream {
     answer: AnswerStream,
     bytes: usize,
     idle: Duration,
+    /// The token of the request.
+    token: Option<BearerToken>,
 }
 
 impl ActiveStream {
-    fn new(response: Response, answer: AnswerStream, idle: Duration) -> Self {
-        Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle }
+    fn new(response: Response, answer: AnswerStream, idle: Duration, token: Option<BearerToken>) -> Self {
+        Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle, token }
     }
 
     /// Waits for the next event. Events without content reset the timeout, comments do not.
@@ -431,15 +449,17 @@ fn unauthorized(message: String, details: Option<String>) -> ProviderError {
 }
 
 /// Returns an error without a token that the provider repeated in it, since errors are recorded.
-fn without(token: &BearerToken, mut error: ProviderError) -> ProviderError {
-    let hide = |text: &mut String| {
-        if text.contains(token.secret()) {
-            *text = text.replace(token.secret(), "[token]");
-        }
-    };
-    hide(&mut error.message);
-    error.details.as_mut().map(hide);
+fn without(token: Option<&BearerToken>, mut error: ProviderError) -> ProviderError {
+    let Some(token) = token else { return error };
+    hide(token, &mut error.message);
+    error.details.as_mut().map(|details| hide(token, details));
     error
+}
+
+fn hide(token: &BearerToken, text: &mut String) {
+    if text.contains(token.secret()) {
+        *text = text.replace(token.secret(), "[token]");
+    }
 }
 
 fn request_id(response: &Response) -> Option<String> {
