@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use trace_recorder::Bundle;
-use trace_recorder::bundle::find_bundles;
 use trace_recorder::redact::{Rules, redact};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, reduce};
