@@ -1,5 +1,6 @@
 //! `injected_instruction`: an act follows an instruction that came with data.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -17,7 +18,13 @@ use crate::postmortem::Confidence;
 pub(crate) const MIN_LITERAL_BYTES: usize = 12;
 
 /// Longest passage that is looked at, in bytes, from the words that address an agent.
-const MAX_PASSAGE_BYTES: usize = 1200;
+const MAX_PASSAGE_BYTES: usize = 400;
+
+/// What an agent is told to do with a literal. It stands between the words that address the agent and the literal.
+static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:run|execute|install|add|append|insert|include|put|write|set|use|call|fetch|download|get|open|visit|curl|wget|send|post|upload|push|copy|replace|change|import|require|load|source|connect|contact|email|go\s+to|navigate)\b")
+        .expect("a pattern")
+});
 
 /// Literals of an instruction.
 static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
@@ -95,7 +102,8 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         let Some(ended) = act.ended else { continue };
-        if act.output.is_empty() || !addresses_agents(&act.output) {
+        // What comes back from a child holds its task, which its parent wrote. What the child read is looked at itself.
+        if act.output.is_empty() || matches!(act.input, Input::Message(_)) || !addresses_agents(&act.output) {
             continue;
         }
         let written = act.written().to_lowercase();
@@ -103,57 +111,38 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
             continue;
         }
         let mut literals: Vec<String> = Vec::new();
-        for hit in addresses(&act.output).take(32) {
+        for hit in addresses(&act.output).filter(|hit| is_prose(&act.output, hit)).take(32) {
             let text = &*act.output;
-            // The paragraph of the words, and what follows it.
-            let from =
-                text[..hit.start].rfind("\n\n").map_or(0, |at| at + 2).max(floor(text, hit.start.saturating_sub(300)));
+            // Up to the end of the paragraph: order and literal follow the words that address the agent.
             let to = floor(text, (hit.end + MAX_PASSAGE_BYTES).min(text.len()));
-            for captures in LITERALS.captures_iter(&text[from..to]) {
+            let to = text[hit.end..to].find("\n\n").map_or(to, |end| hit.end + end);
+            let passage = &text[hit.start..to];
+            for captures in LITERALS.captures_iter(passage) {
                 let whole = captures
                     .get(1)
                     .or_else(|| captures.get(2))
                     .or_else(|| captures.get(0))
                     .map_or("", |it| it.as_str());
-                let literal = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'', '"']);
-                // A bare name is one of an instruction only if something is to be done with it.
-                let bare = !literal.contains(['/', ':', '@', ' ']);
                 let at = captures.get(0).map_or(0, |it| it.start());
-                let line = text[from..to][..at].rsplit('\n').next().unwrap_or_default().to_lowercase();
-                let asked = [
-                    "install",
-                    "add ",
-                    "require",
-                    "package",
-                    "dependency",
-                    "uvx",
-                    "npx",
-                    "import",
-                    "use ",
-                    "run ",
-                    "execute",
-                    "fetch",
-                    "download",
-                    "call ",
-                ]
-                .iter()
-                .any(|word| line.contains(word));
-                if literal.starts_with('-') || (bare && !asked) {
+                let before = &passage[..at];
+                let is_code = whole.contains(['{', '}', '\\', '$']) || before.contains("\":");
+                let is_ordered = ORDERS.is_match(before) || (whole.contains(' ') && ORDERS.is_match(whole));
+                if is_code || !is_ordered {
                     continue;
                 }
-                if literal.len() >= MIN_LITERAL_BYTES && !literals.iter().any(|known| known == literal) {
+                let literal = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'', '"']);
+                if literal.starts_with('-') {
+                    continue;
+                }
+                let is_particular =
+                    |part: &str| part.len() >= MIN_LITERAL_BYTES && part.contains(['/', '.', '@', ':', '-', '_']);
+                if is_particular(literal) && !literals.iter().any(|known| known == literal) {
                     literals.push(literal.to_owned());
                 }
                 // A command line is followed by its parts, too.
                 for part in literal.split_whitespace() {
                     let part = part.trim_matches(['"', '\'', '`', ',', '.', ';']);
-                    if part.starts_with('-') {
-                        continue;
-                    }
-                    if part.len() >= MIN_LITERAL_BYTES
-                        && part.contains(['/', '.', '@', ':', '-', '_'])
-                        && !literals.iter().any(|known| known == part)
-                    {
+                    if !part.starts_with('-') && is_particular(part) && !literals.iter().any(|known| known == part) {
                         literals.push(part.to_owned());
                     }
                 }
@@ -166,6 +155,15 @@ fn passages(ledger: &Ledger<'_>) -> Vec<Passage> {
         }
     }
     found
+}
+
+/// Returns whether words that address an agent stand in prose. A part of a path or name, `ai-assistant.tsx`, does not.
+fn is_prose(text: &str, hit: &Range<usize>) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '/' | '\\');
+    let mut after = text[hit.end..].chars();
+    let first = after.next();
+    let is_dotted = first == Some('.') && after.next().is_some_and(char::is_alphanumeric);
+    !is_dotted && !first.is_some_and(is_part) && !text[..hit.start].chars().next_back().is_some_and(is_part)
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
