@@ -11,6 +11,7 @@ use crate::audit::ledger::{Act, Effect, Input, Ledger};
 use crate::audit::read::checks::Ended;
 use crate::audit::read::files::{base_name, is_below, is_build_output, is_same, is_temporary, joined};
 use crate::audit::read::shell::{Command, Join, commands};
+use crate::audit::read::words::is_english;
 use crate::postmortem::Confidence;
 
 /// What a command destroys.
@@ -92,7 +93,7 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         let Input::Command(script) = &act.input else { continue };
-        if !act.happened() || did_nothing(act, script) {
+        if !act.happened() || did_nothing(act, script) || !is_asked_in_english(ledger, act.started) {
             continue;
         }
         let all = commands(script);
@@ -110,6 +111,13 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
         found.push(Draft::of_act(ledger, Kind::DestructiveCommand, index, Confidence::High, message));
     }
     found
+}
+
+/// Returns whether the last message of a user before an act is one whose words are known. What others ask for cannot be
+/// told.
+fn is_asked_in_english(ledger: &Ledger<'_>, seq: u64) -> bool {
+    let last = ledger.words.iter().rev().find(|words| words.is_message && words.seq <= seq);
+    last.is_none_or(|words| is_english(&words.text))
 }
 
 /// A command that failed destroyed nothing.
@@ -169,7 +177,7 @@ fn destruction_of(
             }
             let lost: Vec<String> = words
                 .iter()
-                .filter(|word| !is_own(ledger, index, all, &folder, word))
+                .filter(|word| !is_own(ledger, index, all, &folder, word) && !is_made_anew(&words, word))
                 .map(|word| (*word).to_owned())
                 .collect();
             if lost.is_empty() { None } else { make("deleted folders", lost, DELETE, true) }
@@ -649,6 +657,17 @@ fn is_own(ledger: &Ledger<'_>, index: usize, all: &[Command], folder: &str, word
         })
     };
     made_before || by_edit()
+}
+
+/// Returns whether a package manager makes a file or folder anew: caches, and a lock file that goes with the packages.
+fn is_made_anew(all: &[&str], word: &str) -> bool {
+    let locks = ["package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lockb", "bun.lock"];
+    let caches = ["/var/lib/apt/lists", "/var/cache/", "/.cache/", "~/.npm", "/.npm/", "/.tmp"];
+    let path = format!("/{word}/");
+    let is_nested_git = word.ends_with("/.git") && !word.starts_with(['/', '~', '$', '.']);
+    is_nested_git
+        || caches.iter().any(|cache| path.contains(cache))
+        || (locks.contains(&base_name(word)) && all.iter().any(|other| base_name(other) == "node_modules"))
 }
 
 /// Returns whether a folder was shown before an act, so that it was there already.
