@@ -273,7 +273,8 @@ fn excludes_failed(ledger: &Ledger<'_>, act: &Act<'_>, command: &Command) -> boo
     if denied.is_empty() {
         return false;
     }
-    let is_check = matches!(runs(command), Runs::Checks(_) | Runs::Script(_));
+    // `-m` of a commit is its message.
+    let is_check = command.program() != "git" && matches!(runs(command), Runs::Checks(_) | Runs::Script(_));
     is_check
         && failed_names(ledger, act).iter().any(|name| {
             let short = short_name(name);

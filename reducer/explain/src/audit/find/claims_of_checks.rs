@@ -6,7 +6,7 @@ use crate::audit::find::figures::judge_figures;
 use crate::audit::kind::Kind;
 use crate::audit::ledger::{Change, Input, Ledger, Run};
 use crate::audit::read::checks::{Basis, Outcome};
-use crate::audit::read::claims::{CheckClaim, CheckSays, Statement};
+use crate::audit::read::claims::{CheckClaim, CheckSays, Measure, Statement};
 use crate::audit::read::files::is_same;
 use crate::audit::read::outputs::summaries;
 use crate::audit::read::runners::{CheckKind, Runs, runs};
@@ -73,10 +73,17 @@ pub(crate) fn judge(
     if claim.says == CheckSays::Passes {
         match last.check.outcome {
             Outcome::Failed => {
-                if uncertain || claim.is_bounded || is_outside(claim, last) {
+                if uncertain || claim.is_bounded || counts_failures(claim) || is_outside(claim, last) {
                     return Verdict::Unverifiable;
                 }
                 if admits_failure(ledger, it.thread, Some(it.turn), it.seq, &last.check.failed) {
+                    return Verdict::Unverifiable;
+                }
+                // The same command passed later: the scope of the claim is that of the tests that failed in the earlier run.
+                let passed_later = ran.iter().any(|run| {
+                    run.at > last.at && run.check.command == last.check.command && run.check.outcome == Outcome::Passed
+                });
+                if passed_later {
                     return Verdict::Unverifiable;
                 }
                 // "All checks" are refuted by the last run of each kind only if it is the last run at all.
@@ -123,6 +130,12 @@ fn what(claim: &CheckClaim) -> String {
     format!("{scope}{noun}")
 }
 
+/// Returns whether a claim says how many failed: "68/69 passing".
+fn counts_failures(claim: &CheckClaim) -> bool {
+    let value = |measure: Measure| claim.figures.iter().find(|figure| figure.measure == measure).map(|it| it.value);
+    matches!((value(Measure::Passed), value(Measure::Total)), (Some(passed), Some(total)) if passed < total)
+}
+
 /// Returns whether a child only repeats what its task said.
 fn repeats_task(ledger: &Ledger<'_>, answer: usize, sentence: &str) -> bool {
     let it = &ledger.answers[answer];
@@ -159,7 +172,8 @@ fn in_scope(claim: &CheckClaim, run: &Run) -> Option<bool> {
         let stem = word.trim_end_matches('s').split("::").next().unwrap_or(&word).trim_start_matches("./").to_owned();
         let kind = word == run_program(&command);
         kind || (stem.len() > 1
-            && (command.contains(&stem) || folder.split('/').next_back().is_some_and(|last| last.contains(&stem))))
+            && (command.contains(&stem)
+                || folder.split(['/', '\\']).next_back().is_some_and(|last| last.contains(&stem))))
             || run.check.failed.iter().any(|name| name.to_lowercase().contains(&stem))
     });
     if named {
@@ -254,6 +268,14 @@ fn not_run(
         .iter()
         .any(|run| ledger.acts[run.act].output.trim_start().starts_with("Command running in background with ID"))
     {
+        return Verdict::Unverifiable;
+    }
+    // A script that was declined or did not start is no attempt at a check that it would not have run.
+    let is_script = |run: &&Run| {
+        !commands(&run.check.command).iter().any(|command| matches!(runs(command), Runs::Checks(_)))
+            && !matches!(run.check.outcome, Outcome::NoTests | Outcome::NotFinished)
+    };
+    if all.last().is_some_and(is_script) {
         return Verdict::Unverifiable;
     }
     // That tests "were run" holds for a run that found none.
@@ -387,6 +409,22 @@ fn stale(
         .collect();
     if after.is_empty() {
         return None;
+    }
+    // Folders of Windows are not compared, so what an installation there changed is not known. A folder that was
+    // restored may hold what the run itself wrote.
+    let is_unclear = |change: &&Change| match &change.path {
+        None => change.folder.contains('\\'),
+        Some(path) => {
+            !crate::audit::read::files::base_name(path).contains('.')
+                && ledger.acts[change.act].script().is_some_and(|script| {
+                    commands(script).get(change.command).is_some_and(|command| {
+                        command.program() == "git" && command.operands().next() == Some("restore")
+                    })
+                })
+        }
+    };
+    if after.iter().all(is_unclear) {
+        return Some(Verdict::Unverifiable);
     }
     // Another run of the same kind that ended in between, of a scope that is not that of the claim.
     if uncertain

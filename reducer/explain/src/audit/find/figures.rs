@@ -1,12 +1,13 @@
 //! `wrong_figure`: numbers of checks, held against what the runs say.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::audit::draft::{Draft, Verdict, describe_run};
 use crate::audit::kind::Kind;
-use crate::audit::ledger::{Ledger, Run};
+use crate::audit::ledger::{Answer, Ledger, Run};
 use crate::audit::read::claims::{CheckClaim, CheckSays, Figure, Measure};
 use crate::audit::read::outputs::{Counts, without_colours};
 use crate::audit::report::Relation;
@@ -71,13 +72,7 @@ fn narrower(claim: &CheckClaim, run: &Run) -> bool {
 }
 
 /// Returns whether a number is one that the runs give; `None` if they give no such number.
-fn fits(
-    ledger: &Ledger<'_>,
-    answer: &crate::audit::ledger::Answer,
-    figure: &Figure,
-    ran: &[&Run],
-    last: &Run,
-) -> Option<bool> {
+fn fits(ledger: &Ledger<'_>, answer: &Answer, figure: &Figure, ran: &[&Run], last: &Run) -> Option<bool> {
     if figure.measure == Measure::Coverage {
         return coverage(ledger, figure.value, last);
     }
@@ -135,7 +130,40 @@ fn fits(
             return None;
         }
     }
+    // A reader of the log of a run, or a part of an output that is not understood, may have told it.
+    if is_told_elsewhere(ledger, answer, last, value) {
+        return None;
+    }
     Some(false)
+}
+
+/// Returns whether a number of tests stands in an output that is no run's, or is the sum of those in the output of the run.
+fn is_told_elsewhere(ledger: &Ledger<'_>, answer: &Answer, last: &Run, value: f64) -> bool {
+    static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(\d+)\s+(?:tests?|pass(?:ed|ing)?|examples|specs)\b|#\s*pass\s+(\d+)").expect("a pattern")
+    });
+    let numbers = |text: &str| -> Vec<f64> {
+        TOLD.captures_iter(text)
+            .filter_map(|captures| captures.get(1).or_else(|| captures.get(2))?.as_str().parse().ok())
+            .collect()
+    };
+    // One program that ran several times prints lines that differ in their numbers only.
+    let form = |line: &str| -> String { line.chars().filter(|it| it.is_alphabetic() || *it == '#').collect() };
+    let output = without_colours(&ledger.acts[last.act].output);
+    let mut sums: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for line in output.lines() {
+        for number in numbers(line) {
+            sums.entry(form(line)).or_default().push(number);
+        }
+    }
+    let is_sum = sums.values().any(|numbers| numbers.len() > 1 && numbers.iter().sum::<f64>() == value);
+    is_sum
+        || ledger.acts_for(answer.thread, answer.cutoff).any(|(index, act)| {
+            act.ended.is_some_and(|ended| ended < answer.cutoff)
+                && !ledger.runs.iter().any(|run| run.act == index)
+                && act.output.contains(&plain(value))
+                && numbers(&act.output).contains(&value)
+        })
 }
 
 /// Returns the numbers of a run that a measure may mean.

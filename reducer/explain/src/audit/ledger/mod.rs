@@ -410,7 +410,9 @@ fn is_beside_code(path: &str) -> bool {
         ".bak",
         ".lock.tmp",
     ];
-    parts.iter().any(|part| path.contains(part)) || ends.iter().any(|end| path.ends_with(end))
+    let name = base_name(path);
+    let is_service = ["docker-compose", "compose."].iter().any(|start| name.starts_with(start));
+    is_service || parts.iter().any(|part| path.contains(part)) || ends.iter().any(|end| path.ends_with(end))
 }
 
 fn language_of_file(path: &str) -> Option<&'static str> {

@@ -370,7 +370,10 @@ fn shaped(token: &Token, tokens: &[Token], at: usize, has: &dyn Fn(&[&str]) -> b
         let told = before(2).iter().any(|it| it.is_any(&["at", "since", "from", "until", "between", "and", "to"]));
         return Some((Literal::Time, told));
     }
-    if ERROR_CODE.is_match(text) {
+    // Names of standards and algorithms are general knowledge.
+    let standards = ["EIP", "ERC", "BIP", "RFC", "ISO", "PEP", "IEEE", "UTF", "SHA", "AES", "RSA", "JSR", "ES", "HTTP"];
+    let is_standard = text.split_once(['-', '_']).is_some_and(|(body, _)| standards.contains(&body));
+    if !is_standard && ERROR_CODE.is_match(text) {
         let told = has(&[
             "returned", "returns", "fails", "failed", "got", "shows", "logs", "exited", "log", "reports", "reported",
             "logged", "received", "stopped", "crashed", "killed", "answers", "answered", "code", "with",

@@ -187,7 +187,9 @@ static RUNNERS: [Runner; 121] = [
 ];
 
 /// Rows for programs whose tables would not fit above one another.
-static MORE_RUNNERS: [Runner; 9] = [
+static MORE_RUNNERS: [Runner; 11] = [
+    row("hardhat|forge|truffle|anchor|ape|brownie|scarb|snforge", "test", "", &[Test, Build]),
+    row("hardhat|forge|truffle|anchor|ape|brownie|scarb", "compile|build", "", &[Build]),
     row("flutter|cabal|stack|dune|nimble|rebar3|lake", "build|compile", "", &[Build]),
     row("docker|podman|buildah", "build", "", &[Build]),
     row("docker", "buildx", "", &[Build]),

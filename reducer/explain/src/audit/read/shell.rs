@@ -51,10 +51,11 @@ pub struct Command {
 }
 
 impl Command {
-    /// Returns the name of the program without its folder.
+    /// Returns the name of the program without its folder and without the ending that Windows adds.
     pub fn program(&self) -> &str {
         let program = self.words.first().map_or("", String::as_str);
-        program.rsplit(['/', '\\']).next().unwrap_or(program)
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        [".cmd", ".exe"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
     }
 
     /// Returns the words after the program.
