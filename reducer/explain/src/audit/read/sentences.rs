@@ -174,7 +174,15 @@ fn checks_of(sentence: &Sentence) -> Vec<CheckClaim> {
                 let is_kept = modality
                     .clause_of(subject.from)
                     .any(|at| at < subject.from && tokens[at].is_any(&["preserving", "preserve", "preserves"]));
+                // "The test is complete" says that it ended, of whatever sort it was; "all tests completed successfully" says more.
+                let is_one = tokens[subject.from].is("test") && subject.to == subject.from;
+                let says_more =
+                    (predicate + 1..tokens.len()).any(|at| modality.absence[at] || tokens[at].is_any(SUCCESS));
+                let is_ended = subject.kind == Some(CheckKind::Test)
+                    && tokens[predicate].is_any(&["complete", "completes", "completed"])
+                    && (is_one || !says_more);
                 let holds = !is_order
+                    && !is_ended
                     && !is_kept
                     && modality.is_stated(predicate, to.max(predicate))
                     && modality.is_stated(from, from.max(subject.from))
