@@ -2,7 +2,9 @@
 
 #![cfg(unix)]
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Lines};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStderr, Stdio};
 
 use crate::support::Place;
@@ -46,6 +48,13 @@ impl Running {
     }
 }
 
+/// Keeps the token of a server in a file that only its owner can read.
+fn keep(place: &Place, token: &str) {
+    let path = place.path("token");
+    std::fs::write(&path, token).expect("writes");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("sets the mode");
+}
+
 #[test]
 fn devices_are_added_paired_and_revoked() {
     let place = Place::new();
@@ -74,10 +83,13 @@ fn devices_are_added_paired_and_revoked() {
         (&["serve", "--remote", "ws://192.0.2.1:1", "--device-token-file", "token"], 2, "is not encrypted"),
         (&["serve", "--remote", "ws://127.0.0.1:1", "--device-token-file", "none"], 2, "cannot read none"),
     ] {
-        std::fs::write(place.path("token"), token).expect("writes");
+        keep(&place, token);
         let ran = place.run(arguments);
         assert!(ran.code == code && ran.stderr.contains(why), "{arguments:?}: {ran:?}");
     }
+    std::fs::set_permissions(place.path("token"), Permissions::from_mode(0o640)).expect("sets the mode");
+    let ran = place.run(&["serve", "--remote", "ws://127.0.0.1:1", "--device-token-file", "token"]);
+    assert!(ran.code == 2 && ran.stderr.contains("others can read token (mode 640)"), "{ran:?}");
     assert_eq!(place.run(&["relay", "revoke", "laptop"]).code, 0);
     assert_eq!(place.run(&["relay", "list"]).stdout, "");
 }
@@ -89,7 +101,7 @@ fn a_server_dials_a_relay_over_tls() {
     let (certificate, key) = (format!("{folder}/certificate.pem"), format!("{folder}/key.pem"));
     let ran = place.run(&["relay", "--devices", "devices.json", "add", "laptop"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    std::fs::write(place.path("token"), &ran.stdout).expect("writes");
+    keep(&place, &ran.stdout);
     let listen = ["relay", "--listen", "wss://127.0.0.1:0", "--devices", "devices.json"];
     let mut relay =
         Running::start(&place, &[&listen[..], &["--tls-cert", &certificate, "--tls-key", &key]].concat(), &[]);

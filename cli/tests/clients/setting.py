@@ -164,7 +164,8 @@ class Relay:
         self.devices = os.path.join(setting.place, "devices.json")
         self.token_file = os.path.join(setting.place, "device.token")
         self.url = "ws://127.0.0.1:%d" % free_port()
-        with open(self.token_file, "w") as file:
+        # A file that others can read is refused.
+        with open(os.open(self.token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(self.trace("add", "laptop"))
         self.start("relay", "--devices", self.devices, "--listen", self.url, until_listens=True)
         body = json.dumps({"code": self.trace("pair", "laptop").strip(), "name": "terminal"}).encode()

@@ -65,24 +65,29 @@ function pageControls(theme) {
 
 /** Draws what the open thread is: its name, its folder, and the link to its recording. */
 function startAbout(session, controls) {
+  // The elements stay while figures change, since a click on an element that is replaced in between is lost.
+  const title = element("h2", {});
+  const told = element("span", { class: "quiet facts" });
+  // The tab that the link opens gets a copy of this tab's storage, which has the token.
+  const recording = element("a", { target: "_blank", rel: "opener", text: "Recording" });
+  let shown = null;
   const draw = () => {
     const { thread, conversation } = session;
     controls.hidden = !conversation || Boolean(thread?.parentThreadId);
     if (!conversation) {
+      shown = null;
       fill(byId("about"), element("h2", { text: "New thread" }));
       return;
     }
     const { cwd, sandbox, approvals } = conversation.settings ?? {};
     const usage = conversation.usage?.total?.totalTokens;
     const facts = [cwd && line(cwd, 100), sandbox && `sandbox ${line(sandbox, 30)}`, approvals && `approvals ${line(typeof approvals === "string" ? approvals : "granular", 30)}`, usage && `${usage.toLocaleString("en")} tokens`].filter(Boolean);
-    fill(
-      byId("about"),
-      element("h2", { text: titleOf(thread) }),
-      element("span", { class: "quiet facts", text: facts.join(" · ") }),
-      element("span", { class: "space" }),
-      // The tab that the link opens gets a copy of this tab's storage, which has the token.
-      element("a", { href: at(`recording/${encodeURIComponent(conversation.thread)}/`).pathname, target: "_blank", rel: "opener", text: "Recording" }),
-    );
+    title.textContent = titleOf(thread);
+    told.textContent = facts.join(" · ");
+    if (shown === conversation.thread) return;
+    shown = conversation.thread;
+    recording.href = at(`recording/${encodeURIComponent(conversation.thread)}/`).pathname;
+    fill(byId("about"), title, told, element("span", { class: "space" }), recording);
   };
   for (const event of ["open", "open-settings", "threads"]) session.on(event, draw);
   session.on("conversation", (kind) => (kind === "usage" || kind === "all") && draw());
