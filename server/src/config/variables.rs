@@ -133,7 +133,7 @@ mod tests {
         .expect("rules");
         let patterns = |text: &str| vec![NamePattern::new(text).expect("a pattern")];
         let expected = VariableRules {
-            keys: BTreeSet::from(["OPENAI_API_KEY".to_owned()]),
+            keys: BTreeSet::from(["CODEX_API_KEY", "OPENAI_API_KEY"].map(str::to_owned)),
             inherit_key_names: true,
             exclude: patterns("A*"),
             pass: patterns("D_TOKEN"),
