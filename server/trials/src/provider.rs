@@ -36,6 +36,9 @@ const RETRY_AFTER_SECONDS: u64 = 2;
 /// Timeout for the recorder to write the end of a turn.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
+/// The category of a turn whose end is not in the bundle.
+const UNWRITTEN: &str = "recording_truncated";
+
 /// A turn without notifications for this time never ends by itself, since all timeouts together are shorter.
 const NEVER: Duration = Duration::from_secs(20);
 
@@ -392,7 +395,7 @@ async fn category(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow
     let begun = Instant::now();
     loop {
         let category = category_now(trace, home, thread, turn).await?;
-        if category.as_deref() != Some("recording_truncated") || begun.elapsed() > WRITTEN_WITHIN {
+        if category.as_deref() != Some(UNWRITTEN) || begun.elapsed() > WRITTEN_WITHIN {
             return Ok(category);
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -400,14 +403,16 @@ async fn category(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow
 }
 
 async fn category_now(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow::Result<Option<String>> {
-    let Some(bundle) = bundle_of(home, thread)? else { return Ok(None) };
+    // A turn that the bundle does not have yet has not been written, like one without an end.
+    let unwritten = Some(UNWRITTEN.to_owned());
+    let Some(bundle) = bundle_of(home, thread)? else { return Ok(unwritten) };
     let output = Command::new(trace).arg("postmortem").arg(&bundle).arg("--json").output().await?;
     let answer: Value = serde_json::from_slice(&output.stdout).with_context(|| {
         format!("no postmortem of {}: {}", bundle.display(), String::from_utf8_lossy(&output.stderr))
     })?;
     let turns = answer["turns"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let verdict = turns.iter().find(|verdict| verdict["turn_id"] == *turn);
-    Ok(verdict.and_then(|verdict| verdict["root_cause"]["category"].as_str()).map(str::to_owned))
+    let Some(verdict) = turns.iter().find(|verdict| verdict["turn_id"] == *turn) else { return Ok(unwritten) };
+    Ok(verdict["root_cause"]["category"].as_str().map(str::to_owned))
 }
 
 fn bundle_of(home: &Home, thread: &str) -> anyhow::Result<Option<PathBuf>> {

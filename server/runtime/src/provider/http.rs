@@ -452,7 +452,9 @@ fn unauthorized(message: String, details: Option<String>) -> ProviderError {
 fn without(token: Option<&BearerToken>, mut error: ProviderError) -> ProviderError {
     let Some(token) = token else { return error };
     hide(token, &mut error.message);
-    error.details.as_mut().map(|details| hide(token, details));
+    if let Some(details) = &mut error.details {
+        hide(token, details);
+    }
     error
 }
 
