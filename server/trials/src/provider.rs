@@ -277,7 +277,8 @@ pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Resul
         let (mut row, turn) = break_it(&mut client, &thread, &format!("case: {}", case.name), case.name).await?;
         row.requests =
             counts.lock().expect("no thread panics with the lock held").get(case.name).copied().unwrap_or_default();
-        if let Some(trace) = trace.filter(|_| command.records()) {
+        // A postmortem has no verdict on turns that completed.
+        if let Some(trace) = trace.filter(|_| command.records() && row.status != "completed") {
             row.category = category(trace, &home, &thread, &turn).await?;
         }
         judge(&mut row, &case.expected, trace.is_some() && command.records());
