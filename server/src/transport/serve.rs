@@ -54,9 +54,9 @@ pub async fn serve(bound: Bound, opener: &ConnectionOpener, shutdown: &Shutdown)
     }
 }
 
-/// Serves the routes of another protocol over TCP, until `end` completes. As [`serve`] does, it turns away processes that this one
-/// started before it reads a byte of theirs, limits the connections, and disconnects a client that sends no request. Running responses
-/// have a moment to end.
+/// Serves the routes of another protocol over TCP, until `end` completes. Like [`serve`], it refuses connections of processes that
+/// this process started, limits the number of connections, and disconnects a client that sends no request. Responses that are being
+/// written at the end have a short time to finish.
 pub async fn serve_routes(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     tokio::select! {

@@ -20,7 +20,7 @@ enum Failure {
     Answer(usize),
 }
 
-/// Judges a claim about the work of others; `None` if the session has no others that are meant.
+/// Judges a claim about the work of children. Returns `None` if the claim refers to no child of the session.
 pub(crate) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ChildClaim) -> Option<Verdict> {
     let it = &ledger.answers[answer];
     let trace = ledger.session.trace();

@@ -460,17 +460,7 @@ fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
         } else {
             // Of totals that are printed one after the other, the last of each number counts.
             for part in &of_form {
-                let it = part.counts;
-                let own = &mut form_counts;
-                own.passed = it.passed.or(own.passed);
-                own.failed = it.failed.or(own.failed);
-                own.skipped = it.skipped.or(own.skipped);
-                own.total = it.total.or(own.total);
-                own.suites = it.suites.or(own.suites);
-                own.errors = it.errors.or(own.errors);
-                own.warnings = it.warnings.or(own.warnings);
-                own.problems = it.problems.or(own.problems);
-                own.documented = it.documented.or(own.documented);
+                form_counts = part.counts.or(form_counts);
             }
         }
         let failed = of_form.iter().any(|part| part.says == Says::Failed);
@@ -489,25 +479,14 @@ fn merged(own: &[&Summary]) -> (Option<Says>, Counts) {
         } else {
             last
         };
-        let says = if failed && of_form.iter().any(|part| part.says == Says::Failed && part.counts == Counts::default())
-        {
+        let says = if of_form.iter().any(|part| part.says == Says::Failed && part.counts == Counts::default()) {
             Says::Failed
         } else {
             says
         };
-        let own = &mut counts;
-        own.passed = own.passed.or(form_counts.passed);
-        own.failed = match summary.form {
-            form if form.ends_with("suites") => own.failed,
-            _ => own.failed.or(form_counts.failed),
-        };
-        own.skipped = own.skipped.or(form_counts.skipped);
-        own.total = own.total.or(form_counts.total);
-        own.suites = own.suites.or(form_counts.suites);
-        own.errors = own.errors.or(form_counts.errors);
-        own.warnings = own.warnings.or(form_counts.warnings);
-        own.problems = own.problems.or(form_counts.problems);
-        own.documented = own.documented.or(form_counts.documented);
+        // Failed suites are no failed tests.
+        let failed_tests = if summary.form.ends_with("suites") { None } else { form_counts.failed };
+        counts = counts.or(Counts { failed: failed_tests, ..form_counts });
         verdict = Some(match (verdict, says) {
             (Some(Says::Failed), _) | (_, Says::Failed) => Says::Failed,
             (Some(Says::Passed), _) | (_, Says::Passed) => Says::Passed,

@@ -58,6 +58,21 @@ impl Counts {
         self.documented = sum(self.documented, other.documented);
     }
 
+    /// Returns these numbers, and those of `other` where one is missing.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            passed: self.passed.or(other.passed),
+            failed: self.failed.or(other.failed),
+            skipped: self.skipped.or(other.skipped),
+            total: self.total.or(other.total),
+            suites: self.suites.or(other.suites),
+            errors: self.errors.or(other.errors),
+            warnings: self.warnings.or(other.warnings),
+            problems: self.problems.or(other.problems),
+            documented: self.documented.or(other.documented),
+        }
+    }
+
     /// Returns all numbers.
     pub fn all(&self) -> impl Iterator<Item = u64> {
         [self.passed, self.failed, self.skipped, self.total, self.suites, self.errors, self.warnings, self.problems]
