@@ -4,6 +4,7 @@
 mod bundle;
 
 use libfuzzer_sys::fuzz_target;
+use trace_explain::CausalGraph;
 use trace_explain::context::{self, Against, Texts};
 use trace_explain::costs::Costs;
 use trace_explain::critical_path::CriticalPath;
@@ -12,7 +13,6 @@ use trace_explain::grep::{CaseRule, Matcher, Selection, Syntax, WholeWords, grep
 use trace_explain::postmortem::postmortem;
 use trace_explain::timeline::Timeline;
 use trace_explain::why::{Needle, why};
-use trace_explain::CausalGraph;
 
 fuzz_target!(|data: &[u8]| {
     let session = bundle::session(data);

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use trace_recorder::Bundle;
-use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use trace_recorder::pack::{Level, PackedBundle, Source, finish, pack, unpack, verify};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed};
 
 /// Largest file that is read, and largest bundle that is unpacked. An index of a few bytes can describe terabytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,9 +16,10 @@ const MAX_BYTES: u64 = 1 << 20;
 fuzz_target!(|data: &[u8]| {
     let Some((mode, data)) = data.split_first() else { return };
     let place = tempfile::tempdir().expect("a directory");
-    match mode % 3 {
+    match mode % 4 {
         0 => as_bundle(data, place.path()),
         1 => as_index(data, place.path()),
+        2 => as_records(data, place.path()),
         _ => {
             fs::write(place.path().join("packed"), data).expect("writes");
             read_all(&place.path().join("packed"), place.path());
@@ -78,6 +79,28 @@ fn as_index(data: &[u8], place: &Path) {
     read_all(&place.join("packed"), place);
 }
 
+/// Makes a growing bundle of records with valid checksums. The input is their lists, cut at zero bytes; each record has some
+/// bytes of content. What follows the last record is the input itself.
+fn as_records(data: &[u8], place: &Path) {
+    let mut file = b"\x89TRACE\r\n\x02\0\0\0\0\0\0\0".to_vec();
+    file.resize(4096, b' ');
+    for (number, list) in data.split(|byte| *byte == 0xff).take(16).enumerate() {
+        let content: Vec<u8> = (0..64_u32).map(|at| (at * 5 + number as u32) as u8).collect();
+        let packed = zstd::bulk::compress(&content, 1).expect("compresses");
+        let mut head = b"REC\n".to_vec();
+        for field in [list.len(), packed.len(), content.len()] {
+            head.extend((field as u32).to_le_bytes());
+        }
+        head.extend(xxh3_64(&packed).to_le_bytes());
+        let of_list = xxh3_64_with_seed(list, file.len() as u64);
+        head.extend(xxh3_64_with_seed(&head, of_list).to_le_bytes());
+        file.extend([&head[..], list, &packed].concat());
+    }
+    file.extend(data);
+    fs::write(place.join("packed"), file).expect("writes");
+    read_all(&place.join("packed"), place);
+}
+
 fn read_all(path: &Path, place: &Path) {
     let Ok(packed) = PackedBundle::open(path) else { return };
     let mut buffer = Vec::new();
@@ -86,6 +109,20 @@ fn read_all(path: &Path, place: &Path) {
         assert!(!is_outside, "{}", file.path);
         if file.bytes <= MAX_BYTES && packed.read(file.path, &mut buffer).is_ok() {
             assert_eq!(buffer.len() as u64, file.bytes);
+        }
+    }
+    let finished = place.join("finished");
+    if packed.is_growing() && packed.bytes() <= MAX_BYTES && packed.files().len() < 64 {
+        // Whatever can be read of a growing bundle is the same when it is finished.
+        if finish(&packed, File::create(&finished).expect("creates"), Level::new(1).expect("a level")).is_ok() {
+            let finished = PackedBundle::open(&finished).expect("opens");
+            let mut other = Vec::new();
+            for file in packed.files() {
+                packed.read(file.path, &mut buffer).expect("was read");
+                finished.read(file.path, &mut other).expect("is there");
+                assert_eq!(buffer, other, "{}", file.path);
+            }
+            assert!(finished.verify().expect("reads").is_empty());
         }
     }
     let target = place.join("target");

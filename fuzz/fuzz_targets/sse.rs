@@ -40,7 +40,9 @@ fn is_end(heard: &Result<ModelEvent, ProviderError>) -> bool {
 
 fn is_item(heard: &Result<ModelEvent, ProviderError>) -> bool {
     match heard {
-        Ok(ModelEvent::ItemAdded(item) | ModelEvent::ItemDone(item)) => item["type"].is_string() && item["id"] != Value::Null,
+        Ok(ModelEvent::ItemAdded(item) | ModelEvent::ItemDone(item)) => {
+            item["type"].is_string() && item["id"] != Value::Null
+        }
         _ => true,
     }
 }

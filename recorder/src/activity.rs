@@ -31,7 +31,7 @@ pub const DELETE_AFTER: Duration = Duration::from_secs(24 * 3600);
 pub enum Activity {
     /// A recorder holds the lock.
     Recorded,
-    /// Nobody: the log has an end event, the recorder that held the lock is gone, or the bundle is packed.
+    /// Nobody: the log has an end event, the recorder that held the lock is gone, or the bundle is packed and does not grow.
     Over,
     /// Possibly a recorder that takes no lock: the log has no end event, is empty or is missing.
     Silent {
@@ -60,7 +60,7 @@ impl Activity {
 /// exists or can be inspected.
 pub fn activity(path: &Path) -> io::Result<Activity> {
     if fs::metadata(path)?.is_file() {
-        return Ok(Activity::Over);
+        return Ok(if is_being_recorded(path)? { Activity::Recorded } else { Activity::Over });
     }
     if is_being_recorded(path)? {
         return Ok(Activity::Recorded);

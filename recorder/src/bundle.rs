@@ -67,7 +67,7 @@ impl Bundle {
 
     /// Opens the bundle at `path` for a caller that follows the log and reads it in pieces. For a directory,
     /// [`Bundle::log`] has only the first [`MAX_HEAD_BYTES`] of the log if the manifest cannot be read, and nothing
-    /// otherwise.
+    /// otherwise. The same holds for a growing bundle.
     ///
     /// # Errors
     ///
@@ -75,7 +75,8 @@ impl Bundle {
     pub fn open_to_follow(path: &Path) -> Result<Self, BundleError> {
         let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
         if !metadata.is_dir() {
-            return Self::from_packed(open_packed(path)?);
+            let packed = open_packed(path)?;
+            return if packed.is_growing() { Self::from_growing(packed) } else { Self::from_packed(packed) };
         }
         let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
         let manifest = read_manifest(path);
@@ -88,6 +89,22 @@ impl Bundle {
         Ok(Self::of_parts(path.to_owned(), manifest, log, payloads))
     }
 
+    /// Opens the bundle of this value once more, see [`Bundle::open_to_follow`]. The records of a growing bundle that were read
+    /// are not read again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the same conditions as [`Bundle::open`].
+    pub fn follow_again(&self) -> Result<Self, BundleError> {
+        match self.payloads.share_growing(read_packed_manifest) {
+            Some((payloads, manifest)) => {
+                let log = Ok(EventLog::from_bytes(Vec::new()));
+                Ok(Self::of_parts(self.path.clone(), manifest, log, payloads))
+            }
+            None => Self::open_to_follow(&self.path),
+        }
+    }
+
     fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
         let path = packed.path().to_owned();
         let packed = Arc::new(packed);
@@ -98,6 +115,18 @@ impl Bundle {
         }
         let payloads = PayloadFiles::from_packed(Arc::clone(&packed));
         Ok(Self { packed: Some(packed), ..Self::of_parts(path, manifest, log, payloads) })
+    }
+
+    /// Makes a bundle of a growing one, for a caller that follows it: the payloads include those that come later, and the log
+    /// has only its beginning if the manifest cannot be read.
+    fn from_growing(packed: PackedBundle) -> Result<Self, BundleError> {
+        let path = packed.path().to_owned();
+        let manifest = read_packed_manifest(&packed);
+        let mut head = Vec::new();
+        let head_bytes = if manifest.is_ok() { 0 } else { MAX_HEAD_BYTES };
+        let log = packed.read_range(EVENT_LOG_FILE, 0..head_bytes, &mut head);
+        let log = log.map(|()| EventLog::from_bytes(head)).map_err(BundleError::Packed);
+        Ok(Self::of_parts(path, manifest, log, PayloadFiles::from_growing(packed)))
     }
 
     fn of_parts(
@@ -172,7 +201,7 @@ impl Bundle {
         self.payloads
     }
 
-    /// Returns the packed bundle behind this value, or `None` for a directory.
+    /// Returns the packed bundle behind this value. Returns `None` for a directory, and for a growing bundle that is followed.
     pub fn packed(&self) -> Option<&PackedBundle> {
         self.packed.as_deref()
     }

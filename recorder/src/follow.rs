@@ -8,6 +8,10 @@
 //!
 //! A recorder that takes up a bundle with an incomplete last line, and a repair, put a new file in the place of the log. If
 //! it begins with what was returned, the follower goes on in it.
+//!
+//! A growing bundle is one file with the log in it. Its follower reads the records that were appended, and keeps the file when
+//! the recorder puts the finished bundle in its place: nothing is appended any more then. It looks at the checksums of the last
+//! record that it read, so it notices if records were cut off, however long the file has become since.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,10 +22,14 @@ use crate::activity::{Activity, activity};
 use crate::format::EVENT_LOG_FILE;
 use crate::lock::is_at;
 use crate::log::{MAX_LINE_BYTES, check_size};
+use crate::pack::{MAX_BLOCK_BYTES, PackedBundle, PackedError};
 use crate::recording::{Stopped, read_recording};
 
 /// Most bytes that one read returns, unless a line is longer. Then a read returns at most [`MAX_LINE_BYTES`] and a chunk.
 pub const CHUNK_BYTES: usize = 1 << 20;
+
+/// Bytes of decompressed blocks that a follower keeps while it reads. It reads from the beginning to the end.
+const FOLLOWED_CACHE_BYTES: usize = 2 * MAX_BLOCK_BYTES;
 
 /// What happened to a log since the last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,17 +70,26 @@ pub enum End {
     },
 }
 
-/// Reads what is appended to the log of a bundle directory.
+/// Reads what is appended to the log of a bundle directory or a growing bundle.
 #[derive(Debug)]
 pub struct LogFollower {
     bundle: PathBuf,
     log: PathBuf,
-    file: Option<File>,
+    source: Option<Source>,
     /// Number of bytes that were returned so far.
     position: u64,
     /// Offset up to which the bytes behind `position` were searched and have no line feed.
     searched: u64,
     line: LineState,
+}
+
+/// Where the log is.
+#[derive(Debug)]
+enum Source {
+    /// A file of a directory.
+    File(File),
+    /// A part of one file.
+    Packed(Box<PackedBundle>),
 }
 
 /// What begins at the position.
@@ -85,10 +102,10 @@ enum LineState {
 }
 
 impl LogFollower {
-    /// Starts at the beginning of the log of the bundle directory at `bundle`. The log need not exist yet.
+    /// Starts at the beginning of the log of the bundle at `bundle`, a directory or a packed bundle. The log need not exist yet.
     pub fn new(bundle: &Path) -> Self {
         let log = bundle.join(EVENT_LOG_FILE);
-        Self { bundle: bundle.to_owned(), log, file: None, position: 0, searched: 0, line: LineState::Beginning }
+        Self { bundle: bundle.to_owned(), log, source: None, position: 0, searched: 0, line: LineState::Beginning }
     }
 
     /// Returns the number of bytes of the log that were returned so far.
@@ -102,7 +119,8 @@ impl LogFollower {
     ///
     /// Returns the I/O error of querying the log, also if it does not exist yet.
     pub fn written(&self) -> io::Result<SystemTime> {
-        fs::metadata(&self.log)?.modified()
+        let log = if self.bundle.is_file() { &self.bundle } else { &self.log };
+        fs::metadata(log)?.modified()
     }
 
     /// Appends to `bytes` the whole lines behind the position, about [`CHUNK_BYTES`] at most. Of a line that is longer than
@@ -114,6 +132,10 @@ impl LogFollower {
     pub fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<Growth> {
         let growth = self.look()?;
         if growth != Growth::Grew {
+            if let (Growth::Still, Some(Source::Packed(packed))) = (growth, &self.source) {
+                // The last block is read anew when it has grown, and those before it are not needed any more.
+                packed.forget();
+            }
             return Ok(growth);
         }
         let start = bytes.len();
@@ -179,7 +201,7 @@ impl LogFollower {
     ///
     /// Returns the I/O error of opening or reading the log.
     pub fn read_rest(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        if self.file.is_some() {
+        if self.source.is_some() {
             self.position += self.read_at(self.position, bytes, MAX_LINE_BYTES + 1)? as u64;
         }
         Ok(())
@@ -187,23 +209,33 @@ impl LogFollower {
 
     /// Checks the size and identity of the log without reading it.
     fn look(&mut self) -> io::Result<Growth> {
-        if self.file.is_none() {
-            match fs::metadata(&self.log) {
-                // Opening a named pipe in the place of the log would block forever.
-                Ok(metadata) if !metadata.is_file() => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        if self.source.is_none() {
+            self.source = self.open()?;
+        }
+        let length = match &mut self.source {
+            None => return Ok(Growth::Still),
+            Some(Source::Packed(packed)) => {
+                // A recorder cuts off records that it failed to sync, and another one may have written others there since.
+                let known = packed.last_record();
+                if !packed.has_record(known)? || !packed.is_still_at(&self.bundle)? {
+                    return Ok(Growth::Rewritten);
                 }
-                Ok(_) => self.file = Some(File::open(&self.log)?),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Growth::Still),
-                Err(error) => return Err(error),
+                let caught_up = packed.catch_up();
+                // It may have happened while this was read.
+                if !packed.has_record(known)? {
+                    return Ok(Growth::Rewritten);
+                }
+                caught_up.map_err(io::Error::other)?;
+                packed.file(EVENT_LOG_FILE).map_or(0, |log| log.bytes)
             }
-        }
-        let Some(file) = &self.file else { return Ok(Growth::Still) };
-        if !is_at(file, &self.log)? && !self.go_on_in_new_file()? {
-            return Ok(Growth::Rewritten);
-        }
-        let Some(file) = &self.file else { return Ok(Growth::Still) };
-        let length = file.metadata()?.len();
+            Some(Source::File(file)) => {
+                if !is_at(file, &self.log)? && !self.go_on_in_new_file()? {
+                    return Ok(Growth::Rewritten);
+                }
+                let Some(Source::File(file)) = &self.source else { return Ok(Growth::Still) };
+                file.metadata()?.len()
+            }
+        };
         if length < self.position {
             return Ok(Growth::Rewritten);
         }
@@ -215,9 +247,30 @@ impl LogFollower {
         Ok(if length > self.searched { Growth::Grew } else { Growth::Still })
     }
 
+    /// Opens the log. Returns `None` if it does not exist yet.
+    fn open(&self) -> io::Result<Option<Source>> {
+        if self.bundle.is_file() {
+            return match PackedBundle::open(&self.bundle) {
+                Ok(mut packed) => {
+                    packed.limit_cache(FOLLOWED_CACHE_BYTES);
+                    Ok(Some(Source::Packed(Box::new(packed))))
+                }
+                Err(PackedError::Io { source, .. }) => Err(source),
+                Err(error) => Err(io::Error::other(error)),
+            };
+        }
+        match fs::metadata(&self.log) {
+            // Opening a named pipe in the place of the log would block forever.
+            Ok(metadata) if !metadata.is_file() => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file")),
+            Ok(_) => Ok(Some(Source::File(File::open(&self.log)?))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens the file that took the place of the log, if it begins with what was returned. Returns whether it does.
     fn go_on_in_new_file(&mut self) -> io::Result<bool> {
-        let Some(before) = &mut self.file else { return Ok(false) };
+        let Some(Source::File(before)) = &mut self.source else { return Ok(false) };
         let mut now = match fs::metadata(&self.log) {
             Ok(metadata) if metadata.is_file() && metadata.len() >= self.position => File::open(&self.log)?,
             Ok(_) => return Ok(false),
@@ -238,15 +291,25 @@ impl LogFollower {
             }
             rest -= wanted;
         }
-        self.file = Some(now);
+        self.source = Some(Source::File(now));
         self.searched = self.position;
         Ok(true)
     }
 
     fn read_at(&mut self, offset: u64, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
-        let Some(file) = &mut self.file else { return Ok(0) };
-        file.seek(SeekFrom::Start(offset))?;
-        file.take(wanted as u64).read_to_end(bytes)
+        match &mut self.source {
+            None => Ok(0),
+            Some(Source::File(file)) => {
+                file.seek(SeekFrom::Start(offset))?;
+                file.take(wanted as u64).read_to_end(bytes)
+            }
+            Some(Source::Packed(packed)) => {
+                let start = bytes.len();
+                let end = offset.saturating_add(wanted as u64);
+                packed.read_range(EVENT_LOG_FILE, offset..end, bytes).map_err(io::Error::other)?;
+                Ok(bytes.len() - start)
+            }
+        }
     }
 
     /// Returns whether more lines can come. Lines that were appended before this call can still be read after it.

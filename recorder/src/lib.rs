@@ -2,7 +2,8 @@
 //!
 //! A bundle is the directory in which one session of agents is recorded: a manifest, an append-only log of small events,
 //! and the payloads that the events refer to. This crate reads and writes these files. It does not interpret them; the
-//! reducer does. A packed bundle has the same content in one file, and every reader accepts both forms.
+//! reducer does. A packed bundle has the same content in one file, which may be one that grows while it is recorded, and every reader accepts all
+//! forms.
 
 pub mod activity;
 pub mod bounded;
@@ -11,6 +12,7 @@ pub mod check;
 pub mod files;
 pub mod follow;
 pub mod format;
+mod header;
 mod hidden;
 mod lock;
 pub mod log;

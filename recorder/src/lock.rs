@@ -3,7 +3,7 @@
 //! A recorder holds it while it works, as a [`RecorderLock`](crate::write). A repair holds a [`BundleLock`], so that no
 //! recorder continues the bundle meanwhile. Whatever changes the record in an existing bundle takes one of these locks as a
 //! parameter, and gets the directory from it. A deletion takes a [`DeletionLock`], which holds a `BundleLock` wherever one
-//! can be taken. Only `state.json`, which can be made again, is replaced without a lock.
+//! can be taken. Only `state.json` and `state.compact.json`, which can be made again, are replaced without a lock.
 
 use std::borrow::Borrow;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::files::{create_closed_file, open_to_owner};
+use crate::header::is_growing;
 use crate::hidden::{hidden_name, remove};
 use crate::recording::{RECORDER_FILE, Recording, is_being_recorded};
 
@@ -226,6 +227,16 @@ impl Drop for BundleLock {
     }
 }
 
+/// Locks the file of a growing bundle, which is the lock that its recorder takes.
+fn lock_growing(path: &Path) -> io::Result<LockedFile> {
+    let file = File::open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(LockedFile(file)),
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// The right to delete a bundle, and to pack it before.
 ///
 /// It has a lock unless none can be taken and no recorder was at work: the bundle is packed, something other than a file has
@@ -235,6 +246,8 @@ impl Drop for BundleLock {
 pub(crate) struct DeletionLock {
     bundle: PathBuf,
     lock: Option<BundleLock>,
+    /// The file of a growing bundle, which is its own lock.
+    growing: Option<LockedFile>,
 }
 
 impl DeletionLock {
@@ -245,7 +258,8 @@ impl DeletionLock {
     /// Returns an error under the same conditions as [`BundleLock::take`], except for the cases without a lock.
     pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
         let lock = if bundle.is_dir() { Self::lock_if_possible(bundle)? } else { None };
-        Ok(Self { bundle: bundle.to_owned(), lock })
+        let growing = if is_growing(bundle)? { Some(lock_growing(bundle)?) } else { None };
+        Ok(Self { bundle: bundle.to_owned(), lock, growing })
     }
 
     fn lock_if_possible(bundle: &Path) -> io::Result<Option<BundleLock>> {
@@ -268,7 +282,7 @@ impl DeletionLock {
 
     /// Returns whether a lock is held. If none is, a recorder may begin to work on the bundle.
     pub(crate) fn is_exclusive(&self) -> bool {
-        self.lock.is_some()
+        self.lock.is_some() || self.growing.is_some()
     }
 
     /// Returns whether the lock file did not exist before it was locked.

@@ -7,13 +7,14 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::format::{EVENT_LOG_FILE, IMPORT_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
-use crate::recording::RECORDER_FILE;
+use crate::format::{
+    COMPACT_STATE_FILE, EVENT_LOG_FILE, IMPORT_FILE, MANIFEST_FILE, PAYLOADS_DIR, RECORDER_FILE, STATE_FILE,
+};
 
 /// Prefix of the names of directories with copies made by a repair. A number follows.
 pub const BACKUP_PREFIX: &str = "before-repair-";
 
-/// Most entries of a bundle directory that are looked at. A bundle has six, beside copies of repairs and what programs that died left.
+/// Most entries of a bundle directory that are looked at. A bundle has seven, beside copies of repairs and what programs that died left.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
 
 /// What an entry of a bundle directory is.
@@ -27,7 +28,7 @@ pub enum Part {
     Payloads,
     /// Where the events of an imported session come from.
     Import,
-    /// The graph that the reducer wrote, `state.json`. It can be made again.
+    /// The graph that the reducer wrote, `state.json` or `state.compact.json`. It can be made again.
     State,
     /// The recorder's own file, `recorder.json`.
     Recorder,
@@ -61,12 +62,13 @@ impl From<FileType> for EntryKind {
 }
 
 /// The parts that have a name of their own.
-const NAMED: [(&str, EntryKind, Part); 6] = [
+const NAMED: [(&str, EntryKind, Part); 7] = [
     (MANIFEST_FILE, EntryKind::File, Part::Manifest),
     (EVENT_LOG_FILE, EntryKind::File, Part::Log),
     (PAYLOADS_DIR, EntryKind::Directory, Part::Payloads),
     (IMPORT_FILE, EntryKind::File, Part::Import),
     (STATE_FILE, EntryKind::File, Part::State),
+    (COMPACT_STATE_FILE, EntryKind::File, Part::State),
     (RECORDER_FILE, EntryKind::File, Part::Recorder),
 ];
 
@@ -142,6 +144,9 @@ mod tests {
             ("payloads", Directory, Some(Part::Payloads)),
             ("payloads", SymbolicLink, None),
             ("import.json", File, Some(Part::Import)),
+            ("state.json", File, Some(Part::State)),
+            ("state.compact.json", File, Some(Part::State)),
+            ("state.other.json", File, None),
             (".trace.jsonl.tmp", File, Some(Part::Temporary)),
             (".before-repair-1.tmp", Directory, Some(Part::Temporary)),
             (".trace.jsonl.tmp", SymbolicLink, None),

@@ -10,12 +10,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Name of the recorder's own file in a bundle. It is not part of the format, and other readers ignore it.
-pub const RECORDER_FILE: &str = "recorder.json";
+use crate::header::{is_growing, recorder_file_of};
 
-/// Size in bytes that the file has from its creation on. The space is reserved so that the recorder can write its reason
-/// for stopping to a full disk. A file system that copies on write may still refuse.
-pub const RECORDER_FILE_BYTES: usize = 4096;
+pub use crate::format::{RECORDER_FILE, RECORDER_FILE_BYTES};
 
 /// Content of `recorder.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,19 +42,25 @@ pub struct Stopped {
     pub reason: String,
 }
 
-/// Reads `recorder.json` of the bundle directory at `bundle`. Returns `None` if there is no such file.
+/// Reads `recorder.json` of the bundle directory or growing bundle at `bundle`. Returns `None` if there is no such file.
 ///
 /// # Errors
 ///
 /// Returns an I/O error if the file cannot be read or is not in the format that a recorder writes.
 pub fn read_recording(bundle: &Path) -> io::Result<Option<Recording>> {
+    if is_growing(bundle)? {
+        let text = recorder_file_of(&File::open(bundle)?)?;
+        return Ok(text.map(|text| parse_recording(&text)).transpose()?);
+    }
     let path = bundle.join(RECORDER_FILE);
     match std::fs::metadata(&path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
         }
         Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     }
     let mut text = Vec::new();
@@ -74,14 +77,14 @@ pub fn parse_recording(text: &[u8]) -> Result<Recording, serde_json::Error> {
     serde_json::from_slice(text)
 }
 
-/// Returns whether a recorder of this crate is at work on the bundle directory at `bundle`. Returns false for a packed
-/// bundle.
+/// Returns whether a recorder of this crate is at work on the bundle at `bundle`, a directory or a growing bundle. Returns false
+/// for any other file.
 ///
 /// # Errors
 ///
 /// Returns an I/O error if the file cannot be opened or its lock cannot be queried.
 pub fn is_being_recorded(bundle: &Path) -> io::Result<bool> {
-    let path = bundle.join(RECORDER_FILE);
+    let path = if is_growing(bundle)? { bundle.to_owned() } else { bundle.join(RECORDER_FILE) };
     match std::fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Ok(false),

@@ -311,8 +311,8 @@ fn what_is_no_packed_bundle_is_refused() {
         assert!(matches!(Bundle::open(&path), Err(BundleError::NotADirectory { .. })));
         assert!(find_bundles(place.path()).expect("lists").is_empty());
     }
-    fs::write(&path, b"\x89TRACE\r\n\x02\0\0\0\0\0\0\0").expect("writes");
-    assert!(matches!(PackedBundle::open(&path), Err(PackedError::Version { source, .. }) if source.found == 2));
+    fs::write(&path, b"\x89TRACE\r\n\x03\0\0\0\0\0\0\0").expect("writes");
+    assert!(matches!(PackedBundle::open(&path), Err(PackedError::Version { source, .. }) if source.found == 3));
     fs::write(&path, b"\x89TRACE\r\n\x01\0\0\0\0\0\0\0").expect("writes");
     assert!(matches!(PackedBundle::open(&path), Err(PackedError::Footer { .. })));
     assert!(PackedBundle::open(&place.path().join("none")).is_err_and(|error| error.is_missing()));

@@ -10,6 +10,7 @@
 mod clock;
 mod directory;
 mod finding;
+mod json;
 mod log;
 mod manifest;
 mod packed;

@@ -24,6 +24,11 @@ pub(super) fn check_packed_files(packed: &PackedBundle, findings: &mut Findings)
     for (name, kind) in &entries {
         tell_entry(name, *kind, Part::of_kind(name, *kind), findings);
     }
+    if packed.has_records_behind_damage().unwrap_or(false) {
+        let bytes = packed.torn_bytes();
+        let message = format!("a record is damaged, and the {bytes} bytes from there on are not read");
+        findings.push(Finding::new(Code::PackedDamaged, message));
+    }
     let damage = packed.verify().unwrap_or_else(|error| vec![error]);
     for error in damage {
         findings.push(Finding::new(Code::PackedDamaged, error.to_string()));

@@ -1,17 +1,22 @@
 //! Checks payload references and the files that they name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
 use rayon::prelude::*;
 use serde::de::IgnoredAny;
 
 use super::finding::{Code, Finding, Findings};
+use super::json::JsonChecker;
 use super::log::Reference;
 use crate::bundle::Bundle;
 use crate::format::PAYLOADS_DIR;
 use crate::payloads::{PayloadEntry, PayloadError, PayloadFiles};
 use crate::write::is_dropped;
+
+/// Fewest bytes that two files must share for one to be read behind the other. More than the beginning of a document that replaces
+/// a dropped one.
+const MIN_SHARED_BYTES: usize = 256;
 
 /// Fewest payloads that one parallel task reads.
 const PIECE_PAYLOADS: usize = 16;
@@ -108,14 +113,78 @@ impl PayloadState {
     }
 }
 
-/// Reads each of the files at `paths` once and returns their states in the same order.
+/// Reads each of the files at `paths` once and returns their states in the same order. Of files that are known to begin alike,
+/// such as the requests of a conversation in a packed bundle, what they share is read once.
 pub(super) fn look_at_payloads(files: &PayloadFiles, paths: &[&str]) -> Vec<PayloadState> {
-    let look_at = |buffer: &mut Vec<u8>, path: &&str| match damage_of(files, path, buffer) {
+    let mut alone = Vec::new();
+    let mut chains: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (index, path) in paths.iter().enumerate() {
+        match files.start_of(path) {
+            Some(start) => chains.entry(start).or_default().push(index),
+            None => alone.push(index),
+        }
+    }
+    let look_at_one = |buffer: &mut Vec<u8>, index: &usize| (*index, look_at(files, paths[*index], buffer));
+    let mut states: Vec<(usize, PayloadState)> =
+        alone.par_iter().with_min_len(PIECE_PAYLOADS).map_init(Vec::new, look_at_one).collect();
+    let chains: Vec<Vec<usize>> = chains.into_values().collect();
+    states.par_extend(chains.par_iter().flat_map_iter(|chain| look_at_chain(files, paths, chain)));
+    states.sort_unstable_by_key(|(index, _)| *index);
+    states.into_iter().map(|(_, state)| state).collect()
+}
+
+fn look_at(files: &PayloadFiles, path: &str, buffer: &mut Vec<u8>) -> PayloadState {
+    match damage_of(files, path, buffer) {
         Some(damage) => PayloadState::Damaged(damage),
         None if is_dropped(buffer) => PayloadState::Dropped,
         None => PayloadState::Whole,
-    };
-    paths.par_iter().with_min_len(PIECE_PAYLOADS).map_init(Vec::new, look_at).collect()
+    }
+}
+
+/// Looks at files each of which may begin like the one before it.
+fn look_at_chain(files: &PayloadFiles, paths: &[&str], chain: &[usize]) -> Vec<(usize, PayloadState)> {
+    let mut buffer = Vec::new();
+    // What was read of the file before, up to what it shares with the next one.
+    let mut known: Option<(JsonChecker, usize)> = None;
+    let mut states = Vec::with_capacity(chain.len());
+    for (place, index) in chain.iter().enumerate() {
+        let path = paths[*index];
+        let shared_with_next = chain.get(place + 1).map_or(0, |next| files.known_prefix(path, paths[*next]));
+        let (checker, read) = known.take().unwrap_or_else(|| (JsonChecker::new(), 0));
+        let state = match check_behind(files, path, (checker, read), shared_with_next, &mut buffer) {
+            Some(next) => {
+                known = next;
+                // A document that shares this much with a whole one begins with the same member.
+                if read == 0 && is_dropped(&buffer) { PayloadState::Dropped } else { PayloadState::Whole }
+            }
+            // The file is read again from its beginning, which tells what is wrong.
+            None => look_at(files, path, &mut buffer),
+        };
+        states.push((*index, state));
+    }
+    states
+}
+
+/// Reads a file behind what is known of it. Returns `None` if it is not one JSON document or cannot be read, and otherwise what is
+/// known of the next file, if that shares enough with it.
+fn check_behind(
+    files: &PayloadFiles,
+    path: &str,
+    (mut checker, read): (JsonChecker, usize),
+    shared_with_next: usize,
+    buffer: &mut Vec<u8>,
+) -> Option<Option<(JsonChecker, usize)>> {
+    files.read_from(path, read, buffer).ok()?;
+    let split = shared_with_next.checked_sub(read).filter(|_| shared_with_next >= MIN_SHARED_BYTES);
+    let (shared, rest) = buffer.split_at(split.unwrap_or(0).min(buffer.len()));
+    let mut next = None;
+    if split.is_some() {
+        if !checker.read(shared) {
+            return None;
+        }
+        next = Some((checker.clone(), read + shared.len()));
+    }
+    (checker.read(rest) && checker.is_whole()).then_some(next)
 }
 
 fn damage_of(files: &PayloadFiles, path: &str, buffer: &mut Vec<u8>) -> Option<PayloadDamage> {

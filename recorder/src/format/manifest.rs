@@ -11,8 +11,17 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 pub const EVENT_LOG_FILE: &str = "trace.jsonl";
 /// Name of the payload directory in a bundle. The paths of payload references begin with it.
 pub const PAYLOADS_DIR: &str = "payloads";
+
+/// Name of the recorder's own file in a bundle. It is not part of the format, and other readers ignore it.
+pub const RECORDER_FILE: &str = "recorder.json";
+
+/// Size in bytes that the file has from its creation on. The space is reserved so that the recorder can write its reason
+/// for stopping to a full disk. A file system that copies on write may still refuse.
+pub const RECORDER_FILE_BYTES: usize = 4096;
 /// Name of the file with the reduced graph, which readers put into the bundle directory.
 pub const STATE_FILE: &str = "state.json";
+/// Name of the file with the reduced graph in its compact form, which readers put into the bundle directory.
+pub const COMPACT_STATE_FILE: &str = "state.compact.json";
 
 /// The manifest of a bundle. Every field is required; unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

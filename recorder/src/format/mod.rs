@@ -12,7 +12,10 @@ pub mod version;
 
 pub use event::{CellStatus, Event, EventPayload, ExecutionStatus, RolloutStatus};
 pub use import::{IMPORT_FILE, ImportNote, ImportRecord, ImportSource};
-pub use manifest::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR, STATE_FILE};
+pub use manifest::{
+    COMPACT_STATE_FILE, EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR, RECORDER_FILE, RECORDER_FILE_BYTES,
+    STATE_FILE,
+};
 pub use payload::{PayloadKind, PayloadRef};
 pub use tagged::{Requester, ToolKind, ToolSummary};
 pub use text::Text;

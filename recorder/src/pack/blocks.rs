@@ -6,8 +6,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::error::BlockFault;
+use super::format::MAX_BLOCK_BYTES;
 use super::index::Block;
 
 /// Most bytes of decompressed blocks that are kept in memory. All requests of a long session together take a few
@@ -63,6 +65,37 @@ impl BlockStore {
         }
     }
 
+    /// Returns the file.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Keeps at most this many bytes of decompressed blocks in memory.
+    pub(super) fn limit(&mut self, max_cached_bytes: usize) {
+        self.max_cached_bytes = max_cached_bytes;
+    }
+
+    /// Sets the bytes of a block that is not in the file by itself. They stay in memory.
+    pub(super) fn preload(&mut self, number: usize, bytes: Arc<[u8]>) {
+        *lock(&self.slots[number]) = Slot::Present(bytes);
+    }
+
+    /// Makes room for further blocks, and forgets the block before them, which may have grown.
+    pub(super) fn grow_to(&mut self, blocks: usize) {
+        // The first block is not one of the file, see `preload`.
+        if self.slots.len() > 1 {
+            let number = self.slots.len() - 1;
+            *lock(&self.slots[number]) = Slot::Absent;
+            let cached = self.cached.get_mut().unwrap_or_else(PoisonError::into_inner);
+            cached.order.retain(|(known, bytes)| {
+                let stays = *known != number;
+                cached.bytes -= if stays { 0 } else { *bytes };
+                stays
+            });
+        }
+        self.slots.resize_with(blocks, Mutex::default);
+    }
+
     /// Returns how many blocks were decompressed.
     #[cfg(test)]
     pub(super) fn decompressed(&self) -> usize {
@@ -81,7 +114,9 @@ impl BlockStore {
         read_exact_at(&self.file, &mut packed, block.offset).map_err(BlockProblem::Io)?;
         #[cfg(test)]
         self.decompressed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        match decompress(&packed, block) {
+        let decompressed =
+            if block.chunks.is_empty() { decompress(&packed, block) } else { decompress_chunks(&packed, block) };
+        match decompressed {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
                 *slot = Slot::Present(Arc::clone(&bytes));
@@ -94,6 +129,14 @@ impl BlockStore {
                 *slot = Slot::Broken(fault);
                 Err(BlockProblem::Fault(fault))
             }
+        }
+    }
+
+    /// Removes all blocks from memory.
+    pub(super) fn forget(&self) {
+        let mut cached = lock(&self.cached);
+        for (number, _) in std::mem::take(&mut *cached).order {
+            *lock(&self.slots[number]) = Slot::Absent;
         }
     }
 
@@ -117,6 +160,48 @@ fn decompress(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
     match zstd::bulk::decompress(packed, block.bytes as usize) {
         Ok(bytes) if bytes.len() == block.bytes as usize => Ok(bytes),
         _ => Err(BlockFault::Content),
+    }
+}
+
+/// Decompresses a block of a growing bundle. `packed` has everything from the beginning of its first chunk to the end of its
+/// last one.
+fn decompress_chunks(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
+    let mut stream = FrameReader::new().map_err(|_| BlockFault::Content)?;
+    let mut bytes = vec![0; block.bytes as usize];
+    let mut end = 0;
+    for chunk in &block.chunks {
+        let from = (chunk.offset - block.offset) as usize;
+        let chunk_bytes = &packed[from..from + chunk.packed_bytes as usize];
+        if xxh3_64(chunk_bytes) != chunk.checksum {
+            return Err(BlockFault::Checksum);
+        }
+        end = stream.read(chunk_bytes, &mut bytes, end).map_err(|_| BlockFault::Content)?;
+    }
+    if end == bytes.len() { Ok(bytes) } else { Err(BlockFault::Content) }
+}
+
+/// Decompresses a frame whose bytes come in chunks. The frame may lack its end.
+struct FrameReader(Decoder<'static>);
+
+impl FrameReader {
+    fn new() -> io::Result<Self> {
+        let mut decoder = Decoder::new()?;
+        // A frame that claims a larger window than any block needs would cost memory.
+        decoder.set_parameter(DParameter::WindowLogMax(MAX_BLOCK_BYTES.ilog2()))?;
+        Ok(Self(decoder))
+    }
+
+    /// Writes what a chunk decompresses to into `bytes` from `start` on, as far as there is room. Returns where it ends.
+    fn read(&mut self, chunk: &[u8], bytes: &mut [u8], start: usize) -> io::Result<usize> {
+        let mut input = InBuffer::around(chunk);
+        let mut output = OutBuffer::around_pos(bytes, start);
+        loop {
+            let before = (input.pos(), output.pos());
+            self.0.run(&mut input, &mut output)?;
+            if (input.pos(), output.pos()) == before {
+                return Ok(output.pos());
+            }
+        }
     }
 }
 
@@ -168,6 +253,7 @@ mod tests {
                     offset,
                     packed_bytes: packed.len() as u32,
                     checksum: xxh3_64(&packed),
+                    chunks: Vec::new(),
                 };
                 offset += packed.len() as u64;
                 block
@@ -181,9 +267,9 @@ mod tests {
                 assert_eq!((kept * 1000, kept <= 3), (lock(&store.cached).bytes, true));
             }
         }
-        let wrong = Block { checksum: 1, ..blocks[0] };
+        let wrong = Block { checksum: 1, ..blocks[0].clone() };
         assert!(matches!(store.get(0, &wrong), Err(BlockProblem::Fault(BlockFault::Checksum))));
-        let short = Block { bytes: 999, ..blocks[1] };
+        let short = Block { bytes: 999, ..blocks[1].clone() };
         assert!(matches!(store.get(1, &short), Err(BlockProblem::Fault(BlockFault::Content))));
         assert!(matches!(store.get(1, &blocks[1]), Err(BlockProblem::Fault(_))), "what is broken stays so");
     }

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::format::UnknownPackVersion;
 use super::limits::MAX_PACKED_LOG_BYTES;
 use super::paths::PathProblem;
+use crate::header::UnknownPackVersion;
 
 /// Why a packed bundle, or a part of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,16 @@ pub enum PackedError {
         /// The file.
         path: PathBuf,
         /// Offset of the index in the file.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A record of a growing bundle is what was written, but breaks a rule of the format.
+    #[error("the record at byte {offset} of {} is damaged: {what}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the record in the file.
         offset: u64,
         /// What is wrong.
         what: &'static str,
@@ -148,6 +158,12 @@ pub enum BlockFault {
 /// Why a bundle was not packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
+    /// The bundle is packed already, so there is nothing to finish.
+    #[error("{} is finished already", path.display())]
+    Finished {
+        /// The bundle.
+        path: PathBuf,
+    },
     /// A recorder is at work on the bundle.
     #[error("{} is being recorded", path.display())]
     BeingRecorded {

@@ -1,11 +1,12 @@
 //! The frame of a packed bundle: its header and its footer.
 
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::header::{HEADER_BYTES, MAGIC, PackVersion, header_of};
 
 /// Extension of packed bundles. A search for bundles considers only files with this extension. Opening a file checks only
 /// its magic number.
@@ -18,50 +19,11 @@ pub const MAX_BLOCK_BYTES: usize = 4 << 20;
 /// Largest size of the index before compression.
 pub const MAX_INDEX_BYTES: u64 = 64 << 20;
 
-/// First bytes of a packed bundle. As in PNG files, the line ending shows whether the file was transferred as text and
-/// damaged by that.
-pub(super) const MAGIC: [u8; 8] = *b"\x89TRACE\r\n";
-
 /// Last bytes of a packed bundle. If they are missing, the file was truncated.
 pub(super) const END_MAGIC: [u8; 8] = *b"TRACEEND";
 
-/// Size of the header in bytes.
-pub(super) const HEADER_BYTES: usize = 16;
-
 /// Size of the footer in bytes.
 pub(super) const FOOTER_BYTES: usize = 48;
-
-/// The version of the packed format that a file carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PackVersion(pub u32);
-
-impl PackVersion {
-    /// The version that this crate writes.
-    pub const CURRENT: Self = Self(1);
-
-    /// Checks that this crate can read the version.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`UnknownPackVersion`] for any number except 1.
-    pub fn check_readable(self) -> Result<(), UnknownPackVersion> {
-        if self == Self::CURRENT { Ok(()) } else { Err(UnknownPackVersion { found: self.0 }) }
-    }
-}
-
-impl fmt::Display for PackVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The error for a version of the packed format that this crate does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("version {found} of the packed format is unknown; version 1 is the only known one")]
-pub struct UnknownPackVersion {
-    /// The number that was found.
-    pub found: u32,
-}
 
 /// Returns whether the file at `path` begins like a packed bundle, whatever its name.
 pub fn is_packed(path: &Path) -> bool {
@@ -75,15 +37,7 @@ pub fn is_packed(path: &Path) -> bool {
 
 /// Returns the header of the current version.
 pub(super) fn header() -> [u8; HEADER_BYTES] {
-    let mut header = [0; HEADER_BYTES];
-    header[..8].copy_from_slice(&MAGIC);
-    header[8..12].copy_from_slice(&PackVersion::CURRENT.0.to_le_bytes());
-    header
-}
-
-/// Returns the version in a header, or `None` if the magic number is wrong.
-pub(super) fn version_of(header: &[u8; HEADER_BYTES]) -> Option<PackVersion> {
-    (header[..8] == MAGIC).then(|| PackVersion(u32::from_le_bytes([header[8], header[9], header[10], header[11]])))
+    header_of(PackVersion::CURRENT)
 }
 
 /// The footer, which describes the index.
@@ -157,16 +111,6 @@ fn checksum_of(header: &[u8; HEADER_BYTES], footer: &[u8; FOOTER_BYTES]) -> u64 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_version_is_readable() {
-        assert_eq!(PackVersion::CURRENT.check_readable(), Ok(()));
-        for found in [0, 2, u32::MAX] {
-            assert_eq!(PackVersion(found).check_readable(), Err(UnknownPackVersion { found }));
-        }
-        assert_eq!(version_of(&header()), Some(PackVersion::CURRENT));
-        assert_eq!(version_of(&[0; HEADER_BYTES]), None);
-    }
 
     #[test]
     fn a_footer_reads_back_and_no_other_does() {

@@ -3,19 +3,25 @@
 //! The concatenation of all decompressed blocks is the *content*. A file is a list of slices of the content. Slices may
 //! overlap and repeat, which is how requests share their common parts. No file depends on another one, so each file can be
 //! read on its own.
+//!
+//! A growing bundle has *lanes* instead of one content: each has its own addresses, and bytes are appended to any of them
+//! in any order. [`Lanes`] knows in which blocks they are. A slice of a lane has the number of the lane in the high bits of
+//! its start.
 
-use super::format::{HEADER_BYTES, MAX_BLOCK_BYTES, MAX_INDEX_BYTES};
+use super::format::{MAX_BLOCK_BYTES, MAX_INDEX_BYTES};
+use super::lanes::{Lanes, RECORDER_LANE, address, place_of};
+use super::names::{MAX_DIRECTORIES, NameProblem, Named, Names};
 use super::paths::{self, PathProblem};
+use super::slice::Slice;
 use super::wire::{Cursor, push};
+use crate::format::PAYLOADS_DIR;
+use crate::header::HEADER_BYTES;
 
 /// Most blocks of a packed bundle.
 pub const MAX_BLOCKS: usize = 1 << 20;
 
 /// Most files of a packed bundle.
 pub const MAX_FILES: usize = 1 << 20;
-
-/// Most directories of a packed bundle: empty ones, and those that occur in paths of files.
-pub const MAX_DIRECTORIES: usize = 1 << 16;
 
 /// Most bytes of all paths of files together, and of all paths of directories together. A path that continues the one
 /// before takes one byte in the index but thousands in memory.
@@ -37,12 +43,15 @@ pub const MIN_BYTES: u64 = 256 << 20;
 /// need at most a few thousand.
 pub const MAX_EXPANSION: u64 = 100_000;
 
+/// Most parts of slices that are looked at to count the files that are lost with a block of a growing bundle.
+const MAX_PARTS_FOR_LOST: usize = 1 << 23;
+
 /// Number of recent slice ends that a slice can refer to as its start. There are few streams of content, and each stream
 /// usually continues where it ended.
 const RECENT_ENDS: usize = 16;
 
 /// A block of the content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     /// Offset of its bytes in the content.
     pub(super) start: u64,
@@ -54,19 +63,31 @@ pub(super) struct Block {
     pub(super) packed_bytes: u32,
     /// Checksum of its bytes in the file.
     pub(super) checksum: u64,
+    /// Where its bytes are in the file of a growing bundle, in whose blocks other bytes lie between them. Empty for a block
+    /// whose bytes are contiguous.
+    pub(super) chunks: Vec<Chunk>,
 }
 
-/// A part of the content.
+/// A contiguous part of a block in the file of a growing bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slice {
-    pub(super) start: u64,
-    pub(super) bytes: u64,
+pub(super) struct Chunk {
+    /// Offset of the part in the file.
+    pub(super) offset: u64,
+    /// Number of its bytes in the file.
+    pub(super) packed_bytes: u32,
+    /// Checksum of its bytes in the file.
+    pub(super) checksum: u64,
 }
 
-impl Slice {
-    pub(super) fn end(self) -> u64 {
-        self.start + self.bytes
-    }
+/// The bytes of a block that belong to a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Number of the block.
+    pub(super) block: usize,
+    /// First byte in the block.
+    pub(super) from: usize,
+    /// Number of bytes.
+    pub(super) bytes: usize,
 }
 
 /// A file.
@@ -78,6 +99,12 @@ pub(super) struct Entry {
     pub(super) checksum: u32,
     first_slice: u32,
     slices: u32,
+}
+
+impl Named for Entry {
+    fn path(&self) -> &str {
+        &self.path
+    }
 }
 
 impl Entry {
@@ -95,8 +122,9 @@ pub(super) struct Index {
     slices: Vec<Slice>,
     /// Directories without files. Sorted once the index is complete.
     pub(super) directories: Vec<Box<str>>,
-    /// Indexes into `entries`, sorted by path.
-    by_path: Vec<u32>,
+    names: Names,
+    /// Where the bytes of slices are, for a growing bundle. `None` if the blocks are one content.
+    pub(super) lanes: Option<Lanes>,
 }
 
 /// Returns the first block at or behind `from` to which no file is assigned yet. `next` is a union-find structure: an
@@ -125,6 +153,16 @@ pub(super) struct Lost {
 pub(super) enum IndexProblem {
     Damaged(&'static str),
     Path { entry: String, problem: PathProblem },
+}
+
+impl From<NameProblem> for IndexProblem {
+    fn from(problem: NameProblem) -> Self {
+        match problem {
+            NameProblem::Twice(entry) => Self::Path { entry, problem: PathProblem::Twice },
+            NameProblem::TooManyDirectories => Self::Damaged("it has more directories than it may have"),
+            NameProblem::LongDirectories => Self::Damaged("the paths of its directories are too long"),
+        }
+    }
 }
 
 impl From<&'static str> for IndexProblem {
@@ -185,7 +223,7 @@ impl Index {
     /// Adds a block behind the others.
     pub(super) fn push_block(&mut self, bytes: u32, packed_bytes: u32, checksum: u64) {
         let (start, offset) = self.ends();
-        self.blocks.push(Block { start, bytes, offset, packed_bytes, checksum });
+        self.blocks.push(Block { start, bytes, offset, packed_bytes, checksum, chunks: Vec::new() });
     }
 
     /// Returns the end of the content, and the end of the blocks in the file.
@@ -203,6 +241,90 @@ impl Index {
         self.entries.push(Entry { path, bytes, checksum, first_slice, slices: slices.len() as u32 });
     }
 
+    /// Makes this the index of a growing bundle, with this many lanes.
+    pub(super) fn begin_lanes(&mut self, count: usize) {
+        self.lanes = Some(Lanes::new(count));
+    }
+
+    /// Appends bytes of a block to a lane.
+    pub(super) fn append_to_lane(
+        &mut self,
+        lane: usize,
+        bytes: u32,
+        block: u32,
+        from: u32,
+    ) -> Result<(), &'static str> {
+        self.lanes.get_or_insert_default().append(lane, bytes, block, from)
+    }
+
+    /// Adds a file that is a whole lane, see [`grow_file`](Self::grow_file).
+    pub(super) fn push_growing_file(&mut self, path: &str) {
+        let first_slice = self.slices.len() as u32;
+        self.slices.push(Slice { start: 0, bytes: 0 });
+        self.entries.push(Entry { path: path.into(), bytes: 0, checksum: 0, first_slice, slices: 0 });
+    }
+
+    /// Gives a file all bytes of a lane.
+    pub(super) fn grow_file(&mut self, entry: usize, lane: usize) {
+        let bytes = self.lanes.as_ref().map_or(0, |lanes| lanes.bytes(lane));
+        let entry = &mut self.entries[entry];
+        self.slices[entry.first_slice as usize] = Slice { start: address(lane, 0), bytes };
+        (entry.bytes, entry.slices) = (bytes, u32::from(bytes > 0));
+    }
+
+    /// Returns whether a growing bundle may have another file of this many slices.
+    fn has_room_for(&self, slices: usize) -> bool {
+        self.entries.len() < MAX_FILES && self.slices.len() + slices <= MAX_SLICES
+    }
+
+    /// Adds a payload file of a growing bundle, and checks its slices.
+    pub(super) fn push_growing_payload(&mut self, ordinal: u64, slices: &[Slice]) -> Result<(), &'static str> {
+        let Some(lanes) = &self.lanes else { return Err("it has no lanes") };
+        if !self.has_room_for(slices.len()) {
+            return Err("it has too many files");
+        }
+        if slices.iter().any(|slice| place_of(slice.start).0 == RECORDER_LANE) {
+            return Err("a payload has bytes of the recorder's file");
+        }
+        if !slices.iter().all(|slice| lanes.has(*slice)) {
+            return Err("a slice is outside of its lane");
+        }
+        let path = format!("{PAYLOADS_DIR}/{ordinal}.json");
+        self.push_file(path.into(), 0, slices);
+        if self.entries.last().is_some_and(|entry| !entry.has_few_slices()) {
+            return Err("a file has more slices than it may have");
+        }
+        Ok(())
+    }
+
+    /// Returns whether files were added whose paths are not known yet.
+    pub(super) fn has_unnamed(&self) -> bool {
+        self.names.len() < self.entries.len()
+    }
+
+    /// Makes the new files of a growing bundle known by their paths, and checks that no file is there twice. `directory`, which
+    /// has no files at first, is not an empty one any more when it has.
+    pub(super) fn name_growing(&mut self, directory: &str) -> Result<(), IndexProblem> {
+        if self.names.len() == 0 {
+            self.names.add_directories(&self.directories)?;
+        }
+        self.names.add_files(&self.entries)?;
+        if self.entries.iter().any(|entry| entry.path.starts_with(directory)) {
+            self.directories.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of runs of all lanes.
+    pub(super) fn run_count(&self) -> usize {
+        self.lanes.as_ref().map_or(0, Lanes::run_count)
+    }
+
+    /// Returns the number of slices of all files.
+    pub(super) fn slice_count(&self) -> usize {
+        self.slices.len()
+    }
+
     /// Returns the slices of a file in order.
     pub(super) fn slices(&self, entry: &Entry) -> &[Slice] {
         &self.slices[entry.first_slice as usize..][..entry.slices as usize]
@@ -210,24 +332,41 @@ impl Index {
 
     /// Returns the file with this path.
     pub(super) fn find(&self, path: &str) -> Option<&Entry> {
-        let found = self.by_path.binary_search_by(|entry| (*self.entries[*entry as usize].path).cmp(path)).ok()?;
-        Some(&self.entries[self.by_path[found] as usize])
+        self.names.find(&self.entries, path).map(|entry| &self.entries[entry])
     }
 
     /// Returns whether a path is that of a directory.
     pub(super) fn is_directory(&self, path: &str) -> bool {
-        let inside = format!("{path}/");
-        let next = |after: &str| self.directories.get(self.directories.partition_point(|found| **found < *after));
-        let is_listed = next(path).is_some_and(|found| **found == *path);
-        if is_listed || next(&inside).is_some_and(|found| found.starts_with(&inside)) {
-            return true;
-        }
-        let first = self.by_path.partition_point(|entry| *self.entries[*entry as usize].path < *inside);
-        self.by_path.get(first).is_some_and(|entry| self.entries[*entry as usize].path.starts_with(&inside))
+        self.names.is_directory(path)
+    }
+
+    /// Returns the parts of blocks that a slice consists of, in order.
+    pub(super) fn parts(&self, slice: Slice) -> impl Iterator<Item = Part> {
+        let mut rest = slice;
+        let mut number = match &self.lanes {
+            Some(lanes) => lanes.run_at(rest.start),
+            None => self.block_at(rest.start),
+        };
+        std::iter::from_fn(move || {
+            if rest.bytes == 0 {
+                return None;
+            }
+            let (block, from, in_block) = match &self.lanes {
+                Some(lanes) => lanes.place(rest.start, number),
+                None => {
+                    let block = &self.blocks[number];
+                    (number, rest.start - block.start, block.start + u64::from(block.bytes) - rest.start)
+                }
+            };
+            number += 1;
+            let bytes = rest.bytes.min(in_block);
+            rest = Slice { start: rest.start + bytes, bytes: rest.bytes - bytes };
+            Some(Part { block, from: from as usize, bytes: bytes as usize })
+        })
     }
 
     /// Returns the number of the block that contains a byte of the content.
-    pub(super) fn block_at(&self, position: u64) -> usize {
+    fn block_at(&self, position: u64) -> usize {
         self.blocks.partition_point(|block| block.start + u64::from(block.bytes) <= position)
     }
 
@@ -239,9 +378,25 @@ impl Index {
         let mut first = vec![0; self.blocks.len()];
         // See `free_from`.
         let mut next: Vec<u32> = (0..=self.blocks.len() as u32).collect();
+        // A hostile file can have more parts than anybody could look at. The numbers of files are lower limits then.
+        let mut looked_at = MAX_PARTS_FOR_LOST;
         for (number, entry) in self.entries.iter().enumerate() {
-            let ends = |slice: &Slice| (self.block_at(slice.start) as u32, self.block_at(slice.end() - 1) as u32 + 1);
-            let mut runs: Vec<(u32, u32)> = self.slices(entry).iter().map(ends).collect();
+            let mut runs: Vec<(u32, u32)> = if self.lanes.is_some() {
+                let parts = self.slices(entry).iter().flat_map(|slice| self.parts(*slice));
+                let mut found: Vec<(u32, u32)> = Vec::new();
+                for part in parts.take(looked_at) {
+                    looked_at -= 1;
+                    let block = (part.block as u32, part.block as u32 + 1);
+                    if found.last() != Some(&block) {
+                        found.push(block);
+                    }
+                }
+                found
+            } else {
+                let ends =
+                    |slice: &Slice| (self.block_at(slice.start) as u32, self.block_at(slice.end() - 1) as u32 + 1);
+                self.slices(entry).iter().map(ends).collect()
+            };
             runs.sort_unstable();
             let mut counted = 0;
             for (from, to) in runs {
@@ -316,7 +471,7 @@ impl Index {
         if !cursor.0.is_empty() {
             return Err("it has bytes behind its end".into());
         }
-        index.sort_paths()?;
+        index.name_files()?;
         Ok(index)
     }
 
@@ -392,39 +547,13 @@ impl Index {
         Ok(())
     }
 
-    /// Sorts the paths, and checks that each path is that of only one file or one directory.
-    pub(super) fn sort_paths(&mut self) -> Result<(), IndexProblem> {
-        let twice = |path: &str| IndexProblem::Path { entry: path.to_owned(), problem: PathProblem::Twice };
-        self.by_path = (0..self.entries.len() as u32).collect();
-        self.by_path.sort_unstable_by(|a, b| self.entries[*a as usize].path.cmp(&self.entries[*b as usize].path));
+    /// Makes files and directories known by their paths, and checks that each path is that of only one file or one directory.
+    pub(super) fn name_files(&mut self) -> Result<(), IndexProblem> {
         self.directories.sort_unstable();
-        let files = self.by_path.iter().map(|entry| &*self.entries[*entry as usize].path);
-        let mut sorted: Vec<&str> = files.chain(self.directories.iter().map(|path| &**path)).collect();
-        sorted.sort_unstable();
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(twice(pair[0]));
-        }
-        if self.directories.len() + count_parents(&sorted) > MAX_DIRECTORIES {
-            return Err("it has more directories than it may have".into());
-        }
-        match self.entries.iter().find(|entry| self.is_directory(&entry.path)) {
-            Some(entry) => Err(twice(&entry.path)),
-            None => Ok(()),
-        }
+        self.names = Names::default();
+        self.names.add_directories(&self.directories)?;
+        Ok(self.names.add_files(&self.entries)?)
     }
-}
-
-/// Counts the parent directories of sorted paths. All paths in a directory are next to each other, so each directory is
-/// counted at the first path in it.
-fn count_parents(sorted: &[&str]) -> usize {
-    let mut before = "";
-    let mut count = 0;
-    for path in sorted {
-        let common = before.bytes().zip(path.bytes()).take_while(|(before, own)| before == own).count();
-        count += path.as_bytes()[common..].iter().filter(|byte| **byte == b'/').count();
-        before = path;
-    }
-    count
 }
 
 /// Encodes paths. A path that equals the one before except for a number that is one higher takes one byte.
@@ -515,7 +644,7 @@ mod tests {
         index.push_file("payloads/10.json".into(), 3, &[]);
         index.push_file("payloads/11.json".into(), 4, &[slice(35, 1), slice(140, 10)]);
         index.directories.extend(["empty/one".into(), "empty-too".into()]);
-        index.sort_paths().expect("no path is there twice");
+        index.name_files().expect("no path is there twice");
         index
     }
 
@@ -647,15 +776,58 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_counted_once() {
-        let count = |paths: &[&str]| {
-            let mut sorted = paths.to_vec();
-            sorted.sort_unstable();
-            count_parents(&sorted)
+    fn an_index_with_more_than_it_may_have_is_not_written() {
+        let few = Limits { files: 2, paths_bytes: 30, slices: 3, bytes: 100, ..wide() };
+        let slice = Slice { start: 0, bytes: 20 };
+        let check = |files: &[(&str, usize)], limits: &Limits| {
+            let mut index = Index::default();
+            index.push_block(100, 40, 1);
+            files.iter().for_each(|(path, slices)| index.push_file((*path).into(), 0, &vec![slice; *slices]));
+            index.check(limits)
         };
-        assert_eq!(count(&["a", "b"]), 0);
-        assert_eq!(count(&["a/b", "a/c", "a-/c", "a0/x", "a/b-/c"]), 4);
-        assert_eq!(count(&["a/b/c", "a/b/d", "a/bb/d", "b/a/b/c"]), 6);
+        assert_eq!(check(&[("one", 2), ("two", 1)], &few), Ok(()));
+        assert_eq!(check(&[("1", 1), ("2", 1), ("3", 1)], &few), Err("it has too many files for its packed size"));
+        assert_eq!(check(&[(&"n".repeat(31), 1)], &few), Err("its paths are too long"));
+        assert_eq!(check(&[("one", 2), ("two", 2)], &few), Err("its files are made of too many slices"));
+        let wider = Limits { slices: 9, ..few };
+        assert_eq!(check(&[("one", 6)], &wider), Err("its files are too large for its packed size"));
+        let mut index = Index::default();
+        (0..=MAX_BLOCKS).for_each(|_| index.push_block(1, 1, 0));
+        assert_eq!(index.check(&wide()), Err("it has too many bytes"));
+    }
+
+    #[test]
+    fn a_growing_bundle_has_so_many_files_and_slices_and_no_more() {
+        let slice = Slice { start: address(4, 0), bytes: 1 };
+        let mut index = Index::default();
+        index.begin_lanes(4);
+        index.push_block(1, 1, 0);
+        index.append_to_lane(4, 1, 0, 0).expect("appends");
+        index.push_growing_payload(0, &[slice, slice]).expect("has room");
+        assert!(index.has_room_for(MAX_SLICES - 2) && !index.has_room_for(MAX_SLICES - 1));
+        for ordinal in 1..MAX_FILES as u64 {
+            index.push_growing_payload(ordinal, &[]).expect("has room");
+        }
+        assert_eq!(index.push_growing_payload(u64::MAX, &[]), Err("it has too many files"));
+        assert_eq!(index.entries.len(), MAX_FILES);
+    }
+
+    #[test]
+    fn so_many_parts_are_looked_at_for_what_is_lost() {
+        // Each file is a lane of 65,536 runs, which are in two blocks by turns.
+        let runs = 1 << 16;
+        let mut index = Index::default();
+        index.begin_lanes(4);
+        index.push_block(MAX_BLOCK_BYTES as u32, 1, 0);
+        index.push_block(MAX_BLOCK_BYTES as u32, 1, 0);
+        (0..runs).for_each(|run| index.append_to_lane(3, 1, run % 2, run).expect("appends"));
+        let lane = Slice { start: address(3, 0), bytes: u64::from(runs) };
+        let files = MAX_PARTS_FOR_LOST as u32 / runs;
+        for ordinal in 0..files + 5 {
+            index.push_growing_payload(ordinal.into(), &[lane]).expect("has room");
+        }
+        let lost: Vec<_> = index.lost().iter().map(|lost| (lost.files, lost.first)).collect();
+        assert_eq!(lost, [(files, 0), (files, 0)], "what is not looked at any more is not counted");
     }
 
     #[test]

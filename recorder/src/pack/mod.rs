@@ -4,28 +4,39 @@
 //! [`unpack`] restores the directory.
 
 mod blocks;
+mod checksums;
 mod error;
+mod finish;
 mod format;
 mod index;
+pub(crate) mod lanes;
 mod limits;
-mod novelty;
+mod names;
+pub(crate) mod novelty;
 mod paths;
 mod reader;
+pub(crate) mod record;
+mod scan;
+pub(crate) mod slice;
 mod source;
 mod unpack;
 mod wire;
 mod writer;
 
+pub use crate::header::{PackVersion, UnknownPackVersion, is_growing};
 pub use blocks::CACHE_BYTES;
 pub use error::{BlockFault, PackError, PackedError, UnpackError};
-pub use format::{MAX_BLOCK_BYTES, MAX_INDEX_BYTES, PACKED_EXTENSION, PackVersion, UnknownPackVersion, is_packed};
+pub use finish::{FINISHED_LEVEL, finish};
+pub use format::{MAX_BLOCK_BYTES, MAX_INDEX_BYTES, PACKED_EXTENSION, is_packed};
 pub use index::{
-    BYTES_PER_SLICE, MAX_BLOCKS, MAX_DIRECTORIES, MAX_EXPANSION, MAX_FILES, MAX_PATHS_BYTES, MAX_SLICES, MIN_BYTES,
-    MIN_FILE_SLICES,
+    BYTES_PER_SLICE, MAX_BLOCKS, MAX_EXPANSION, MAX_FILES, MAX_PATHS_BYTES, MAX_SLICES, MIN_BYTES, MIN_FILE_SLICES,
 };
 pub use limits::MAX_PACKED_LOG_BYTES;
+pub use names::MAX_DIRECTORIES;
 pub use paths::{MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PATH_NAMES, PathProblem};
+pub(crate) use reader::GrowingState;
 pub use reader::{PackedBundle, PackedFile};
+pub(crate) use slice::Slice as ContentSlice;
 pub use source::{MAX_SOURCE_DEPTH, Source};
 pub use unpack::{MAX_UNPACKED_BYTES, unpack};
 pub use writer::{DEFAULT_LEVEL, Level, PackStats, UnknownLevel, pack, verify};

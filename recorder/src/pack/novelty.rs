@@ -16,7 +16,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::format::MAX_BLOCK_BYTES;
-use super::index::Slice;
+use super::slice::Slice;
 
 /// Bytes of earlier content that are kept in memory to find repetitions.
 const WINDOW_BYTES: usize = 128 << 20;
@@ -122,6 +122,8 @@ pub(super) struct Novelty {
     full: Vec<Vec<u8>>,
     bases: VecDeque<Base>,
     base_bytes: usize,
+    /// Most of these bytes.
+    most_base_bytes: usize,
     next_stream: u32,
     table: Table,
 }
@@ -138,6 +140,7 @@ impl Novelty {
             full: Vec::new(),
             bases: VecDeque::new(),
             base_bytes: 0,
+            most_base_bytes: MAX_BASE_BYTES,
             next_stream: OTHERS + 1,
             table: Table::new(),
         }
@@ -258,7 +261,7 @@ impl Novelty {
     fn remember_base(&mut self, base: Base) {
         self.base_bytes += base.bytes.len();
         self.bases.push_front(base);
-        while self.bases.len() > MAX_BASES || (self.base_bytes > MAX_BASE_BYTES && self.bases.len() > 1) {
+        while self.bases.len() > MAX_BASES || (self.base_bytes > self.most_base_bytes && self.bases.len() > 1) {
             let Some(oldest) = self.bases.pop_back() else { break };
             self.base_bytes -= oldest.bytes.len();
         }
@@ -427,14 +430,14 @@ fn copy_pieces(of: &[Piece], start: usize, bytes: usize, pieces: &mut Vec<Piece>
 }
 
 /// Returns the length of the common beginning.
-fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     const BLOCK: usize = 4096;
     let equal = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
     equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns the length of the common end.
-fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     const BLOCK: usize = 4096;
     let equal = a.rchunks_exact(BLOCK).zip(b.rchunks_exact(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
     let (a, b) = (&a[..a.len() - equal], &b[..b.len() - equal]);
@@ -589,6 +592,32 @@ mod tests {
         let (_, counts) = store(&[known.clone(), few, many, longer]);
         assert!((150..=200).contains(&counts[1]), "{counts:?}");
         assert_eq!(counts[2..], [1, 1]);
+    }
+
+    #[test]
+    fn so_many_files_are_compared_with_and_no_more() {
+        let mut novelty = Novelty::new();
+        assert_eq!(novelty.most_base_bytes, 64 << 20);
+        for seed in 0..MAX_BASES as u64 + 3 {
+            novelty.store(noise(seed, MIN_BASE_BYTES));
+            assert_eq!(novelty.bases.len(), MAX_BASES.min(seed as usize + 1));
+        }
+        assert_eq!(novelty.base_bytes, MAX_BASES * MIN_BASE_BYTES);
+        assert!(
+            novelty.best_base(&noise(3, MIN_BASE_BYTES)).is_some()
+                && novelty.best_base(&noise(2, MIN_BASE_BYTES)).is_none()
+        );
+        let files: Vec<_> = (0..MAX_BASES as u64 + 3).chain([0, 1]).map(|seed| noise(seed, MIN_BASE_BYTES)).collect();
+        let (_, counts) = store(&files);
+        assert_eq!(counts.len(), files.len(), "and every file comes back");
+
+        let mut novelty = Novelty { most_base_bytes: 3 * MIN_BASE_BYTES, ..Novelty::new() };
+        for seed in 0..5 {
+            novelty.store(noise(seed, MIN_BASE_BYTES));
+        }
+        assert_eq!((novelty.bases.len(), novelty.base_bytes), (3, 3 * MIN_BASE_BYTES));
+        novelty.store(noise(9, 5 * MIN_BASE_BYTES));
+        assert_eq!(novelty.bases.len(), 1, "one that is larger than all may be is kept by itself");
     }
 
     #[test]

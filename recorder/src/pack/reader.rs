@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use rayon::prelude::*;
@@ -12,9 +12,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
 use super::error::PackedError;
-use super::format::{FOOTER_BYTES, Footer, HEADER_BYTES, version_of};
-use super::index::{Entry, Index, IndexProblem, Limits, Lost, Slice};
+use super::format::{FOOTER_BYTES, Footer, is_packed};
+use super::index::{Entry, Index, IndexProblem, Limits, Lost, Part};
 use super::limits::MAX_PACKED_LOG_BYTES;
+use super::scan::{Mark, RECORDER_BLOCK, Scan, ScanProblem};
+use super::slice::Slice;
+use crate::header::{HEADER_BYTES, PackVersion, is_growing, recorder_file_of, version_of};
+use crate::lock::is_at;
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
 
 /// Smallest file whose blocks are decompressed in parallel.
@@ -25,22 +29,22 @@ const PARALLEL_BYTES: u64 = 8 << 20;
 const MAX_STREAMED_SLICES: usize = 64;
 
 /// Number of bytes that are gathered from many slices before they are passed on.
-const GATHERED_BYTES: u64 = 16 << 20;
+const GATHERED_BYTES: usize = 16 << 20;
 
 /// Most parts that are gathered before they are passed on.
 const GATHERED_PARTS: usize = 1 << 18;
 
-/// Parts of a file: the block of each, its bytes in the content, and its offset in the gathered bytes.
+/// Parts of a file, each with its offset in the gathered bytes.
 #[derive(Debug, Default)]
 struct Gathering {
-    parts: Vec<(usize, Slice, usize)>,
-    bytes: u64,
+    parts: Vec<(Part, usize)>,
+    bytes: usize,
 }
 
 impl Gathering {
-    fn push(&mut self, block: usize, slice: Slice) {
-        self.parts.push((block, slice, self.bytes as usize));
-        self.bytes += slice.bytes;
+    fn push(&mut self, part: Part) {
+        self.parts.push((part, self.bytes));
+        self.bytes += part.bytes;
     }
 
     fn is_full(&self) -> bool {
@@ -50,7 +54,7 @@ impl Gathering {
 
 /// A packed bundle.
 ///
-/// Opening reads only the index. Every block is checked when it is read, so reading returns the bytes that were packed or
+/// Opening reads only the index, or all records of a growing bundle. Every block is checked when it is read, so reading returns the bytes that were packed or
 /// an error.
 #[derive(Debug)]
 pub struct PackedBundle {
@@ -61,6 +65,27 @@ pub struct PackedBundle {
     blocks: BlockStore,
     /// The files that are lost with each block. Computed when the first damaged block is found.
     lost: OnceLock<Vec<Lost>>,
+    /// How far a growing bundle was read. `None` for a finished one.
+    scan: Option<Scan>,
+}
+
+/// Where a growing bundle ends.
+#[derive(Debug, Clone)]
+pub(crate) struct GrowingState {
+    /// Offset behind the last whole record.
+    pub(crate) end: u64,
+    /// Number of bytes of each lane.
+    pub(crate) lane_bytes: Vec<u64>,
+    /// Number of files.
+    pub(crate) files: usize,
+    /// Number of slices of all files.
+    pub(crate) slices: usize,
+    /// Bytes of all files.
+    pub(crate) file_bytes: u64,
+    /// Number of runs of all lanes.
+    pub(crate) runs: usize,
+    /// Number of blocks.
+    pub(crate) blocks: usize,
 }
 
 /// A file in a packed bundle.
@@ -106,6 +131,9 @@ impl PackedBundle {
         read_exact_at(&file, &mut header, 0).map_err(io)?;
         let version = version_of(&header).ok_or_else(not_packed)?;
         version.check_readable().map_err(|source| PackedError::Version { path: path.to_owned(), source })?;
+        if version == PackVersion::GROWING {
+            return Self::growing(file, path, metadata.modified().ok());
+        }
         let footer_offset = file_bytes
             .checked_sub(FOOTER_BYTES as u64)
             .filter(|offset| *offset >= HEADER_BYTES as u64)
@@ -123,7 +151,112 @@ impl PackedBundle {
             modified: metadata.modified().ok(),
             blocks,
             lost,
+            scan: None,
         })
+    }
+
+    /// Reads the growing bundle in an open file, up to the last record that is whole.
+    fn growing(file: File, path: &Path, modified: Option<SystemTime>) -> Result<Self, PackedError> {
+        let io = |source| PackedError::Io { path: path.to_owned(), source };
+        let recorder = recorder_file_of(&file).map_err(io)?;
+        let mut index = Index::default();
+        let scan = Scan::new(&mut index, recorder.is_some());
+        let blocks = BlockStore::new(file, 0, CACHE_BYTES);
+        let index_offset = scan.end;
+        let (path, lost) = (path.to_owned(), OnceLock::new());
+        let mut bundle = Self { path, index, index_offset, modified, blocks, lost, scan: Some(scan) };
+        bundle.catch_up()?;
+        bundle.blocks.preload(RECORDER_BLOCK, recorder.unwrap_or_default().into());
+        Ok(bundle)
+    }
+
+    /// Reads what was appended to a growing bundle since it was opened. Returns whether it has grown. A finished bundle does
+    /// not grow. A growing bundle whose file was replaced by the finished one still has everything.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, or if a record breaks a rule of the format.
+    pub fn catch_up(&mut self) -> Result<bool, PackedError> {
+        let Some(scan) = &mut self.scan else { return Ok(false) };
+        let advanced = scan.advance(self.blocks.file(), &mut self.index);
+        self.index_offset = scan.end;
+        self.blocks.grow_to(self.index.blocks.len());
+        self.lost = OnceLock::new();
+        advanced.map_err(|problem| match problem {
+            ScanProblem::Io(source) => PackedError::Io { path: self.path.clone(), source },
+            ScanProblem::Damaged { offset, problem: IndexProblem::Damaged(what) } => {
+                PackedError::Record { path: self.path.clone(), offset, what }
+            }
+            ScanProblem::Damaged { problem: IndexProblem::Path { entry, problem }, .. } => {
+                PackedError::Path { path: self.path.clone(), entry, problem }
+            }
+        })
+    }
+
+    /// Keeps at most this many bytes of decompressed blocks in memory, instead of [`CACHE_BYTES`].
+    pub(crate) fn limit_cache(&mut self, bytes: usize) {
+        self.blocks.limit(bytes);
+    }
+
+    /// Removes all decompressed blocks from memory.
+    pub(crate) fn forget(&self) {
+        self.blocks.forget();
+    }
+
+    /// Returns the last record that was read of a growing bundle.
+    pub(crate) fn last_record(&self) -> Option<Mark> {
+        self.scan.as_ref().and_then(Scan::last)
+    }
+
+    /// Returns whether the file still has a record, with its whole content behind it as far as it was read.
+    pub(crate) fn has_record(&self, record: Option<Mark>) -> io::Result<bool> {
+        let (Some(scan), Some(record)) = (&self.scan, record) else { return Ok(true) };
+        Ok(self.blocks.file().metadata()?.len() >= scan.end && record.is_in(self.blocks.file())?)
+    }
+
+    /// Returns whether `path` still names this file, or the finished bundle that took the place of a growing one.
+    pub(crate) fn is_still_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.scan.is_none() || is_at(self.blocks.file(), path)? || is_packed(path) && !is_growing(path)?)
+    }
+
+    /// Returns whether this is a growing bundle: one that is being recorded, or whose recorder died.
+    pub fn is_growing(&self) -> bool {
+        self.scan.is_some()
+    }
+
+    /// Returns the number of bytes behind the last whole record of a growing bundle. They are a record that is being written, or
+    /// that a crash cut off. A finished bundle has none.
+    pub fn torn_bytes(&self) -> u64 {
+        self.scan.as_ref().map_or(0, |scan| scan.file_bytes.saturating_sub(scan.end))
+    }
+
+    /// Returns whether whole records lie behind the end of a growing bundle: then a record between them is damaged, and what was
+    /// recorded after it is lost.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of reading the file.
+    pub fn has_records_behind_damage(&self) -> io::Result<bool> {
+        self.scan.as_ref().map_or(Ok(false), |scan| scan.has_records_behind(self.blocks.file()))
+    }
+
+    /// Returns what a recorder needs to continue a growing bundle. Returns `None` for a finished one.
+    pub(crate) fn growing_state(&self) -> Option<GrowingState> {
+        let (scan, lanes) = (self.scan.as_ref()?, self.index.lanes.as_ref()?);
+        Some(GrowingState {
+            end: scan.end,
+            lane_bytes: (0..lanes.len()).map(|lane| lanes.bytes(lane)).collect(),
+            files: self.index.entries.len(),
+            slices: self.index.slice_count(),
+            file_bytes: self.bytes(),
+            runs: self.index.run_count(),
+            blocks: self.index.blocks.len(),
+        })
+    }
+
+    /// Returns the index, for the module that finishes a growing bundle.
+    pub(super) fn index(&self) -> &Index {
+        &self.index
     }
 
     /// Returns the path of the packed bundle.
@@ -166,7 +299,7 @@ impl PackedBundle {
     /// unspecified.
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
         buffer.clear();
-        self.read_entry(self.entry(path)?, buffer)
+        self.read_entry(self.entry(path)?, 0, buffer)
     }
 
     /// Reads the last bytes of the file at `path`, at most `max_bytes` of them.
@@ -185,6 +318,15 @@ impl PackedBundle {
         Ok(bytes)
     }
 
+    /// Appends a part of the file at `path` to `buffer`, as much as the file has of it.
+    pub(crate) fn read_range(&self, path: &str, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
+        let entry = self.entry(path)?;
+        self.visit(entry, range.start.min(entry.bytes)..range.end.min(entry.bytes), |part| {
+            buffer.extend_from_slice(part);
+            Ok(())
+        })
+    }
+
     /// Writes the file at `path` to `out` and checks its checksum.
     ///
     /// # Errors
@@ -201,14 +343,15 @@ impl PackedBundle {
             hash.update(part);
             out.write_all(part)
         })?;
-        if hash.digest() as u32 != entry.checksum {
+        // A growing bundle has checksums of its records only.
+        if self.scan.is_none() && hash.digest() as u32 != entry.checksum {
             return Err(PackedError::Content { path: self.path.clone(), file: entry.path.to_string() });
         }
         Ok(())
     }
 
-    /// Reads the file of a payload reference, with the same rules and limits as in a bundle directory.
-    pub(crate) fn read_payload(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+    /// Reads the file of a payload reference from byte `start` on, with the same rules and limits as in a bundle directory.
+    pub(crate) fn read_payload(&self, path: &str, start: u64, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         buffer.clear();
         let path = self.resolve(path)?;
         let Some(entry) = self.index.find(&path) else {
@@ -221,7 +364,20 @@ impl PackedBundle {
         if entry.bytes > MAX_PAYLOAD_BYTES {
             return Err(PayloadError::TooLarge { bytes: entry.bytes });
         }
-        Ok(self.read_entry(entry, buffer)?)
+        Ok(self.read_entry(entry, start.min(entry.bytes), buffer)?)
+    }
+
+    /// Returns with how many equal bytes two files begin, as far as their slices tell: slices of the same place are equal without a
+    /// look at their bytes. Returns 0 for a path that is not exactly one of the index.
+    pub(crate) fn known_prefix(&self, one: &str, other: &str) -> u64 {
+        let (Some(one), Some(other)) = (self.index.find(one), self.index.find(other)) else { return 0 };
+        common_start(self.index.slices(one), self.index.slices(other))
+    }
+
+    /// Returns where the first byte of a file is. Returns `None` for an empty file, and for a path that is not exactly one of the
+    /// index.
+    pub(crate) fn start_of(&self, path: &str) -> Option<u64> {
+        Some(self.index.slices(self.index.find(path)?).first()?.start)
     }
 
     /// Reads the event log.
@@ -231,7 +387,9 @@ impl PackedBundle {
             return Err(PackedError::LargeLog { path: self.path.clone(), bytes: entry.bytes });
         }
         let mut log = Vec::new();
-        self.read_entry(entry, &mut log)?;
+        self.read_entry(entry, 0, &mut log)?;
+        // The log stays in memory, and nothing else is in its blocks that is read again.
+        self.blocks.forget();
         Ok(log)
     }
 
@@ -273,12 +431,14 @@ impl PackedBundle {
         Ok(resolved)
     }
 
-    fn read_entry(&self, entry: &Entry, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
-        if entry.bytes >= PARALLEL_BYTES {
+    /// Appends the bytes of a file from `start` on to `buffer`.
+    fn read_entry(&self, entry: &Entry, start: u64, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
+        let bytes = entry.bytes - start;
+        if start == 0 && bytes >= PARALLEL_BYTES {
             self.load_in_parallel(entry);
         }
-        buffer.reserve(usize::try_from(entry.bytes).unwrap_or(usize::MAX).min(MAX_PAYLOAD_BYTES as usize));
-        self.visit(entry, 0..entry.bytes, |part| {
+        buffer.reserve(usize::try_from(bytes).unwrap_or(usize::MAX).min(MAX_PAYLOAD_BYTES as usize));
+        self.visit(entry, start..entry.bytes, |part| {
             buffer.extend_from_slice(part);
             Ok(())
         })
@@ -290,7 +450,7 @@ impl PackedBundle {
         let mut wanted: Vec<usize> = slices
             .iter()
             .take(256)
-            .flat_map(|slice| (self.index.block_at(slice.start)..=self.index.block_at(slice.end() - 1)).take(16))
+            .flat_map(|slice| self.index.parts(*slice).map(|part| part.block).take(16))
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -302,7 +462,7 @@ impl PackedBundle {
     }
 
     /// Passes the bytes of a file in `range` to `take`, in order and in pieces.
-    fn visit(
+    pub(super) fn visit(
         &self,
         entry: &Entry,
         range: Range<u64>,
@@ -319,22 +479,21 @@ impl PackedBundle {
                 skip -= slice.bytes;
                 continue;
             }
-            let mut wanted = Slice { start: slice.start + skip, bytes: (slice.bytes - skip).min(left) };
+            let wanted = Slice { start: slice.start + skip, bytes: (slice.bytes - skip).min(left) };
             skip = 0;
             left -= wanted.bytes;
             let Some(gathering) = &mut gathering else {
                 self.visit_slice(wanted, &mut take)?;
                 continue;
             };
-            while wanted.bytes > 0 {
-                let number = self.index.block_at(wanted.start);
-                let block = &self.index.blocks[number];
-                let in_block = block.start + u64::from(block.bytes) - wanted.start;
-                let bytes = wanted.bytes.min(in_block).min(GATHERED_BYTES - gathering.bytes);
-                gathering.push(number, Slice { bytes, ..wanted });
-                wanted = Slice { start: wanted.start + bytes, bytes: wanted.bytes - bytes };
-                if gathering.is_full() {
-                    self.gather(gathering, &mut take)?;
+            for mut part in self.index.parts(wanted) {
+                while part.bytes > 0 {
+                    let bytes = part.bytes.min(GATHERED_BYTES - gathering.bytes);
+                    gathering.push(Part { bytes, ..part });
+                    part = Part { from: part.from + bytes, bytes: part.bytes - bytes, ..part };
+                    if gathering.is_full() {
+                        self.gather(gathering, &mut take)?;
+                    }
                 }
             }
         }
@@ -350,16 +509,12 @@ impl PackedBundle {
         gathering: &mut Gathering,
         take: &mut impl FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), PackedError> {
-        let mut buffer = vec![0; gathering.bytes as usize];
-        gathering.parts.sort_unstable_by_key(|(number, ..)| *number);
-        for parts in gathering.parts.chunk_by(|a, b| a.0 == b.0) {
-            let number = parts[0].0;
-            let block = &self.index.blocks[number];
-            let bytes = self.blocks.get(number, block).map_err(|problem| self.describe(number, problem))?;
-            for (_, slice, target) in parts {
-                let from = (slice.start - block.start) as usize;
-                let length = slice.bytes as usize;
-                buffer[*target..*target + length].copy_from_slice(&bytes[from..from + length]);
+        let mut buffer = vec![0; gathering.bytes];
+        gathering.parts.sort_unstable_by_key(|(part, _)| part.block);
+        for parts in gathering.parts.chunk_by(|a, b| a.0.block == b.0.block) {
+            let bytes = self.block(parts[0].0.block)?;
+            for (part, target) in parts {
+                buffer[*target..*target + part.bytes].copy_from_slice(&bytes[part.from..part.from + part.bytes]);
             }
         }
         *gathering = Gathering::default();
@@ -367,18 +522,17 @@ impl PackedBundle {
     }
 
     fn visit_slice(&self, slice: Slice, take: &mut impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), PackedError> {
-        let mut position = slice.start;
-        let mut number = self.index.block_at(position);
-        while position < slice.end() {
-            let block = &self.index.blocks[number];
-            let bytes = self.blocks.get(number, block).map_err(|problem| self.describe(number, problem))?;
-            let from = (position - block.start) as usize;
-            let to = (slice.end() - block.start).min(u64::from(block.bytes)) as usize;
-            take(&bytes[from..to]).map_err(|source| PackedError::Write { path: self.path.clone(), source })?;
-            position += (to - from) as u64;
-            number += 1;
+        for part in self.index.parts(slice) {
+            let bytes = self.block(part.block)?;
+            take(&bytes[part.from..part.from + part.bytes])
+                .map_err(|source| PackedError::Write { path: self.path.clone(), source })?;
         }
         Ok(())
+    }
+
+    /// Returns the decompressed bytes of a block.
+    pub(super) fn block(&self, number: usize) -> Result<Arc<[u8]>, PackedError> {
+        self.blocks.get(number, &self.index.blocks[number]).map_err(|problem| self.describe(number, problem))
     }
 
     fn describe(&self, number: usize, problem: BlockProblem) -> PackedError {
@@ -402,36 +556,29 @@ impl PackedBundle {
         }
     }
 
-    /// Checks every block and every file. Returns the damage that it found, that of blocks first. Only a few blocks and
-    /// parts of files are in memory at the same time.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the packed bundle cannot be read at all. Damage is not an error here.
-    pub fn verify(&self) -> Result<Vec<PackedError>, PackedError> {
-        let in_blocks: Vec<Option<PackedError>> = (0..self.index.blocks.len())
-            .into_par_iter()
-            .map(|number| match self.blocks.get(number, &self.index.blocks[number]) {
-                Ok(_) => Ok(None),
-                Err(BlockProblem::Io(source)) => Err(PackedError::Io { path: self.path.clone(), source }),
-                Err(problem @ BlockProblem::Fault(_)) => Ok(Some(self.describe(number, problem))),
-            })
-            .collect::<Result<_, _>>()?;
-        let in_files: Vec<Option<PackedError>> = (self.index.entries.par_iter())
-            .map(|entry| match self.copy_entry(entry, &mut io::sink()) {
-                // The damage of the block is reported already.
-                Ok(()) | Err(PackedError::Block { .. }) => Ok(None),
-                Err(damage @ PackedError::Content { .. }) => Ok(Some(damage)),
-                Err(error) => Err(error),
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(in_blocks.into_iter().chain(in_files).flatten().collect())
-    }
-
     /// Returns the offset of the index in the file, which is the end of the blocks.
     pub fn index_offset(&self) -> u64 {
         self.index_offset
     }
+}
+
+/// Returns the number of bytes at the beginning of two lists of slices that are of the same places.
+pub(super) fn common_start(one: &[Slice], other: &[Slice]) -> u64 {
+    let (mut one, mut other) = (one.iter().copied(), other.iter().copied());
+    let (mut a, mut b) = (one.next(), other.next());
+    let mut common = 0;
+    while let (Some(of_one), Some(of_other)) = (a, b) {
+        if of_one.start != of_other.start {
+            break;
+        }
+        // One list may divide a place where the other does not.
+        let bytes = of_one.bytes.min(of_other.bytes);
+        common += bytes;
+        let rest = |slice: Slice| Slice { start: slice.start + bytes, bytes: slice.bytes - bytes };
+        a = Some(rest(of_one)).filter(|rest| rest.bytes > 0).or_else(|| one.next());
+        b = Some(rest(of_other)).filter(|rest| rest.bytes > 0).or_else(|| other.next());
+    }
+    common
 }
 
 fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
@@ -529,10 +676,42 @@ mod tests {
             (0..900).map(|number| Slice { start: number % 7, bytes: 2 * BLOCK - number % 5 }).collect();
         let content = write(&path, 3, &[("a", slices.clone())]);
         let packed = PackedBundle::open(&path).expect("opens");
-        assert!(packed.bytes() > GATHERED_BYTES && !packed.bytes().is_multiple_of(GATHERED_BYTES));
+        assert!(packed.bytes() > GATHERED_BYTES as u64 && !packed.bytes().is_multiple_of(GATHERED_BYTES as u64));
         let mut out = Vec::new();
         packed.copy("a", &mut out).expect("its checksum is right");
         assert!(out == slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn files_are_read_behind_what_they_share() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let slice = |start, bytes| Slice { start, bytes };
+        let one = vec![slice(0, 100), slice(100, BLOCK), slice(5, 10)];
+        let two = vec![slice(0, BLOCK + 110), slice(5, 20)];
+        let content = write(&path, 3, &[("1", one), ("2", two.clone()), ("3", vec![slice(1, 50)])]);
+        let packed = PackedBundle::open(&path).expect("opens");
+        assert_eq!((packed.known_prefix("1", "2"), packed.known_prefix("2", "1")), (BLOCK + 100, BLOCK + 100));
+        assert_eq!((packed.known_prefix("2", "2"), packed.known_prefix("2", "3")), (BLOCK + 130, 0));
+        assert_eq!((packed.known_prefix("1", "none"), packed.known_prefix("./1", "1")), (0, 0));
+        let whole: Vec<u8> = two.iter().flat_map(|slice| &content[range(*slice)]).copied().collect();
+        let mut rest = vec![7];
+        for start in [0, 99, BLOCK + 100, BLOCK + 129, BLOCK + 130, BLOCK + 999] {
+            packed.read_payload("2", start, &mut rest).expect("reads");
+            assert_eq!(rest, whole[whole.len().min(start as usize)..], "from {start}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_too_large_is_refused_before_it_is_read() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        write(&path, 1, &[("trace.jsonl", vec![Slice { start: 0, bytes: BLOCK }])]);
+        let mut packed = PackedBundle::open(&path).expect("opens");
+        assert_eq!(packed.read_log("trace.jsonl").expect("reads").len(), BLOCK as usize);
+        packed.index.entries[0].bytes = MAX_PACKED_LOG_BYTES + 1;
+        let refused = packed.read_log("trace.jsonl").expect_err("is refused");
+        assert!(matches!(refused, PackedError::LargeLog { .. }), "{refused:?}");
     }
 
     #[test]

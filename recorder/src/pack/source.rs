@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::PackError;
-use super::index::{MAX_DIRECTORIES, MAX_FILES};
+use super::index::MAX_FILES;
 use super::limits::MAX_PACKED_LOG_BYTES;
+use super::names::MAX_DIRECTORIES;
 use super::paths::{self, PathProblem};
 use crate::bundle::is_bundle_directory;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
@@ -34,6 +35,19 @@ struct Listing {
     empty_directories: Vec<String>,
     /// All directories below the bundle, sorted.
     directories: Vec<String>,
+}
+
+/// Most files and directories of a bundle directory.
+#[derive(Debug, Clone, Copy)]
+struct Most {
+    files: usize,
+    directories: usize,
+}
+
+impl Default for Most {
+    fn default() -> Self {
+        Self { files: MAX_FILES, directories: MAX_DIRECTORIES }
+    }
 }
 
 /// A file, with the attributes that show whether it changed.
@@ -190,7 +204,7 @@ impl Listing {
     /// Lists a directory. The file that a lock created in it is left out.
     fn of(path: &Path, lock: Option<&DeletionLock>) -> Result<Self, PackError> {
         let mut listing = Self::default();
-        listing.list_directory(path, "", 0)?;
+        listing.list_directory(path, "", 0, Most::default())?;
         if lock.is_some_and(DeletionLock::has_made_file) {
             listing.files.retain(|file| file.path != RECORDER_FILE);
         }
@@ -200,7 +214,7 @@ impl Listing {
         Ok(listing)
     }
 
-    fn list_directory(&mut self, root: &Path, directory: &str, depth: usize) -> Result<(), PackError> {
+    fn list_directory(&mut self, root: &Path, directory: &str, depth: usize, most: Most) -> Result<(), PackError> {
         let place = root.join(directory);
         let io = |path: &Path, source| PackError::Io { action: "read", path: path.to_owned(), source };
         let too_large = |what| PackError::TooLarge { path: root.to_owned(), what };
@@ -232,21 +246,18 @@ impl Listing {
             } else {
                 return Err(PackError::NotAFile { path });
             }
-            if self.files.len() > MAX_FILES {
+            if self.files.len() > most.files {
                 return Err(too_large("it has too many files"));
             }
-            if self.directories.len() + below.len() > MAX_DIRECTORIES {
+            if self.directories.len() + below.len() > most.directories {
                 return Err(too_large("it has too many directories"));
             }
         }
         if is_empty && !directory.is_empty() {
             self.empty_directories.push(directory.to_owned());
         }
-        for inner in below {
-            self.list_directory(root, &inner, depth + 1)?;
-            self.directories.push(inner);
-        }
-        Ok(())
+        self.directories.extend(below.iter().cloned());
+        below.iter().try_for_each(|inner| self.list_directory(root, inner, depth + 1, most))
     }
 }
 
@@ -322,6 +333,34 @@ mod tests {
         source.check_unchanged().expect("nothing changed");
         source.delete().expect("deletes");
         assert!(!root.path().exists());
+    }
+
+    #[test]
+    fn a_directory_with_more_than_a_packed_bundle_may_have_is_refused() {
+        let root = bundle();
+        let list = |files, directories| {
+            Listing::default()
+                .list_directory(root.path(), "", 0, Most { files, directories })
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(list(5, 2), Ok(()));
+        assert!(list(4, 2).expect_err("a file too many").ends_with("it has too many files"));
+        assert!(list(5, 1).expect_err("a directory too many").ends_with("it has too many directories"));
+
+        let deep = (0..MAX_SOURCE_DEPTH).fold(root.path().to_owned(), |path, _| path.join("d"));
+        fs::create_dir_all(&deep).expect("creates");
+        Source::list(root.path()).expect("is not too deep");
+        fs::create_dir(deep.join("d")).expect("creates");
+        let refused = Source::list(root.path()).expect_err("is too deep").to_string();
+        assert!(refused.ends_with("its directories are nested too deeply"), "{refused}");
+        fs::remove_dir_all(root.path().join("d")).expect("removes");
+
+        let log = fs::File::options().write(true).open(root.path().join("trace.jsonl")).expect("opens");
+        log.set_len(MAX_PACKED_LOG_BYTES).expect("a sparse file");
+        Source::list(root.path()).expect("is not too large");
+        log.set_len(MAX_PACKED_LOG_BYTES + 1).expect("a sparse file");
+        let refused = Source::list(root.path()).expect_err("is too large");
+        assert!(matches!(refused, PackError::LargeLog { bytes, .. } if bytes == MAX_PACKED_LOG_BYTES + 1), "{refused}");
     }
 
     #[test]

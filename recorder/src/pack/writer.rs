@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::error::PackError;
 use super::format::{FOOTER_BYTES, Footer, MAX_BLOCK_BYTES, header};
-use super::index::{Index, IndexProblem, Limits, MAX_SLICES, Slice};
+use super::index::{Index, IndexProblem, Limits, MAX_SLICES};
 use super::novelty::{Novelty, Piece};
 use super::reader::PackedBundle;
+use super::slice::Slice;
 use super::source::{self, Source, SourceFile};
-use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE};
 use crate::parts::Part;
-use crate::recording::RECORDER_FILE;
 
 /// The compression level that is used by default.
 pub const DEFAULT_LEVEL: Level = Level(19);
@@ -29,6 +29,9 @@ const PART_BYTES: u64 = 32 << 20;
 pub struct Level(i32);
 
 impl Level {
+    /// See [`FINISHED_LEVEL`](super::FINISHED_LEVEL).
+    pub(super) const FINISHED: Self = Self(9);
+
     /// Returns the level with this number.
     ///
     /// # Errors
@@ -69,7 +72,7 @@ pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats,
         source,
         novelty: Novelty::new(),
         files: source.files().iter().map(|_| Packed::default()).collect(),
-        blocks: BlockWriter { out, level, index: Index::default(), waiting: Vec::new() },
+        blocks: BlockWriter::new(out, level),
     };
     packer.blocks.write(&header())?;
     // Listing bundles reads the end of the log, the manifest and the recorder's file. They are stored one after the other,
@@ -165,7 +168,7 @@ impl<W: Write> Packer<'_, W> {
         self.blocks.waiting.append(&mut self.novelty.take_full());
         self.blocks.write_waiting()?;
         let too_large = |what| PackError::TooLarge { path: self.source.path().to_owned(), what };
-        let mut index = std::mem::take(&mut self.blocks.index);
+        let mut index = self.blocks.take_index();
         let starts: Vec<u64> = index.blocks.iter().map(|block| block.start).collect();
         let (mut slices, mut count): (Vec<Slice>, usize) = (Vec::new(), 0);
         for (file, Packed { checksum, pieces }) in self.source.files().iter().zip(&self.files) {
@@ -177,12 +180,48 @@ impl<W: Write> Packer<'_, W> {
             index.push_file(file.path.as_str().into(), *checksum, &slices);
         }
         index.directories = self.source.empty_directories().iter().map(|path| path.as_str().into()).collect();
-        index.sort_paths().map_err(|problem| match problem {
+        self.blocks.finish(index, self.source.path())
+    }
+}
+
+/// Compresses several blocks in parallel and writes them in order.
+pub(super) struct BlockWriter<W> {
+    out: W,
+    level: Level,
+    index: Index,
+    waiting: Vec<Vec<u8>>,
+}
+
+impl<W: Write> BlockWriter<W> {
+    pub(super) fn new(out: W, level: Level) -> Self {
+        Self { out, level, index: Index::default(), waiting: Vec::new() }
+    }
+
+    /// Returns the number of bytes of all blocks, before compression.
+    pub(super) fn content_bytes(&self) -> u64 {
+        self.index.ends().0 + self.waiting.iter().map(|block| block.len() as u64).sum::<u64>()
+    }
+
+    /// Adds a block. Enough blocks for all cores are compressed at once, but no more are kept in memory.
+    pub(super) fn push(&mut self, block: Vec<u8>) -> Result<(), PackError> {
+        self.waiting.push(block);
+        if self.waiting.len() >= rayon::current_num_threads() { self.write_waiting() } else { Ok(()) }
+    }
+
+    /// Returns the index with the blocks that were written, for the caller to add the files.
+    pub(super) fn take_index(&mut self) -> Index {
+        std::mem::take(&mut self.index)
+    }
+
+    /// Writes the index and the footer. `path` is that of the bundle, for messages.
+    pub(super) fn finish(mut self, mut index: Index, path: &Path) -> Result<PackStats, PackError> {
+        let too_large = |what| PackError::TooLarge { path: path.to_owned(), what };
+        index.name_files().map_err(|problem| match problem {
             IndexProblem::Damaged(_) => too_large("it has too many directories"),
-            IndexProblem::Path { entry, problem } => PackError::Path { path: self.source.path().join(entry), problem },
+            IndexProblem::Path { entry, problem } => PackError::Path { path: path.join(entry), problem },
         })?;
         let bytes = index.encode();
-        let packed = compress(&bytes, self.blocks.level).map_err(PackError::Write)?;
+        let packed = compress(&bytes, self.level).map_err(PackError::Write)?;
         let (_, index_offset) = index.ends();
         // A bundle that readers would refuse is not written.
         let limits = Limits::of(index_offset + (packed.len() + FOOTER_BYTES) as u64);
@@ -197,27 +236,17 @@ impl<W: Write> Packer<'_, W> {
             checksum: xxh3_64(&packed),
         };
         let footer = footer.to_bytes(&header());
-        self.blocks.write(&packed)?;
-        self.blocks.write(&footer)?;
-        self.blocks.out.flush().map_err(PackError::Write)?;
+        self.write(&packed)?;
+        self.write(&footer)?;
+        self.out.flush().map_err(PackError::Write)?;
         Ok(PackStats {
-            files: self.files.len() as u64,
-            bytes: self.source.bytes(),
+            files: index.entries.len() as u64,
+            bytes: index.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes)),
             packed_bytes: index_offset + (packed.len() + footer.len()) as u64,
         })
     }
-}
 
-/// Compresses several blocks in parallel and writes them in order.
-struct BlockWriter<W> {
-    out: W,
-    level: Level,
-    index: Index,
-    waiting: Vec<Vec<u8>>,
-}
-
-impl<W: Write> BlockWriter<W> {
-    fn write_waiting(&mut self) -> Result<(), PackError> {
+    pub(super) fn write_waiting(&mut self) -> Result<(), PackError> {
         let level = self.level;
         let waiting = std::mem::take(&mut self.waiting);
         let packed: io::Result<Vec<Vec<u8>>> =
@@ -230,7 +259,7 @@ impl<W: Write> BlockWriter<W> {
         Ok(())
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), PackError> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), PackError> {
         self.out.write_all(bytes).map_err(PackError::Write)
     }
 }

@@ -106,6 +106,11 @@ impl MemoryFiles {
         self.are_documents && self.get(path).is_some_and(|slices| length(slices) <= MAX_PAYLOAD_BYTES)
     }
 
+    /// Returns the size of the file at `path` in bytes.
+    pub(super) fn bytes_of(&self, path: &str) -> Option<u64> {
+        self.get(path).map(length)
+    }
+
     /// Reads the file at `path` into `buffer`, which is cleared first.
     pub(super) fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         buffer.clear();
@@ -185,6 +190,7 @@ mod tests {
         let mut read = vec![7];
         files.read("payloads/1.json", &mut read).expect("reads");
         assert_eq!(read, b"[1,{}]");
+        assert_eq!((files.bytes_of("payloads/1.json"), files.bytes_of("payloads/2.json")), (Some(6), None));
         assert_eq!(files.list().map(|entry| entry.bytes).collect::<Vec<_>>(), [6]);
         assert!(
             matches!(files.read("payloads/2.json", &mut read), Err(PayloadError::Io(error)) if error.kind() == io::ErrorKind::NotFound)

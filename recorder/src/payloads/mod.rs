@@ -7,10 +7,10 @@ mod memory;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::format::PAYLOADS_DIR;
-use crate::pack::{PackedBundle, PackedFile};
+use crate::pack::{MAX_BLOCK_BYTES, PackedBundle, PackedFile};
 
 pub use error::{MAX_PAYLOAD_BYTES, PayloadError};
 pub use memory::{MemoryFiles, Slice};
@@ -24,11 +24,16 @@ pub struct PayloadFiles {
     place: Place,
 }
 
+/// Bytes of decompressed blocks that are kept of a bundle that is followed. A server follows many.
+const FOLLOWED_CACHE_BYTES: usize = 4 * MAX_BLOCK_BYTES;
+
 /// Where the files are.
 #[derive(Debug)]
 enum Place {
     Directory(Directory),
     Packed(Arc<PackedBundle>),
+    /// A bundle that is being recorded. It is read again when a file is asked for that it does not have yet.
+    Growing(Arc<RwLock<PackedBundle>>),
     Memory(MemoryFiles),
 }
 
@@ -59,6 +64,20 @@ impl PayloadFiles {
         Self { place: Place::Packed(packed) }
     }
 
+    /// Makes a value for the files of a growing bundle, including those that it gets later.
+    pub(crate) fn from_growing(mut packed: PackedBundle) -> Self {
+        packed.limit_cache(FOLLOWED_CACHE_BYTES);
+        Self { place: Place::Growing(Arc::new(RwLock::new(packed))) }
+    }
+
+    /// Returns another handle of the files of a growing bundle, and what a function returns for the bundle. `None` for any other
+    /// bundle.
+    pub(crate) fn share_growing<T>(&self, use_it: impl FnOnce(&PackedBundle) -> T) -> Option<(Self, T)> {
+        let Place::Growing(growing) = &self.place else { return None };
+        let result = with(growing, &[], use_it);
+        Some((Self { place: Place::Growing(Arc::clone(growing)) }, result))
+    }
+
     /// Makes a value for files that are in memory.
     pub fn from_memory(files: MemoryFiles) -> Self {
         Self { place: Place::Memory(files) }
@@ -74,7 +93,7 @@ impl PayloadFiles {
     pub fn is_document(&self, path: &str) -> bool {
         match &self.place {
             Place::Memory(files) => files.is_document(path),
-            Place::Directory(_) | Place::Packed(_) => false,
+            Place::Directory(_) | Place::Packed(_) | Place::Growing(_) => false,
         }
     }
 
@@ -87,7 +106,10 @@ impl PayloadFiles {
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         let directory = match &self.place {
             Place::Directory(directory) => directory,
-            Place::Packed(packed) => return packed.read_payload(path, buffer),
+            Place::Packed(packed) => return packed.read_payload(path, 0, buffer),
+            Place::Growing(growing) => {
+                return with(growing, &[path], |packed| packed.read_payload(path, 0, buffer));
+            }
             Place::Memory(files) => return files.read(path, buffer),
         };
         buffer.clear();
@@ -106,12 +128,45 @@ impl PayloadFiles {
         Ok(())
     }
 
-    /// Returns with how many equal bytes two files begin, as far as that is known without reading them. Only the files of a
-    /// bundle in memory share bytes; for others it is 0.
+    /// Returns the size in bytes of the file at `path` without reading it. `None` if the path leads out of the bundle, or if there is
+    /// no such plain file.
+    pub fn bytes_of(&self, path: &str) -> Option<u64> {
+        match &self.place {
+            Place::Directory(directory) => {
+                directory.open_inside(path).ok()?.metadata().ok().filter(std::fs::Metadata::is_file).map(|it| it.len())
+            }
+            Place::Packed(packed) => packed.file(path).map(|file| file.bytes),
+            Place::Growing(growing) => with(growing, &[path], |packed| packed.file(path).map(|file| file.bytes)),
+            Place::Memory(files) => files.bytes_of(path),
+        }
+    }
+
+    /// Returns whether files share bytes, so that [`known_prefix`](Self::known_prefix) finds out what two have in common.
+    pub fn share_bytes(&self) -> bool {
+        !matches!(self.place, Place::Directory(_))
+    }
+
+    /// Returns with how many equal bytes two files begin, as far as that is known without reading them. Files of a directory
+    /// share no bytes, and for them it is 0.
     pub fn known_prefix(&self, one: &str, other: &str) -> usize {
         match &self.place {
             Place::Memory(files) => files.known_prefix(one, other),
-            Place::Directory(_) | Place::Packed(_) => 0,
+            Place::Packed(packed) => usize::try_from(packed.known_prefix(one, other)).unwrap_or(usize::MAX),
+            Place::Growing(growing) => {
+                let shared = with(growing, &[one, other], |packed| packed.known_prefix(one, other));
+                usize::try_from(shared).unwrap_or(usize::MAX)
+            }
+            Place::Directory(_) => 0,
+        }
+    }
+
+    /// Returns where the bytes of a file begin in a packed bundle. Files with the same place may begin with the same bytes, see
+    /// [`known_prefix`](Self::known_prefix). Returns `None` for an empty file, and for files that share no bytes.
+    pub(crate) fn start_of(&self, path: &str) -> Option<u64> {
+        match &self.place {
+            Place::Packed(packed) => packed.start_of(path),
+            Place::Growing(growing) => with(growing, &[path], |packed| packed.start_of(path)),
+            Place::Directory(_) | Place::Memory(_) => None,
         }
     }
 
@@ -121,13 +176,19 @@ impl PayloadFiles {
     ///
     /// Returns the errors of [`read`](Self::read).
     pub fn read_from(&self, path: &str, start: usize, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
-        if let Place::Memory(files) = &self.place {
-            buffer.clear();
-            return files.read_from(path, start, buffer);
+        match &self.place {
+            Place::Memory(files) => {
+                buffer.clear();
+                files.read_from(path, start, buffer)
+            }
+            Place::Packed(packed) => packed.read_payload(path, start as u64, buffer),
+            Place::Growing(growing) => with(growing, &[path], |packed| packed.read_payload(path, start as u64, buffer)),
+            Place::Directory(_) => {
+                self.read(path, buffer)?;
+                buffer.drain(..start.min(buffer.len()));
+                Ok(())
+            }
         }
-        self.read(path, buffer)?;
-        buffer.drain(..start.min(buffer.len()));
-        Ok(())
     }
 
     /// Lists all plain files of the bundle with UTF-8 paths, including manifest and log, in the order of their paths.
@@ -144,6 +205,10 @@ impl PayloadFiles {
                 let entry = |file: PackedFile<'_>| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes };
                 found.extend(packed.files().map(entry));
             }
+            Place::Growing(growing) => with(growing, &[], |packed| {
+                let entry = |file: PackedFile<'_>| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes };
+                found.extend(packed.files().map(entry));
+            }),
             Place::Memory(files) => found.extend(files.list()),
         }
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -163,11 +228,33 @@ impl PayloadFiles {
                 let files = packed.files().filter(|file| is_payload(file.path));
                 files.map(|file| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes }).collect()
             }
+            Place::Growing(growing) => with(growing, &[], |packed| {
+                let files = packed.files().filter(|file| is_payload(file.path));
+                files.map(|file| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes }).collect()
+            }),
             Place::Memory(files) => files.list().filter(|file| is_payload(&file.path)).collect(),
         };
         found.sort_unstable_by(|a: &PayloadEntry, b| a.path.cmp(&b.path));
         Ok(found)
     }
+}
+
+/// Calls a function with a growing bundle. If it lacks one of the files, what was appended to it is read first.
+fn with<T>(growing: &RwLock<PackedBundle>, wanted: &[&str], use_it: impl FnOnce(&PackedBundle) -> T) -> T {
+    let has_all = |packed: &PackedBundle| wanted.iter().all(|path| packed.file(path).is_some());
+    let packed = growing.read().unwrap_or_else(PoisonError::into_inner);
+    if has_all(&packed) {
+        return use_it(&packed);
+    }
+    drop(packed);
+    let mut packed = growing.write().unwrap_or_else(PoisonError::into_inner);
+    if !has_all(&packed)
+        && let Err(error) = packed.catch_up()
+    {
+        // The file that is asked for is missing then, which is told.
+        tracing::warn!(path = %packed.path().display(), %error, "what was appended cannot be read");
+    }
+    use_it(&packed)
 }
 
 /// Returns whether `path` (relative to a bundle) names a file of the payload directory.

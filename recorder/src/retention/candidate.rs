@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::activity::{Activity, DELETE_AFTER, activity};
-use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR, STATE_FILE};
+use crate::format::{COMPACT_STATE_FILE, EVENT_LOG_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::log::{EventLog, Line, parse_lines};
 use crate::pack::PACKED_EXTENSION;
 use crate::parts::{MAX_DIRECTORY_ENTRIES, Part};
@@ -56,7 +56,7 @@ pub enum Protection {
 pub struct Candidate {
     /// Path of the bundle.
     pub path: PathBuf,
-    /// The time of its last event or of the last change to one of its files, whichever is later. Changes to `state.json`
+    /// The time of its last event or of the last change to one of its files, whichever is later. Changes to state files
     /// and events more than [`CLOCK_AHEAD`] in the future do not count.
     pub last_used: SystemTime,
     /// Size of its files in bytes.
@@ -96,7 +96,7 @@ impl Candidate {
         let metadata = fs::symlink_metadata(&self.path)?;
         if metadata.is_file() {
             self.count(&metadata);
-            if let Some((_, state)) = packed_state(&self.path) {
+            for (_, state) in packed_states(&self.path) {
                 self.bytes = self.bytes.saturating_add(state.len());
             }
             return Ok(());
@@ -173,14 +173,18 @@ fn last_event(log: &Path) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(last.wall_time_unix_ms).ok()?))
 }
 
-/// Finds the state file of a packed bundle, which lies beside it: `NAME.state.json` of `NAME.trace`.
-pub(super) fn packed_state(path: &Path) -> Option<(PathBuf, fs::Metadata)> {
+/// Finds the state files of a packed bundle, which lie beside it: `NAME.state.json` and `NAME.state.compact.json` of
+/// `NAME.trace`.
+pub(super) fn packed_states(path: &Path) -> impl Iterator<Item = (PathBuf, fs::Metadata)> {
     let is_packed = path.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
-    let mut name = if is_packed { path.with_extension("") } else { path.to_owned() }.into_os_string();
-    name.push(format!(".{STATE_FILE}"));
-    let state = PathBuf::from(name);
-    let metadata = fs::symlink_metadata(&state).ok().filter(fs::Metadata::is_file)?;
-    Some((state, metadata))
+    let name = if is_packed { path.with_extension("") } else { path.to_owned() }.into_os_string();
+    [STATE_FILE, COMPACT_STATE_FILE].into_iter().filter_map(move |file| {
+        let mut name = name.clone();
+        name.push(format!(".{file}"));
+        let state = PathBuf::from(name);
+        let metadata = fs::symlink_metadata(&state).ok().filter(fs::Metadata::is_file)?;
+        Some((state, metadata))
+    })
 }
 
 #[cfg(test)]
@@ -198,8 +202,9 @@ mod tests {
         fs::create_dir_all(path.join("before-repair-1/payloads")).expect("creates");
         fs::write(path.join("before-repair-1/payloads/1.json"), "123").expect("writes");
         fs::write(path.join("state.json"), "1").expect("writes");
+        fs::write(path.join("state.compact.json"), "1").expect("writes");
         let found = look_at(&path, later());
-        assert_eq!((found.bytes, &found.protection), (11, &Protection::None));
+        assert_eq!((found.bytes, &found.protection), (12, &Protection::None));
         fs::create_dir(path.join("payloads/more")).expect("creates");
         assert_eq!(look_at(&path, later()).protection, Protection::UnknownFile { name: "more".into() });
     }

@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::candidate::packed_state;
+use super::candidate::packed_states;
 use crate::bundle::is_bundle;
+use crate::files::{remove_leftover, temporary_path};
 use crate::lock::DeletionLock;
 
-/// Deletes the bundle at `path`, and the state file beside a packed one. The bundle is renamed to a hidden name in the same
+/// Deletes the bundle at `path`, and beside a packed one its state files and what a killed process left of an attempt to finish it. The bundle is renamed to a hidden name in the same
 /// directory, then removed. Both steps hold the lock of the bundle. Symlinks in it are removed, never followed.
 ///
 /// # Errors
@@ -25,11 +26,10 @@ pub fn delete(path: &Path) -> io::Result<()> {
         io::ErrorKind::WouldBlock => io::Error::other("a recorder is at work on it"),
         _ => error,
     })?;
-    if metadata.is_file()
-        && let Some((state, _)) = packed_state(path)
-    {
-        // The state file is removed first: it can be made again, but without its bundle nobody would find it.
-        fs::remove_file(state)?;
+    if metadata.is_file() {
+        // The state files are removed first: they can be made again, but without their bundle nobody would find them.
+        packed_states(path).try_for_each(|(state, _)| fs::remove_file(state))?;
+        remove_leftover(&temporary_path(path))?;
     }
     lock.hide()?.remove()
 }
@@ -83,8 +83,9 @@ mod tests {
         fs::write(&packed, &bytes).expect("writes");
         let alone = look_at(&packed, later()).bytes;
         fs::write(root.path().join("a.state.json"), "123").expect("writes");
+        fs::write(root.path().join("a.state.compact.json"), "12").expect("writes");
         fs::write(root.path().join("b.state.json"), "123").expect("writes");
-        assert_eq!(look_at(&packed, later()).bytes, alone + 3);
+        assert_eq!(look_at(&packed, later()).bytes, alone + 5);
         delete(&packed).expect("deletes");
         let left = fs::read_dir(root.path()).expect("lists").map(|entry| entry.expect("an entry").file_name());
         let mut left: Vec<_> = left.collect();

@@ -14,6 +14,7 @@ pub struct Body(Form);
 enum Form {
     Owned(Vec<u8>),
     Shared(Arc<[u8]>),
+    Pieces { bytes: usize, pieces: Vec<Piece> },
     Later { bytes: usize, serialize: Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send> },
     Failed(String),
 }
@@ -24,8 +25,20 @@ impl Body {
         match &self.0 {
             Form::Owned(text) => text.len(),
             Form::Shared(text) => text.len(),
-            Form::Later { bytes, .. } => *bytes,
+            Form::Pieces { bytes, .. } | Form::Later { bytes, .. } => *bytes,
             Form::Failed(_) => 0,
+        }
+    }
+
+    /// Returns the document as pieces if it has any, and as one text otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the value has no JSON form.
+    pub(crate) fn into_pieces(self) -> Result<Pieces, String> {
+        match self.0 {
+            Form::Pieces { pieces, .. } => Ok(Pieces::Many(pieces)),
+            form => Self(form).into_text().map(Pieces::One),
         }
     }
 
@@ -38,6 +51,7 @@ impl Body {
         match self.0 {
             Form::Owned(text) => Ok(Text::Owned(text)),
             Form::Shared(text) => Ok(Text::Shared(text)),
+            Form::Pieces { bytes, pieces } => Ok(Text::Owned(joined(bytes, &pieces))),
             Form::Later { serialize, .. } => {
                 catch_unwind(AssertUnwindSafe(serialize)).unwrap_or_else(|_| Err(PANICKED.to_owned())).map(Text::Owned)
             }
@@ -50,6 +64,7 @@ impl Body {
         match self.0 {
             Form::Owned(text) => Some(Text::Owned(text)),
             Form::Shared(text) => Some(Text::Shared(text)),
+            Form::Pieces { bytes, pieces } => Some(Text::Owned(joined(bytes, &pieces))),
             Form::Later { .. } | Form::Failed(_) => None,
         }
     }
@@ -65,7 +80,41 @@ impl fmt::Debug for Body {
     }
 }
 
+/// A document, as its writer needs it.
+#[derive(Debug)]
+pub(crate) enum Pieces {
+    One(Text),
+    Many(Vec<Piece>),
+}
+
+impl Pieces {
+    /// Returns the size of the document.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::One(text) => text.as_ref().len(),
+            Self::Many(pieces) => pieces.iter().map(|piece| piece.as_ref().len()).sum(),
+        }
+    }
+
+    /// Returns how many runs of a growing bundle the document may need: a piece may be stored twice, by itself and anew.
+    pub(crate) fn most_runs(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(pieces) => 2 * pieces.len() + 1,
+        }
+    }
+
+    /// Returns the document as one text.
+    pub(crate) fn into_text(self) -> Text {
+        match self {
+            Self::One(text) => text,
+            Self::Many(pieces) => Text::Owned(joined(pieces.iter().map(|piece| piece.as_ref().len()).sum(), &pieces)),
+        }
+    }
+}
+
 /// The bytes of a document.
+#[derive(Debug)]
 pub(crate) enum Text {
     Owned(Vec<u8>),
     Shared(Arc<[u8]>),
@@ -126,6 +175,62 @@ impl IntoBody for SharedJson {
     fn into_body(self) -> Body {
         Body(Form::Shared(self.0))
     }
+}
+
+/// A part of a JSON document.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    text: Arc<[u8]>,
+    start: usize,
+    is_shared: bool,
+}
+
+impl Piece {
+    /// Returns the part of a text behind its first `start` bytes, for a text that later documents have as well, such as an item
+    /// of a conversation. The part is empty if the text has no more bytes.
+    pub fn shared(text: Arc<[u8]>, start: usize) -> Self {
+        let start = start.min(text.len());
+        Self { text, start, is_shared: true }
+    }
+
+    /// Returns a text that is made for one document, even if it equals that of another one.
+    pub fn single(text: Arc<[u8]>) -> Self {
+        Self { text, start: 0, is_shared: false }
+    }
+
+    /// Returns whether later documents may have the same text, not only an equal one.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Returns where the piece is in memory. While it is held, no other piece of at least one byte is there.
+    pub(crate) fn address(&self) -> usize {
+        self.as_ref().as_ptr() as usize
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.text[self.start..]
+    }
+}
+
+/// Like [`SharedJson`], but the document consists of pieces. So a request that repeats a conversation costs its caller one
+/// pointer per item, and costs a recorder that writes a growing bundle no more than what is new.
+#[derive(Debug, Clone)]
+pub struct JoinedJson(pub Vec<Piece>);
+
+impl IntoBody for JoinedJson {
+    fn into_body(self) -> Body {
+        let bytes = self.0.iter().map(|piece| piece.as_ref().len()).sum();
+        Body(Form::Pieces { bytes, pieces: self.0 })
+    }
+}
+
+fn joined(bytes: usize, pieces: &[Piece]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes);
+    pieces.iter().for_each(|piece| text.extend_from_slice(piece.as_ref()));
+    text
 }
 
 /// A value that the writer's thread serializes. Meant for large values that the caller can give away.

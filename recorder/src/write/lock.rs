@@ -44,11 +44,8 @@ impl RecorderLock {
     }
 
     /// Writes the reason why the recording stopped into the file.
-    pub(crate) fn mark_stopped(&mut self, mut stopped: Stopped) -> io::Result<()> {
-        while stopped.reason.len() > REASON_BYTES {
-            stopped.reason.pop();
-        }
-        self.recording.stopped = Some(stopped);
+    pub(crate) fn mark_stopped(&mut self, stopped: Stopped) -> io::Result<()> {
+        self.recording.stopped = Some(shortened(stopped));
         self.write()
     }
 
@@ -73,6 +70,14 @@ impl RecorderLock {
         text.push(b'\n');
         self.file.overwrite(&text)
     }
+}
+
+/// Cuts the reason so that it fits into the recorder's file.
+pub(crate) fn shortened(mut stopped: Stopped) -> Stopped {
+    while stopped.reason.len() > REASON_BYTES {
+        stopped.reason.pop();
+    }
+    stopped
 }
 
 #[cfg(test)]

@@ -46,20 +46,25 @@ mod append;
 mod body;
 mod cell;
 mod compaction;
+mod directory;
 mod error;
 mod gap;
+mod growing;
 mod inference;
+mod lanes;
 mod lock;
 mod open_turn;
 mod options;
 mod queue;
 mod recorder;
 mod reopen;
+mod repeats;
 mod root;
 mod skeleton;
 mod stats;
 pub mod storage;
 mod sync;
+mod target;
 mod thread;
 mod tool;
 mod turn;
@@ -68,14 +73,15 @@ mod writer;
 
 pub(crate) use append::payload_ref;
 pub use append::{BundleAppender, Context};
-pub use body::{Body, IntoBody, Json, Later, NO_BODY, RawJson, SharedJson};
+pub use body::{Body, IntoBody, JoinedJson, Json, Later, NO_BODY, Piece, RawJson, SharedJson};
 pub use cell::{CellTrace, NewCell};
 pub use compaction::{CompactionTrace, NewCompactionRequest};
 pub use error::WriteError;
 pub use gap::{GAP_EVENT, Gap, GapReason};
+pub use growing::finish_growing;
 pub use inference::{InferenceTrace, NewInference};
 pub use options::{
-    Durability, MAX_BLOCK, MAX_CLOSE, MAX_LINGER, MAX_QUEUED_BODY_BYTES, MAX_QUEUED_LINE_BYTES, SMALL_BODY_BYTES,
+    Durability, Form, MAX_BLOCK, MAX_CLOSE, MAX_LINGER, MAX_QUEUED_BODY_BYTES, MAX_QUEUED_LINE_BYTES, SMALL_BODY_BYTES,
     WriterOptions,
 };
 pub use recorder::MAX_EVENT_BYTES;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::body::IntoBody;
 use super::recorder::{Lifetime, LineContext, Payload, Recorder};
 use crate::format::{EventPayload, PayloadKind};
@@ -18,7 +20,8 @@ pub(crate) struct OpenTurn {
 
 impl OpenTurn {
     pub(crate) fn payload(&self, kind: PayloadKind<'static>, body: impl IntoBody) -> Payload {
-        self.recorder.payload(kind, body)
+        let conversation = xxh3_64(self.thread_id.as_bytes());
+        Payload { conversation, ..self.recorder.payload(kind, body) }
     }
 
     pub(crate) fn record(&self, event: &EventPayload<'_>, payload: Option<Payload>) {

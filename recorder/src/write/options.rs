@@ -35,9 +35,21 @@ pub const MAX_LINGER: Duration = Duration::from_millis(1);
 /// Default for the longest time that ending a recording, or dropping the last handle of a bundle, waits for the queue.
 pub const MAX_CLOSE: Duration = Duration::from_secs(5);
 
+/// What a recording is while it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// A directory with a file for each payload, as the Codex CLI writes it.
+    #[default]
+    Directory,
+    /// One file that grows by what is new, and that is a packed bundle when the recording is complete.
+    Packed,
+}
+
 /// Options of a writer. The defaults suit an interactive session.
 #[derive(Debug, Clone)]
 pub struct WriterOptions {
+    /// What a new recording is.
+    pub form: Form,
     /// What an acknowledged event survives.
     pub durability: Durability,
     /// Limit on the bytes of event lines and small payloads in the queue. The last quarter is reserved for event lines. If
@@ -60,6 +72,7 @@ pub struct WriterOptions {
 impl Default for WriterOptions {
     fn default() -> Self {
         Self {
+            form: Form::default(),
             durability: Durability::default(),
             queued_line_bytes: MAX_QUEUED_LINE_BYTES,
             queued_body_bytes: MAX_QUEUED_BODY_BYTES,

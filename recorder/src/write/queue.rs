@@ -374,6 +374,23 @@ impl<B> Queue<B> {
         self.work.notify_one();
     }
 
+    /// Waits until there are events or the queue is closed, but at most for `time`. Returns whether the time ran out.
+    pub(crate) fn is_idle_for(&self, time: Duration) -> bool {
+        let deadline = Instant::now().checked_add(time);
+        let mut state = self.lock();
+        while state.pending.lines.is_empty() && state.closed.is_none() {
+            let left = time_left(deadline);
+            if left.is_zero() {
+                state.writer_sleeps = false;
+                return true;
+            }
+            state.writer_sleeps = true;
+            state = self.work.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.writer_sleeps = false;
+        false
+    }
+
     /// Waits for events and moves them into `batch`, whose buffers are reused.
     ///
     /// The batch is empty only if it is the last one.

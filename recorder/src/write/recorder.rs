@@ -43,6 +43,8 @@ pub(crate) struct Payload {
     pub(crate) ordinal: u64,
     pub(crate) kind: PayloadKind<'static>,
     pub(crate) body: Body,
+    /// The conversation that the payload belongs to, 0 for none. Payloads of the same one are expected to share bytes.
+    pub(crate) conversation: u64,
 }
 
 impl Payload {
@@ -132,10 +134,10 @@ impl Shared {
     /// Assigns a number to a payload. If the recording is over, the content is not even created.
     pub(crate) fn payload(&self, kind: PayloadKind<'static>, body: impl IntoBody) -> Payload {
         if self.is_over.load(Ordering::Relaxed) {
-            return Payload { ordinal: 0, kind, body: Body::owned(Vec::new()) };
+            return Payload { ordinal: 0, kind, body: Body::owned(Vec::new()), conversation: 0 };
         }
         let body = body.into_body();
-        Payload { ordinal: self.next_payload.fetch_add(1, Ordering::Relaxed), kind, body }
+        Payload { ordinal: self.next_payload.fetch_add(1, Ordering::Relaxed), kind, body, conversation: 0 }
     }
 
     /// Returns where and why the recording stopped, or `None` if it did not.
@@ -203,7 +205,7 @@ pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> 
 
 /// Returns the payload of a gap event and the JSON of the event.
 pub(crate) fn gap_event(gap: &Gap, ordinal: u64) -> (Payload, Vec<u8>) {
-    let payload = Payload { ordinal, kind: PayloadKind::ProtocolEvent, body: Json(gap).into_body() };
+    let payload = Payload { ordinal, kind: PayloadKind::ProtocolEvent, body: Json(gap).into_body(), conversation: 0 };
     let event = EventPayload::ProtocolEventObserved(ProtocolEventObserved {
         event_type: GAP_EVENT.into(),
         event_payload: payload.reference(),
@@ -336,12 +338,12 @@ impl Drop for Recorder {
 /// Makes a payload smaller. A large one is replaced by its skeleton, a small one or one that is not serialized yet by a
 /// note.
 fn reduced(payload: Payload) -> Payload {
-    let Payload { ordinal, kind, body } = payload;
+    let Payload { ordinal, kind, body, conversation } = payload;
     let document = match body.into_text_at_once() {
         Some(text) if text.as_ref().len() > SMALL_BODY_BYTES => skeleton(text.as_ref(), QUEUE_FULL),
         _ => absent(&kind, QUEUE_FULL),
     };
-    Payload { ordinal, kind, body: Body::owned(document) }
+    Payload { ordinal, kind, body: Body::owned(document), conversation }
 }
 
 /// A line of the log without its number and time.

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::error::WriteError;
-use crate::bundle::{BundleError, read_manifest};
+use crate::bundle::{BundleError, read_manifest, read_packed_manifest};
 use crate::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use crate::log::{EventLog, Line, parse_lines};
+use crate::pack::{GrowingState, PackedBundle};
 
 /// Number of lines that are parsed together.
 const BATCH_LINES: usize = 1 << 14;
@@ -68,8 +69,39 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     let log_path = bundle.join(EVENT_LOG_FILE);
     // SAFETY: the caller holds the lock of the bundle, and goes on with the log only when this value is gone.
     let log = unsafe { EventLog::map(&log_path) }.map_err(|error| WriteError::io(&log_path, error))?;
+    read_log(bundle, manifest, &log, next_payload(bundle)?)
+}
+
+/// Reads a growing bundle that is to be continued, up to its last whole record.
+pub(crate) fn read_growing_state(bundle: &Path) -> Result<(Found, GrowingState), WriteError> {
+    let damaged = |reason: String| WriteError::Damaged { path: bundle.to_owned(), line: None, reason };
+    let packed = PackedBundle::open(bundle).map_err(|error| damaged(error.to_string()))?;
+    let manifest = read_packed_manifest(&packed).map_err(|error| damaged(error.to_string()))?;
+    if manifest.schema_version != SchemaVersion::CURRENT {
+        return Err(damaged(format!("schema {} is no longer written", manifest.schema_version)));
+    }
+    let log = packed.read_log(EVENT_LOG_FILE).map_err(|error| damaged(error.to_string()))?;
+    let last = packed.files().filter_map(|file| ordinal_of(file.path)).max().unwrap_or(0);
+    // The payload of the gap event and the one behind it need a number each.
+    if last > u64::MAX - 2 {
+        return Err(damaged("payload numbers are used up".to_owned()));
+    }
+    if packed.has_records_behind_damage().map_err(|error| WriteError::io(bundle, error))? {
+        return Err(damaged("a record in the middle of the file is damaged".to_owned()));
+    }
+    let found = read_log(bundle, manifest, &EventLog::from_bytes(log), last + 1)?;
+    if found.is_torn {
+        return Err(damaged("its log has half a line".to_owned()));
+    }
+    let state = packed.growing_state().ok_or_else(|| WriteError::Complete { path: bundle.to_owned() })?;
+    Ok((found, state))
+}
+
+/// Reads a log that is to be continued.
+fn read_log(bundle: &Path, manifest: Manifest, log: &EventLog, next_payload: u64) -> Result<Found, WriteError> {
+    let damaged = |line: Option<u64>, reason: String| WriteError::Damaged { path: bundle.to_owned(), line, reason };
     let mut found = Found {
-        next_payload: next_payload(bundle)?,
+        next_payload,
         manifest,
         log_bytes: 0,
         is_torn: false,

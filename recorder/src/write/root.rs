@@ -7,14 +7,20 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::append::BundleFiles;
+use super::body::{Pieces, Text};
+use super::directory::DirectoryTarget;
 use super::error::WriteError;
 use super::gap::{Gap, GapReason};
+use super::growing::GrowingTarget;
 use super::lock::RecorderLock;
-use super::options::{Durability, WriterOptions};
+use super::options::{Durability, Form, WriterOptions};
 use super::recorder::{Line, LineContext, gap_event, unix_ms};
-use super::reopen::{Found, Known, read_state};
+use super::reopen::{Found, Known, read_growing_state, read_state};
+use super::target::{Failure, Target};
 use super::writer::{BundleWriter, Start};
 use crate::format::Manifest;
+use crate::header::is_growing;
+use crate::pack::PACKED_EXTENSION;
 use crate::recording::{Stopped, read_recording};
 
 /// Longest part of a thread id or trace id in the name of a bundle.
@@ -38,7 +44,8 @@ impl<'a> NewSession<'a> {
     }
 }
 
-/// A directory in which every session gets its own bundle, `trace-<trace id>-<root thread id>`.
+/// A directory in which every session gets its own bundle, the directory `trace-<trace id>-<root thread id>` or the file
+/// `trace-<trace id>-<root thread id>.trace`.
 #[derive(Debug, Clone)]
 pub struct TraceRoot {
     path: PathBuf,
@@ -74,18 +81,41 @@ impl TraceRoot {
         };
         let rollout_id = session.rollout_id.unwrap_or(session.root_thread_id);
         let manifest = Manifest::new(trace_id, rollout_id, session.root_thread_id, started_at_unix_ms);
-        let path = self.path.join(format!("trace-{}-{}", in_name(trace_id), in_name(session.root_thread_id)));
-        let storage = Arc::clone(&self.options.storage);
+        let name = format!("trace-{}-{}", in_name(trace_id), in_name(session.root_thread_id));
         self.create_root()?;
-        storage.create_dir(&path).map_err(|error| WriteError::io(&path, error))?;
-        let begun = self.begin(&path, &manifest);
-        if begun.is_err() {
-            // An incomplete directory would make the next attempt fail, and no command would ever remove it.
-            let _ = storage.remove_dir_all(&path);
-        }
-        let writer = begun?;
+        let writer = match self.options.form {
+            Form::Directory => self.start_directory(&self.path.join(name), &manifest),
+            Form::Packed => self.start_packed(&self.path.join(format!("{name}.{PACKED_EXTENSION}")), &manifest),
+        }?;
         writer.record_start(trace_id, session.root_thread_id);
         Ok(writer)
+    }
+
+    fn start_directory(&self, path: &Path, manifest: &Manifest) -> Result<BundleWriter, WriteError> {
+        let storage = &self.options.storage;
+        storage.create_dir(path).map_err(|error| WriteError::io(path, error))?;
+        let begun = self.begin(path, manifest);
+        if begun.is_err() {
+            // An incomplete directory would make the next attempt fail, and no command would ever remove it.
+            let _ = storage.remove_dir_all(path);
+        }
+        begun
+    }
+
+    fn start_packed(&self, path: &Path, manifest: &Manifest) -> Result<BundleWriter, WriteError> {
+        let target = GrowingTarget::create(Arc::clone(&self.options.storage), path, manifest, self.options.durability)?;
+        let start = Start {
+            target: Box::new(target),
+            path: path.to_owned(),
+            manifest,
+            last_seq: 0,
+            next_payload: 1,
+            known: Known::default(),
+        };
+        BundleWriter::start(start, &self.options).inspect_err(|_| {
+            // An incomplete file would make the next attempt fail.
+            let _ = self.options.storage.remove_file(path);
+        })
     }
 
     fn create_root(&self) -> Result<(), WriteError> {
@@ -109,8 +139,16 @@ impl TraceRoot {
         lock.begin()?;
         let files = BundleFiles::create(Arc::clone(storage), path, manifest, self.options.durability)
             .map_err(|error| WriteError::io(path, error))?;
-        let start = Start { files, lock, manifest, last_seq: 0, next_payload: 1, known: Known::default() };
+        let target = self.directory_target(files, lock);
+        let path = path.to_owned();
+        let start = Start { target, path, manifest, last_seq: 0, next_payload: 1, known: Known::default() };
         BundleWriter::start(start, &self.options)
+    }
+
+    fn directory_target(&self, files: BundleFiles, lock: RecorderLock) -> Box<dyn Target> {
+        let (storage, durability) = (Arc::clone(&self.options.storage), self.options.durability);
+        let unsynced = Vec::new();
+        Box::new(DirectoryTarget { storage, files, lock, durability, unsynced, uncommitted_bytes: 0 })
     }
 
     /// Continues the bundle at `bundle`, whose recorder stopped or died, and records a gap. If the last line is incomplete, a
@@ -123,6 +161,9 @@ impl TraceRoot {
     /// Returns an error if the bundle cannot be read, is complete, is being recorded, or has other damage. The bundle is
     /// then unchanged.
     pub fn reopen(&self, bundle: &Path) -> Result<BundleWriter, WriteError> {
+        if bundle.is_file() {
+            return self.reopen_packed(bundle);
+        }
         let storage = &self.options.storage;
         let lock = RecorderLock::acquire(&**storage, bundle, unix_ms())?;
         let stopped = read_recording(bundle).ok().flatten().and_then(|recording| recording.stopped);
@@ -145,20 +186,9 @@ impl TraceRoot {
     /// Opens the files of a bundle that is to be continued, and records the gap in its log.
     fn go_on(&self, lock: &RecorderLock, found: &Found, stopped: Option<&Stopped>) -> io::Result<BundleFiles> {
         let durability = self.options.durability;
-        let gap = Gap {
-            reason: GapReason::Reopened,
-            after_seq: found.last_seq,
-            dropped_bodies: stopped.map_or(0, |stopped| stopped.dropped_bodies),
-            dropped_bytes: 0,
-            lost_events: stopped.map_or(0, |stopped| stopped.lost_events),
-        };
-        let (payload, event) = gap_event(&gap, found.next_payload);
-        let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
-        let context = LineContext::new(&found.manifest.rollout_id, None, None);
-        Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
+        let (ordinal, text, lines) = gap_of(found, stopped)?;
         let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), lock, found)?;
-        let text = serde_json::to_vec(&gap)?;
-        let mut file = files.payload(payload.ordinal, &text)?;
+        let mut file = files.payload(ordinal, &text)?;
         if durability == Durability::Synced {
             file.sync_data()?;
             files.sync_payload_names()?;
@@ -175,11 +205,54 @@ impl TraceRoot {
     ) -> Result<BundleWriter, WriteError> {
         // The reason why the earlier recorder stopped is overwritten only now, when the log has the gap event.
         lock.begin()?;
-        let Found { manifest, last_seq, next_payload, known, .. } = found;
-        let start =
-            Start { files, lock, manifest: &manifest, last_seq: last_seq + 1, next_payload: next_payload + 1, known };
-        BundleWriter::start(start, &self.options)
+        let path = files.path().to_owned();
+        self.start_again(self.directory_target(files, lock), path, found)
     }
+
+    fn start_again(&self, target: Box<dyn Target>, path: PathBuf, found: Found) -> Result<BundleWriter, WriteError> {
+        let Found { manifest, last_seq, next_payload, known, .. } = found;
+        let (last_seq, next_payload) = (last_seq + 1, next_payload + 1);
+        BundleWriter::start(Start { target, path, manifest: &manifest, last_seq, next_payload, known }, &self.options)
+    }
+
+    fn reopen_packed(&self, bundle: &Path) -> Result<BundleWriter, WriteError> {
+        let failed = |error| WriteError::io(bundle, error);
+        if !is_growing(bundle).map_err(failed)? {
+            return Err(WriteError::Complete { path: bundle.to_owned() });
+        }
+        let (storage, durability) = (Arc::clone(&self.options.storage), self.options.durability);
+        let mut target = GrowingTarget::reopen(storage, bundle, unix_ms(), durability)?;
+        let stopped = read_recording(bundle).ok().flatten().and_then(|recording| recording.stopped);
+        let (found, state) = read_growing_state(bundle)?;
+        let (ordinal, text, lines) = gap_of(&found, stopped.as_ref()).map_err(failed)?;
+        let written = |failure: Failure| failed(failure.error);
+        target.go_on(state).map_err(failed)?;
+        target.payload(ordinal, 0, Pieces::One(Text::Owned(text))).map_err(written)?;
+        target.commit(&lines).map_err(written)?;
+        target.begin_again().map_err(failed)?;
+        self.start_again(Box::new(target), bundle.to_owned(), found)
+    }
+}
+
+/// Returns the gap event of a recorder that continues a bundle: the number and the text of its payload, and its line.
+fn gap_of(found: &Found, stopped: Option<&Stopped>) -> io::Result<(u64, Vec<u8>, Vec<u8>)> {
+    // Lines whose commit failed count as lost. If they could not be cut off either, they are there nevertheless.
+    let lost_events = stopped.map_or(0, |stopped| {
+        let found_after_all = found.last_seq.saturating_sub(stopped.after_seq);
+        stopped.lost_events.saturating_sub(found_after_all)
+    });
+    let gap = Gap {
+        reason: GapReason::Reopened,
+        after_seq: found.last_seq,
+        dropped_bodies: stopped.map_or(0, |stopped| stopped.dropped_bodies),
+        dropped_bytes: 0,
+        lost_events,
+    };
+    let (payload, event) = gap_event(&gap, found.next_payload);
+    let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
+    let context = LineContext::new(&found.manifest.rollout_id, None, None);
+    Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
+    Ok((payload.ordinal, serde_json::to_vec(&gap)?, lines))
 }
 
 /// Returns an id with every character replaced that should not be in the name of a directory.

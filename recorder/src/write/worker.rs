@@ -1,52 +1,27 @@
 //! The writer's thread of one bundle. It takes batches from the queue and writes them.
 
-use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use super::append::{BundleFiles, payload_path};
-use super::body::Text;
-use super::lock::RecorderLock;
-use super::options::Durability;
+use super::body::{Pieces, Text};
 use super::queue::{Batch, Closed};
 use super::recorder::{NOT_SERIALIZABLE, OVERFLOW, Payload, Shared, Stop, unix_ms};
 use super::skeleton::absent;
-use super::storage::{Storage, StorageFile};
-use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR};
+use super::target::{Failure, Target};
 use crate::recording::Stopped;
 
-/// After this many bytes of payloads, the lines that refer to them are written, so that large payloads do not delay them.
-const BODY_BYTES_BETWEEN_LINES: usize = 4 << 20;
+/// Time without events after which a target gives up memory that it does not need meanwhile.
+const REST_AFTER: Duration = Duration::from_secs(2);
 
 /// The writer of one bundle.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) storage: Arc<dyn Storage>,
-    pub(crate) files: BundleFiles,
-    pub(crate) lock: RecorderLock,
-    pub(crate) durability: Durability,
+    pub(crate) target: Box<dyn Target>,
     /// Last event that is written.
     pub(crate) written_seq: u64,
 }
-
-/// A file operation that failed.
-#[derive(Debug)]
-struct Failure {
-    /// Path of the file relative to the bundle.
-    name: String,
-    error: io::Error,
-}
-
-impl Failure {
-    fn new(name: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let name = name.into();
-        move |error| Self { name, error }
-    }
-}
-
-/// Most payload files that wait for their sync. Each of them is an open file of the session's process.
-pub(crate) const MAX_UNSYNCED_FILES: usize = 64;
 
 impl Worker {
     /// Writes batches until the recording is complete or stops.
@@ -61,6 +36,9 @@ impl Worker {
     fn work(mut self) {
         let mut batch = Batch::new();
         loop {
+            if self.shared.queue.is_idle_for(REST_AFTER) {
+                self.target.rest();
+            }
             self.shared.queue.take(&mut batch);
             if let Err(failure) = self.write(&mut batch) {
                 self.stop(&format!("{}: {}", failure.name, failure.error));
@@ -70,7 +48,7 @@ impl Worker {
             let acknowledged = self.shared.queue.acknowledge(&batch);
             if let Some(shortage) = acknowledged.told {
                 tracing::warn!(
-                    bundle = %self.files.path().display(),
+                    bundle = %self.shared.path.display(),
                     after_seq = shortage.after_seq,
                     dropped_bodies = shortage.bodies,
                     dropped_bytes = shortage.bytes,
@@ -92,16 +70,15 @@ impl Worker {
 
     fn end(self) {
         self.tell_counts("recording completed");
-        let path = self.files.path().display().to_string();
-        if let Err(error) = self.lock.release(&*self.storage) {
-            tracing::warn!(bundle = path, %error, "the recorder's file cannot be removed");
+        if let Err(Failure { name, error }) = self.target.complete() {
+            tracing::warn!(bundle = %self.shared.path.display(), name, %error, "the recording cannot be closed");
         }
     }
 
     fn tell_counts(&self, what: &str) {
         let stats = self.shared.stats();
         tracing::info!(
-            bundle = %self.files.path().display(),
+            bundle = %self.shared.path.display(),
             last_seq = stats.last_seq,
             acknowledged_seq = stats.acknowledged_seq,
             payloads = stats.payloads,
@@ -121,7 +98,7 @@ impl Worker {
     fn stop(mut self, reason: &str) {
         let after_seq = self.written_seq;
         let at_unix_ms = unix_ms();
-        tracing::warn!(bundle = %self.files.path().display(), after_seq, reason, "recording stopped");
+        tracing::warn!(bundle = %self.shared.path.display(), after_seq, reason, "recording stopped");
         // The reason and the file are written first, because callers look for them as soon as the queue fails.
         *self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Stop { after_seq, reason: reason.to_owned() });
@@ -137,8 +114,8 @@ impl Worker {
     fn mark(&mut self, after_seq: u64, at_unix_ms: i64, dropped_bodies: u64, reason: &str) {
         let lost_events = self.shared.stats().lost_events;
         let stopped = Stopped { after_seq, at_unix_ms, lost_events, dropped_bodies, reason: reason.to_owned() };
-        if let Err(error) = self.lock.mark_stopped(stopped) {
-            tracing::warn!(bundle = %self.files.path().display(), %error, "the marker cannot be written");
+        if let Err(error) = self.target.mark_stopped(stopped) {
+            tracing::warn!(bundle = %self.shared.path.display(), %error, "the marker cannot be written");
         }
     }
 
@@ -146,58 +123,45 @@ impl Worker {
     fn write(&mut self, batch: &mut Batch<Payload>) -> Result<(), Failure> {
         let Batch { lines, bodies, body_bytes, .. } = batch;
         let mut lines = Unwritten { text: lines, start: 0 };
-        let mut unsynced = Vec::new();
-        let (mut written_bytes, mut room_bytes) = (0, 0_usize);
+        let mut room_bytes = 0_usize;
         for queued in bodies.drain(..) {
-            if written_bytes >= BODY_BYTES_BETWEEN_LINES || unsynced.len() >= MAX_UNSYNCED_FILES {
-                self.commit(lines.up_to(queued.line_start), &mut unsynced)?;
+            if self.target.is_full() {
+                self.commit(lines.up_to(queued.line_start))?;
                 // The room is freed here so that waiting callers need not wait for the whole batch.
                 self.shared.queue.release(body_bytes, room_bytes);
-                (written_bytes, room_bytes) = (0, 0);
+                room_bytes = 0;
             }
             match self.write_payload(queued.body) {
-                Ok((bytes, file)) => {
-                    written_bytes += bytes;
-                    room_bytes = queued.room_bytes.saturating_add(room_bytes);
-                    if self.durability == Durability::Synced {
-                        unsynced.push(file);
-                    }
-                }
+                Ok(()) => room_bytes = queued.room_bytes.saturating_add(room_bytes),
                 Err(failure) => {
                     // The lines before the failure are complete, so try to keep them.
-                    let _ = self.commit(lines.up_to(queued.line_start), &mut unsynced);
+                    let _ = self.commit(lines.up_to(queued.line_start));
                     return Err(failure);
                 }
             }
         }
-        self.commit(lines.up_to(lines.text.len()), &mut unsynced)
+        self.commit(lines.up_to(lines.text.len()))
     }
 
-    fn write_payload(&self, payload: Payload) -> Result<(usize, Box<dyn StorageFile>), Failure> {
-        let Payload { ordinal, kind, body } = payload;
-        let text = body.into_text().unwrap_or_else(|reason| {
-            tracing::warn!(bundle = %self.files.path().display(), ordinal, reason, "payload has no JSON form");
-            Text::Owned(absent(&kind, NOT_SERIALIZABLE))
+    fn write_payload(&mut self, payload: Payload) -> Result<(), Failure> {
+        let Payload { ordinal, kind, body, conversation } = payload;
+        let document = body.into_pieces().unwrap_or_else(|reason| {
+            tracing::warn!(bundle = %self.shared.path.display(), ordinal, reason, "payload has no JSON form");
+            Pieces::One(Text::Owned(absent(&kind, NOT_SERIALIZABLE)))
         });
-        let file = self.files.payload(ordinal, text.as_ref()).map_err(Failure::new(payload_path(ordinal)))?;
-        let bytes = text.as_ref().len();
+        let bytes = document.bytes();
+        self.target.payload(ordinal, conversation, document)?;
         self.shared.written.payloads.fetch_add(1, Ordering::Relaxed);
         self.shared.written.payload_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok((bytes, file))
+        Ok(())
     }
 
-    /// Syncs the payloads of `lines` if necessary, and writes the lines.
-    fn commit(&mut self, lines: &[u8], unsynced: &mut Vec<Box<dyn StorageFile>>) -> Result<(), Failure> {
+    /// Writes the payloads of `lines`, and the lines.
+    fn commit(&mut self, lines: &[u8]) -> Result<(), Failure> {
         if lines.is_empty() {
             return Ok(());
         }
-        if !unsynced.is_empty() {
-            for mut file in unsynced.drain(..) {
-                file.sync_data().map_err(Failure::new(PAYLOADS_DIR))?;
-            }
-            self.files.sync_payload_names().map_err(Failure::new(PAYLOADS_DIR))?;
-        }
-        self.files.append(lines, self.durability).map_err(Failure::new(EVENT_LOG_FILE))?;
+        self.target.commit(lines)?;
         self.written_seq += memchr::memchr_iter(b'\n', lines).count() as u64;
         self.shared.written.log_bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
         Ok(())

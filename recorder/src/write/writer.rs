@@ -1,21 +1,20 @@
 //! The writer of one bundle, from which callers get their handles.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use super::append::BundleFiles;
 use super::body::IntoBody;
 use super::error::WriteError;
-use super::lock::RecorderLock;
 use super::options::WriterOptions;
 use super::queue::Queue;
 use super::recorder::{Lifetime, LineContext, Payload, Recorder, Shared, Written, gap_writer};
 use super::reopen::Known;
 use super::stats::Stats;
+use super::target::Target;
 use super::thread::{NewThread, ThreadTrace};
 use super::worker::Worker;
 use crate::format::event::{ProtocolEventObserved, RolloutEnded, RolloutStarted, ThreadStarted};
@@ -24,8 +23,9 @@ use crate::format::{EventPayload, Manifest, PayloadKind, RolloutStatus};
 /// What a writer needs to start.
 #[derive(Debug)]
 pub(crate) struct Start<'a> {
-    pub(crate) files: BundleFiles,
-    pub(crate) lock: RecorderLock,
+    pub(crate) target: Box<dyn Target>,
+    /// Path of the bundle.
+    pub(crate) path: PathBuf,
     pub(crate) manifest: &'a Manifest,
     pub(crate) last_seq: u64,
     pub(crate) next_payload: u64,
@@ -51,14 +51,13 @@ impl BundleWriter {
         self.0.is_some()
     }
 
-    /// Returns the directory of the bundle, or `None` for a disabled writer.
+    /// Returns the path of the bundle, a directory or a file, or `None` for a disabled writer.
     pub fn path(&self) -> Option<&Path> {
         self.0.as_deref().map(Recorder::path)
     }
 
     pub(crate) fn start(start: Start<'_>, options: &WriterOptions) -> Result<Self, WriteError> {
-        let Start { files, lock, manifest, last_seq, next_payload, known } = start;
-        let path = files.path().to_owned();
+        let Start { target, path, manifest, last_seq, next_payload, known } = start;
         let session = LineContext::new(&manifest.rollout_id, None, None);
         let next_payload = Arc::new(AtomicU64::new(next_payload));
         let write_gap = gap_writer(session.clone(), Arc::clone(&next_payload));
@@ -73,14 +72,7 @@ impl BundleWriter {
             unoffered: AtomicU64::new(0),
             worker: OnceLock::new(),
         });
-        let worker = Worker {
-            shared: Arc::clone(&shared),
-            storage: Arc::clone(&options.storage),
-            files,
-            lock,
-            durability: options.durability,
-            written_seq: last_seq,
-        };
+        let worker = Worker { shared: Arc::clone(&shared), target, written_seq: last_seq };
         thread::Builder::new()
             .name("trace-writer".to_owned())
             .spawn(move || worker.run())

@@ -4,6 +4,7 @@
 
 mod callers;
 mod faults;
+mod growing;
 mod handles;
 mod pressure;
 mod reopening;

@@ -15,6 +15,8 @@ pub(crate) enum Fault {
     Once(usize, i32),
     /// The operation with this number and all later ones fail.
     From(usize, i32),
+    /// This many operations fail, the first of them the one with the number that comes first.
+    Some(usize, usize, i32),
 }
 
 #[derive(Debug)]
@@ -68,6 +70,11 @@ impl TestStorage {
         self.set(|control| control.fault = Fault::From(control.operations, code));
     }
 
+    /// Makes the operation after the next one fail, and the one behind it.
+    pub(crate) fn fail_after_next(&self, code: i32) {
+        self.set(|control| control.fault = Fault::Some(control.operations + 1, 2, code));
+    }
+
     /// Returns the number of operations so far.
     pub(crate) fn operations(&self) -> usize {
         self.control.0.lock().expect("no panic").operations
@@ -87,6 +94,9 @@ impl TestStorage {
         match control.fault {
             Fault::Once(at, code) if number == at => Err(io::Error::from_raw_os_error(code)),
             Fault::From(at, code) if number >= at => Err(io::Error::from_raw_os_error(code)),
+            Fault::Some(at, count, code) if (at..at + count).contains(&number) => {
+                Err(io::Error::from_raw_os_error(code))
+            }
             _ => Ok(()),
         }
     }

@@ -17,9 +17,9 @@ pub(crate) fn start(root: &Path, options: WriterOptions) -> BundleWriter {
 /// Reads the log of a bundle. Checks that every line is an event with the next sequence number and that every payload to
 /// which an event refers is JSON.
 pub(crate) fn read_events(bundle: &Path) -> Vec<Value> {
-    let log = std::fs::read_to_string(bundle.join("trace.jsonl")).expect("reads");
-    assert!(log.is_empty() || log.ends_with('\n'), "the log ends with a whole line");
     let opened = Bundle::open(bundle).expect("opens");
+    let log = String::from_utf8(opened.log().expect("has a log").as_bytes().to_vec()).expect("UTF-8");
+    assert!(log.is_empty() || log.ends_with('\n'), "the log ends with a whole line");
     let mut text = Vec::new();
     let mut events = Vec::new();
     for (index, line) in log.lines().enumerate() {

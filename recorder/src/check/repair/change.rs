@@ -96,6 +96,11 @@ pub enum Change {
     },
     /// The file of a recorder that died is removed.
     RecorderFileRemoved,
+    /// A growing bundle, whose recorder died, becomes a packed bundle.
+    Finished {
+        /// Bytes of an incomplete record that are left out.
+        torn_bytes: u64,
+    },
 }
 
 impl Change {
@@ -124,6 +129,7 @@ impl Change {
             Self::PayloadReplaced { .. } => "payload_replaced",
             Self::GapRecorded { .. } => "gap_recorded",
             Self::RecorderFileRemoved => "recorder_file_removed",
+            Self::Finished { .. } => "finished",
         }
     }
 }
@@ -173,6 +179,11 @@ impl fmt::Display for Change {
                 )
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
+            Self::Finished { torn_bytes: 0 } => f.write_str("the growing bundle becomes a packed bundle"),
+            Self::Finished { torn_bytes } => {
+                let bytes = count(*torn_bytes, "byte");
+                write!(f, "the growing bundle becomes a packed bundle without {bytes} of an incomplete record")
+            }
         }
     }
 }
