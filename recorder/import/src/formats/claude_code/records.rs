@@ -4,10 +4,10 @@
 //! is lost.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -42,6 +42,33 @@ macro_rules! lenient {
             }
         }
     };
+}
+
+/// The names of the members of an object that has none twice.
+struct DistinctNames;
+
+impl<'de> Deserialize<'de> for DistinctNames {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Once;
+        impl<'de> Visitor<'de> for Once {
+            type Value = DistinctNames;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut names = HashSet::new();
+                while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
+                    if !names.insert(name) {
+                        return Err(A::Error::custom("a member stands in the object twice"));
+                    }
+                }
+                Ok(DistinctNames)
+            }
+        }
+        deserializer.deserialize_map(Once)
+    }
 }
 
 /// A value that is read even if parts of it have unexpected types.
@@ -480,8 +507,13 @@ impl<'a> Blocks<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a JSON object. Returns `None` if the text is none.
+    /// Reads a JSON object. Returns `None` if the text is none, or if it has one of the members above twice: the program writes none
+    /// twice, so that is two lines that became one.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        if let Ok(members) = serde_json::from_str::<Members<'_>>(text) {
+            return Some(Self::from(members));
+        }
+        serde_json::from_str::<DistinctNames>(text).ok()?;
         Members::parse(text).map(Self::from)
     }
 }
@@ -548,5 +580,14 @@ mod tests {
         let message = line.message.expect("a message");
         assert!(matches!(message.content, Some(Blocks::Text(text)) if text == "Hi"));
         assert!(Line::parse("[1]").is_none() && Line::parse("{").is_none());
+    }
+
+    #[test]
+    fn two_lines_that_became_one_are_no_line() {
+        assert!(Line::parse(r#"{"type":"attachment","uuid":"1","type":"assistant"}"#).is_none());
+        assert!(Line::parse(r#"{"type":"attachment","uuid":7,"uuid":"1"}"#).is_none());
+        let line = Line::parse(r#"{"type":"assistant","message":{"model":"a","model":"b","content":"Hi"}}"#);
+        let message = line.and_then(|line| line.message).expect("a member of a message may stand there twice");
+        assert!(matches!(message.content, Some(Blocks::Text(text)) if text == "Hi"));
     }
 }

@@ -191,10 +191,14 @@ fn is_beside(line: &[u8]) -> bool {
         let at = memchr::memmem::find(head, name)?;
         (memchr::memchr_iter(b'{', &head[..at]).count() == 1).then(|| &head[at + name.len()..])
     };
+    let is_of_type = |kind: &[u8]| memchr::memmem::find(line, kind).is_some();
     if let Some(kind) = member(b"\"attachment\":{\"type\":\"") {
-        return !kind.starts_with(b"queued_command");
+        // A line of the conversation into which a part of an attachment was torn is read.
+        let others: [&[u8]; 3] = [b"\"type\":\"assistant\"", b"\"type\":\"user\"", b"\"type\":\"system\""];
+        let is_attachment = is_of_type(b"\"type\":\"attachment\"") && !others.into_iter().any(is_of_type);
+        return is_attachment && !kind.starts_with(b"queued_command");
     }
-    member(b"\"data\":{\"type\":\"").is_some() && memchr::memmem::find(line, b"\"type\":\"progress\"").is_some()
+    member(b"\"data\":{\"type\":\"").is_some() && is_of_type(b"\"type\":\"progress\"")
 }
 
 /// Returns the text of a block: its JSON, or what it says if it is a whole message.
@@ -225,6 +229,8 @@ mod tests {
             r#"{"type":"api-request","id":"x"}"#,
             r#"{"parentUuid":"x","attachment":{"type":"queued_command","prompt":"x"},"type":"attachment"}"#,
             r#"{"type":"assistant","message":{"content":[{"input":{"attachment":{"type":"x"}}}]}}"#,
+            r#"{"parentUuid":"x","attachment":{"type":"prompt_snapshot"},"type":"assistant"}"#,
+            r#"{"parentUuid":"x","attachment":{"type":"model","type":"attachment"},"type":"assistant"}"#,
             r#"{"type":"user","toolUseResult":{"data":{"type":"x"}},"message":{"content":"\"type\":\"progress\""}}"#,
             "",
         ];
