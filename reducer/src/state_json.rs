@@ -3,8 +3,21 @@
 //!
 //! The item lists of the requests make up most of the file and grow with the square of a session's length. Lists that
 //! share a line of items share its text: the text of a line is made once, and each list is written as a prefix of it.
+//!
+//! The *compact form* says the same without spelling these lists out. It has the lines once, in `item_lines`, and a list
+//! is ranges of them, so that the size follows what is new in each request. [`expand`] makes `state.json` of it, to the
+//! byte. `docs/compact/README.md` describes the form.
+
+mod expand;
+mod json;
+mod lines;
 
 use std::io::{self, Write};
+
+pub use self::expand::{ExpandError, MAX_LINE_ITEMS, expand};
+use self::json::Json;
+pub use self::json::Style;
+use self::lines::{Element, SharedLines};
 
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::model::{
@@ -13,30 +26,41 @@ use crate::model::{
 };
 use crate::reducer::Reduction;
 
-/// Layout of the JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
-    /// Indented, as the peer writes it.
-    #[default]
-    Pretty,
-    /// Without any white space.
-    Compact,
-}
-
 /// Writes the graph of a reduction. If the bundle breaks a rule of its format, the diagnostics follow as `diagnostics`;
 /// otherwise the file has only fields that the peer writes.
 ///
 /// # Errors
 ///
 /// Returns an error if `out` returns one.
-pub fn write<W: Write>(reduction: &Reduction, style: Style, out: W) -> io::Result<()> {
-    let mut writer = StateWriter {
-        trace: &reduction.trace,
-        json: Json { out, buffer: Vec::with_capacity(FLUSH_BYTES + 4096), style, depth: 0, is_first: true },
-        line_texts: vec![None; reduction.trace.lists.line_count()],
-    };
+pub fn write(reduction: &Reduction, style: Style, mut out: impl Write) -> io::Result<()> {
+    write_spelt_out(reduction, Json::new(&mut out, style))
+}
+
+fn write_spelt_out(reduction: &Reduction, json: Json<'_>) -> io::Result<()> {
+    let trace = &reduction.trace;
+    let mut writer = StateWriter { trace, json, lists: Lists::spelt_out(trace) };
+    writer.json.open(b'{');
     writer.state(&reduction.diagnostics)?;
-    writer.json.flush()
+    writer.json.finish()
+}
+
+/// Writes the graph of a reduction in the compact form, without white space.
+///
+/// # Errors
+///
+/// Returns an error if `out` returns one.
+pub fn write_compact(reduction: &Reduction, mut out: impl Write) -> io::Result<()> {
+    write_shared(reduction, Json::new(&mut out, Style::Compact))
+}
+
+fn write_shared(reduction: &Reduction, json: Json<'_>) -> io::Result<()> {
+    let trace = &reduction.trace;
+    let mut writer = StateWriter { trace, json, lists: Lists::Shared(SharedLines::new(trace)) };
+    writer.json.open(b'{');
+    writer.number(expand::VERSION_MEMBER, expand::VERSION);
+    writer.item_lines()?;
+    writer.state(&reduction.diagnostics)?;
+    writer.json.finish()
 }
 
 /// Returns an object's id in `state.json`, and the object's JSON without white space.
@@ -45,8 +69,8 @@ pub fn write<W: Write>(reduction: &Reduction, style: Style, out: W) -> io::Resul
 ///
 /// Never returns an error in practice, because it writes to memory.
 pub fn object(trace: &Trace, object: Object) -> io::Result<(String, String)> {
-    let json = Json { out: Vec::new(), buffer: Vec::new(), style: Style::Compact, depth: 0, is_first: true };
-    let mut writer = StateWriter { trace, json, line_texts: vec![None; trace.lists.line_count()] };
+    let mut written = Vec::new();
+    let mut writer = StateWriter { trace, json: Json::new(&mut written, Style::Compact), lists: Lists::One };
     let text = |symbol: Symbol| trace.text(symbol).to_owned();
     let id = match object {
         Object::Thread(index) => text(trace.threads[index].id),
@@ -76,90 +100,50 @@ pub fn object(trace: &Trace, object: Object) -> io::Result<(String, String)> {
         Object::Edge(index) => writer.edge(&id, index),
         Object::Payload(index) => writer.payload(&id, index),
     }
-    writer.json.flush()?;
-    Ok((id, String::from_utf8(writer.json.out).map_err(io::Error::other)?))
+    writer.json.finish()?;
+    Ok((id, String::from_utf8(written).map_err(io::Error::other)?))
 }
 
-/// Bytes that are buffered before they are written out.
-const FLUSH_BYTES: usize = 1 << 16;
-
-struct Json<W> {
-    out: W,
-    buffer: Vec<u8>,
-    style: Style,
-    depth: usize,
-    is_first: bool,
-}
-
-impl<W: Write> Json<W> {
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        self.out.flush()
-    }
-
-    fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.buffer.len() >= FLUSH_BYTES {
-            self.out.write_all(&self.buffer)?;
-            self.buffer.clear();
-        }
-        Ok(())
-    }
-
-    fn open(&mut self, bracket: u8) {
-        self.buffer.push(bracket);
-        self.depth += 1;
-        self.is_first = true;
-    }
-
-    fn close(&mut self, bracket: u8) {
-        self.depth -= 1;
-        if !self.is_first {
-            self.line();
-        }
-        self.buffer.push(bracket);
-        self.is_first = false;
-    }
-
-    fn line(&mut self) {
-        if self.style == Style::Pretty {
-            self.buffer.push(b'\n');
-            self.buffer.resize(self.buffer.len() + 2 * self.depth, b' ');
-        }
-    }
-
-    /// Starts an element of an array.
-    fn element(&mut self) {
-        if !std::mem::replace(&mut self.is_first, false) {
-            self.buffer.push(b',');
-        }
-        self.line();
-    }
-
-    fn key(&mut self, key: &str) {
-        self.element();
-        self.string(key);
-        self.buffer.extend_from_slice(if self.style == Style::Pretty { b": " } else { b":" });
-    }
-
-    fn string(&mut self, text: &str) {
-        serde_json::to_writer(&mut self.buffer, text).expect("writing a string to memory does not fail");
-    }
-
-    fn number(&mut self, number: impl std::fmt::Display) {
-        write!(self.buffer, "{number}").expect("writing a number to memory does not fail");
-    }
-
-    fn literal(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
-    }
-}
-
-struct StateWriter<'t, W> {
+struct StateWriter<'t, 'o> {
     trace: &'t Trace,
-    json: Json<W>,
-    /// For each line of items: its text as elements of an array, with the end of each element.
-    line_texts: Vec<Option<Box<LineText>>>,
+    json: Json<'o>,
+    lists: Lists<'t>,
+}
+
+/// How item lists are written.
+enum Lists<'t> {
+    /// Item by item. For each line of items: its text as elements of an array, with the end of each element.
+    SpeltOut(Vec<Option<Box<LineText>>>),
+    /// Item by item, for one object, which uses no more than a part of a line.
+    One,
+    /// As ranges of lines.
+    Shared(SharedLines<'t>),
+}
+
+impl Lists<'_> {
+    fn spelt_out(trace: &Trace) -> Self {
+        Self::SpeltOut(vec![None; trace.lists.line_count()])
+    }
+
+    fn next_line(&mut self) -> Option<Vec<Element>> {
+        match self {
+            Self::SpeltOut(_) | Self::One => None,
+            Self::Shared(lines) => lines.next_line(),
+        }
+    }
+
+    fn take_text(&mut self, list: ItemList) -> Option<Box<LineText>> {
+        match self {
+            Self::SpeltOut(texts) => texts[list.line as usize].take(),
+            Self::One | Self::Shared(_) => None,
+        }
+    }
+
+    fn keep_text(&mut self, list: ItemList, text: Box<LineText>) {
+        if let Self::SpeltOut(texts) = self {
+            texts[list.line as usize] = Some(text);
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -177,14 +161,13 @@ macro_rules! object {
     }};
 }
 
-impl<W: Write> StateWriter<'_, W> {
+impl StateWriter<'_, '_> {
     fn is_v1(&self) -> bool {
         self.trace.schema_version < SchemaVersion::V2
     }
 
     fn state(&mut self, diagnostics: &Diagnostics) -> io::Result<()> {
         let trace = self.trace;
-        self.json.open(b'{');
         self.number("schema_version", trace.schema_version);
         self.symbol("trace_id", trace.trace_id);
         self.symbol("rollout_id", trace.rollout_id);
@@ -192,7 +175,7 @@ impl<W: Write> StateWriter<'_, W> {
         self.optional_number("ended_at_unix_ms", trace.ended.map(|ended| ended.unix_ms));
         self.text("status", trace.status.as_str());
         if !self.is_v1() {
-            self.json.key("recording_complete");
+            self.json.name("recording_complete");
             self.json.literal(if trace.recording_complete { "true" } else { "false" });
         }
         self.symbol("root_thread_id", trace.root_thread_id);
@@ -229,7 +212,7 @@ impl<W: Write> StateWriter<'_, W> {
         entries: Vec<(K, I)>,
         write: fn(&mut Self, &str, I),
     ) -> io::Result<()> {
-        self.json.key(name);
+        self.json.name(name);
         self.json.open(b'{');
         for (key, index) in entries {
             self.json.key(key.as_ref());
@@ -246,7 +229,7 @@ impl<W: Write> StateWriter<'_, W> {
             self.text("thread_id", id);
             self.symbol("agent_path", thread.agent_path);
             self.optional_symbol("nickname", thread.nickname);
-            self.json.key("origin");
+            self.json.name("origin");
             object!(self, {
                 match &thread.origin {
                     Origin::Root => self.text("type", "root"),
@@ -294,15 +277,15 @@ impl<W: Write> StateWriter<'_, W> {
             self.optional_text("channel", item.channel.map(crate::model::Channel::as_str));
             self.text("kind", item.kind.as_str());
             if let Some((author, recipient)) = item.agent_message {
-                self.json.key("agent_message");
+                self.json.name("agent_message");
                 object!(self, {
                     self.symbol("author", author);
                     self.symbol("recipient", recipient);
                 });
             }
-            self.json.key("body");
+            self.json.name("body");
             object!(self, {
-                self.json.key("parts");
+                self.json.name("parts");
                 self.json.open(b'[');
                 for part in &*item.parts {
                     self.json.element();
@@ -311,7 +294,7 @@ impl<W: Write> StateWriter<'_, W> {
                 self.json.close(b']');
             });
             self.optional_symbol("call_id", item.call_id);
-            self.json.key("produced_by");
+            self.json.name("produced_by");
             self.json.open(b'[');
             for producer in &item.produced_by {
                 self.json.element();
@@ -395,7 +378,7 @@ impl<W: Write> StateWriter<'_, W> {
                 "tool_call_ids_started_by_response",
                 call.tools_started.iter().map(|tool| self.trace.tools[*tool].id),
             );
-            self.json.key("usage");
+            self.json.name("usage");
             match &call.usage {
                 None => self.json.literal("null"),
                 Some(usage) => object!(self, {
@@ -454,7 +437,7 @@ impl<W: Write> StateWriter<'_, W> {
             self.symbol("thread_id", self.trace.threads[tool.thread].id);
             self.optional_symbol("started_by_codex_turn_id", tool.turn.map(|turn| self.trace.turns[turn].id));
             self.window("execution", &tool.execution);
-            self.json.key("requester");
+            self.json.name("requester");
             object!(self, {
                 match tool.requester {
                     Requester::Model => self.text("type", "model"),
@@ -464,7 +447,7 @@ impl<W: Write> StateWriter<'_, W> {
                     }
                 }
             });
-            self.json.key("kind");
+            self.json.name("kind");
             object!(self, {
                 self.text("type", tool.kind.as_str());
                 match tool.kind {
@@ -487,7 +470,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn summary(&mut self, summary: &ToolSummary) {
-        self.json.key("summary");
+        self.json.name("summary");
         object!(self, {
             match summary {
                 ToolSummary::Terminal { operation_id } => {
@@ -521,7 +504,7 @@ impl<W: Write> StateWriter<'_, W> {
             self.text("terminal_id", id);
             self.symbol("thread_id", self.trace.threads[session.thread].id);
             self.operation_id("created_by_operation_id", Some(session.created_by));
-            self.json.key("operation_ids");
+            self.json.name("operation_ids");
             self.json.open(b'[');
             for operation in &session.operations {
                 self.json.element();
@@ -544,12 +527,12 @@ impl<W: Write> StateWriter<'_, W> {
                 TerminalRequest::WriteStdin { .. } => self.text("kind", "write_stdin"),
             }
             self.window("execution", &operation.execution);
-            self.json.key("request");
+            self.json.name("request");
             object!(self, {
                 match &operation.request {
                     TerminalRequest::ExecCommand { command, cwd } => {
                         self.text("type", "exec_command");
-                        self.json.key("command");
+                        self.json.name("command");
                         self.json.open(b'[');
                         for word in command {
                             self.json.element();
@@ -569,7 +552,7 @@ impl<W: Write> StateWriter<'_, W> {
                     }
                 }
             });
-            self.json.key("result");
+            self.json.name("result");
             match &operation.result {
                 None => self.json.literal("null"),
                 Some(result) => object!(self, {
@@ -581,7 +564,7 @@ impl<W: Write> StateWriter<'_, W> {
                     self.optional_text("chunk_id", result.chunk_id.as_deref());
                 }),
             }
-            self.json.key("model_observations");
+            self.json.name("model_observations");
             self.json.open(b'[');
             if operation.observed {
                 self.json.element();
@@ -606,8 +589,8 @@ impl<W: Write> StateWriter<'_, W> {
             self.item_id("marker_item_id", compaction.marker_item);
             let requests = compaction.requests.iter().map(|request| self.trace.compaction_requests[*request].id);
             self.symbols("request_ids", requests);
-            self.items("input_item_ids", &compaction.input_items);
-            self.items("replacement_item_ids", &compaction.replacement_items);
+            self.history("input_item_ids", &compaction.input_items);
+            self.history("replacement_item_ids", &compaction.replacement_items);
         });
     }
 
@@ -641,7 +624,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn anchor(&mut self, name: &str, anchor: Anchor) {
-        self.json.key(name);
+        self.json.name(name);
         object!(self, {
             match anchor {
                 Anchor::Item(item) => {
@@ -664,7 +647,7 @@ impl<W: Write> StateWriter<'_, W> {
         let payload = &self.trace.payloads[index];
         object!(self, {
             self.text("raw_payload_id", id);
-            self.json.key("kind");
+            self.json.name("kind");
             object!(self, {
                 self.symbol("type", payload.kind);
             });
@@ -673,7 +656,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn diagnostics(&mut self, diagnostics: &Diagnostics) {
-        self.json.key("diagnostics");
+        self.json.name("diagnostics");
         self.json.open(b'[');
         for diagnostic in diagnostics {
             self.json.element();
@@ -704,12 +687,12 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn text(&mut self, key: &str, value: &str) {
-        self.json.key(key);
+        self.json.name(key);
         self.json.string(value);
     }
 
     fn optional_text(&mut self, key: &str, value: Option<&str>) {
-        self.json.key(key);
+        self.json.name(key);
         match value {
             Some(value) => self.json.string(value),
             None => self.json.literal("null"),
@@ -725,12 +708,12 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn number(&mut self, key: &str, value: impl std::fmt::Display) {
-        self.json.key(key);
+        self.json.name(key);
         self.json.number(value);
     }
 
     fn optional_number<N: std::fmt::Display>(&mut self, key: &str, value: Option<N>) {
-        self.json.key(key);
+        self.json.name(key);
         match value {
             Some(value) => self.json.number(value),
             None => self.json.literal("null"),
@@ -738,7 +721,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn symbols(&mut self, key: &str, values: impl Iterator<Item = Symbol>) {
-        self.json.key(key);
+        self.json.name(key);
         self.json.open(b'[');
         for value in values {
             self.json.element();
@@ -748,7 +731,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn item_id(&mut self, key: &str, item: ItemIdx) {
-        self.json.key(key);
+        self.json.name(key);
         self.item_name(item);
     }
 
@@ -759,7 +742,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn operation_id(&mut self, key: &str, operation: Option<OperationIdx>) {
-        self.json.key(key);
+        self.json.name(key);
         match operation {
             Some(operation) => self.operation_name(operation),
             None => self.json.literal("null"),
@@ -773,7 +756,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn items(&mut self, key: &str, items: &[ItemIdx]) {
-        self.json.key(key);
+        self.json.name(key);
         self.json.open(b'[');
         for item in items {
             self.json.element();
@@ -782,19 +765,70 @@ impl<W: Write> StateWriter<'_, W> {
         self.json.close(b']');
     }
 
-    /// Writes a list as a prefix of the text of its line.
+    /// Writes the lines of the compact form.
+    fn item_lines(&mut self) -> io::Result<()> {
+        self.json.name(expand::LINES_MEMBER);
+        self.json.open(b'[');
+        while let Some(elements) = self.lists.next_line() {
+            self.json.element();
+            self.elements(&elements);
+            self.json.flush_if_full()?;
+        }
+        self.json.close(b']');
+        Ok(())
+    }
+
+    /// Writes the items of a history that was copied and is no list of the graph.
+    fn history(&mut self, key: &str, items: &[ItemIdx]) {
+        match &self.lists {
+            Lists::SpeltOut(_) | Lists::One => self.items(key, items),
+            Lists::Shared(lines) => {
+                let elements = lines.elements(items);
+                self.json.name(key);
+                self.elements(&elements);
+            }
+        }
+    }
+
+    /// Writes a list: as a prefix of the text of its line, or as a range of it.
     fn item_list(&mut self, key: &str, list: ItemList) {
-        self.json.key(key);
+        match &self.lists {
+            Lists::SpeltOut(_) => {}
+            Lists::One => return self.items(key, self.trace.lists.get(list)),
+            Lists::Shared(lines) => {
+                let range = lines.range(list);
+                self.json.name(key);
+                return self.elements(range.as_slice());
+            }
+        }
+        self.json.name(key);
         self.json.open(b'[');
         if !list.is_empty() {
-            let line = list.line as usize;
-            let text = match self.line_texts[line].take() {
+            let text = match self.lists.take_text(list) {
                 Some(text) => text,
                 None => Box::new(self.line_text(list)),
             };
             self.json.buffer.extend_from_slice(&text.text[..text.ends[list.len() - 1]]);
             self.json.is_first = false;
-            self.line_texts[line] = Some(text);
+            self.lists.keep_text(list, text);
+        }
+        self.json.close(b']');
+    }
+
+    fn elements(&mut self, elements: &[Element]) {
+        self.json.open(b'[');
+        for element in elements {
+            self.json.element();
+            match *element {
+                Element::Item(item) => self.item_name(item),
+                Element::Range { line, start, end } => object!(self, {
+                    self.number("line", line);
+                    if start > 0 {
+                        self.number("start", start);
+                    }
+                    self.number("end", end);
+                }),
+            }
         }
         self.json.close(b']');
     }
@@ -811,7 +845,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 
     fn window(&mut self, key: &str, window: &Window) {
-        self.json.key(key);
+        self.json.name(key);
         object!(self, {
             self.number("started_at_unix_ms", window.started.unix_ms);
             self.number("started_seq", window.started.seq);

@@ -21,6 +21,18 @@ fn text(reduction: &Reduction) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
+fn compact(reduction: &Reduction) -> String {
+    let mut text = Vec::new();
+    state_json::write_compact(reduction, &mut text).expect("memory does not fail");
+    String::from_utf8(text).expect("UTF-8")
+}
+
+fn expanded(compact: &str) -> String {
+    let mut text = Vec::new();
+    state_json::expand(compact, Style::Compact, &mut text).expect("expands");
+    String::from_utf8(text).expect("UTF-8")
+}
+
 fn whole(bundle: &Bundle, options: Options) -> Reduction {
     reduce(bundle, options).expect("a lenient reduction does not fail")
 }
@@ -65,6 +77,20 @@ proptest! {
             }
             Err(_) => prop_assert!(reduction.diagnostics.is_damaged()),
         }
+    }
+
+    #[test]
+    fn the_compact_form_says_the_same_and_is_the_same_by_every_way_to_it(
+        scene in scenes(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (_directory, bundle) = scene.record();
+        let reduction = whole(&bundle, LENIENT);
+        let found = compact(&reduction);
+        prop_assert!(expanded(&found) == text(&reduction), "{found}");
+        prop_assert!(compact(&whole(&bundle, VERIFY)) == found, "parsed whole");
+        let lines = bundle.log().expect("a log").lines().count();
+        prop_assert!(compact(&in_pieces(&bundle, cut.index(lines + 1))) == found, "in two pieces");
     }
 
     #[test]

@@ -19,11 +19,14 @@ fn bundles(root: &Path) -> Vec<PathBuf> {
     bundles
 }
 
+/// Returns the diagnostics, `state.json` and the compact form.
 fn state(path: &Path, strict: bool) -> Result<String, String> {
     let bundle = Bundle::open(path).expect("opens");
     let reduction = reduce(&bundle, Options { strict, verify: false }).map_err(|error| error.to_string())?;
     let mut text = Vec::new();
     state_json::write(&reduction, Style::Pretty, &mut text).expect("memory does not fail");
+    text.push(b'\n');
+    state_json::write_compact(&reduction, &mut text).expect("memory does not fail");
     let told: String = reduction.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
     Ok(told + &String::from_utf8(text).expect("UTF-8"))
 }

@@ -53,7 +53,8 @@ fn strict(bundle: &Path) -> Result<(), String> {
 /// Returns the bundles that a strict reduction accepts.
 fn accepted(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = trace_recorder::bundle::find_bundles(root).expect("lists");
-    found.retain(|bundle| strict(bundle).is_ok());
+    // Only directories are repaired.
+    found.retain(|bundle| bundle.is_dir() && strict(bundle).is_ok());
     found
 }
 

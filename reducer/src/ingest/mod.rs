@@ -38,8 +38,9 @@ const PARALLEL_PAYLOADS: usize = 96;
 /// small, and short enough to keep all cores busy until the end.
 const RUN_REQUESTS: usize = 48;
 
-/// Most requests in one run of a bundle in memory, whose requests cost no more the longer their history is.
-const MEMORY_RUN_REQUESTS: usize = 1 << 14;
+/// Most requests in one run of a bundle whose files share bytes: its requests cost no more the longer their history is, but each run
+/// reads a whole one first.
+const SHARED_RUN_REQUESTS: usize = 1 << 14;
 
 /// Number of payloads, other than requests, in one unit of parallel work.
 const PIECE_PAYLOADS: usize = 64;
@@ -194,7 +195,7 @@ impl Ingest {
 
     /// Reads the payloads of a batch of events. The batch must follow the last batch.
     pub(crate) fn read(&mut self, events: &[Event<'_>], files: &PayloadFiles) -> Batch {
-        let run_requests = if files.are_in_memory() { MEMORY_RUN_REQUESTS } else { RUN_REQUESTS };
+        let run_requests = if files.share_bytes() { SHARED_RUN_REQUESTS } else { RUN_REQUESTS };
         let jobs = self.plan(events, run_requests);
         let payload_count: usize = jobs
             .iter()
@@ -343,7 +344,9 @@ impl Ingest {
             for (index, (event, reference)) in requests.into_iter().enumerate() {
                 // A predecessor from an earlier batch is not in `requests`, so a new run must start after it.
                 let resumes = index == 0 && predecessor.is_some();
-                if run.len() >= run_requests || (resumes && !run.is_empty()) {
+                // Runs of several threads only pay if they are short.
+                let is_next_thread = index == 0 && run.len() >= RUN_REQUESTS;
+                if run.len() >= run_requests || is_next_thread || (resumes && !run.is_empty()) {
                     let requests = std::mem::take(&mut run);
                     jobs.push(Job::Run { first_predecessor: first_predecessor.take(), requests });
                 }

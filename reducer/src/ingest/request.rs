@@ -6,7 +6,7 @@
 //! by their bytes. A request that shares nothing is parsed as a whole. Both ways give the same result, which tests and
 //! [`Options::verify`](crate::Options) check.
 //!
-//! The files of a bundle in memory are known to share bytes before they are read. Of such a request only what lies behind
+//! The files of packed bundles and of bundles in memory are known to share bytes before they are read. Of such a request only what lies behind
 //! the shared items is read, so that its cost does not grow with the history.
 
 use std::fmt;
