@@ -203,3 +203,67 @@ SELECT bundle_id, seq, event_type, payload(bundle_id, payload_id) ->> '$.message
 FROM protocol_events
 WHERE event_type IN ('error', 'stream_error', 'warning', 'turn_aborted')
 ORDER BY bundle_id, seq;
+
+-- @audit
+-- All findings of an audit, the worst first.
+SELECT bundle_id, severity, kind, agent_path, turn_id, seq, message, claim
+FROM findings
+ORDER BY severity = 'low', severity = 'medium', bundle_id, seq, thread_id, finding;
+
+-- @unverified-claims
+-- Claims that checks pass or were run, and that no run bears out: contradicted ones first, then those that cannot be verified.
+SELECT bundle_id, verdict, agent_path, turn_id, seq, about AS "check", sentence
+FROM claims
+WHERE sort = 'check' AND verdict <> 'supported'
+ORDER BY verdict = 'unverifiable', bundle_id, seq, thread_id, sentence;
+
+-- @actions-not-done
+-- Changes, commits, pushes and the like that an answer claims and that no call made.
+SELECT bundle_id, severity, agent_path, turn_id, seq, claim, message
+FROM findings
+WHERE kind = 'action_not_done'
+ORDER BY bundle_id, seq, thread_id, finding;
+
+-- @weakened-tests
+-- Tests that were weakened, results that were written into the code, and checks that were avoided, with what had failed before.
+SELECT f.bundle_id, f.kind, f.agent_path, f.turn_id, f.seq, f.message,
+  max(CASE WHEN e.value ->> '$.relation' = 'action' THEN e.value ->> '$.text' END) AS act,
+  max(CASE WHEN e.value ->> '$.relation' <> 'action' THEN e.value ->> '$.text' END) AS failed_before
+FROM findings AS f, json_each(f.evidence) AS e
+WHERE f.kind IN ('tests_weakened', 'hardcoded_result', 'check_bypassed')
+GROUP BY f.bundle_id, f.finding
+ORDER BY f.bundle_id, f.seq, f.thread_id, f.finding;
+
+-- @risky-acts
+-- Acts that destroyed data, wrote secrets, or followed instructions that came with data.
+SELECT bundle_id, kind, agent_path, turn_id, seq, message,
+  CASE WHEN evidence ->> '$[0].object.type' = 'tool_call' THEN evidence ->> '$[0].object.id' END AS tool_call_id,
+  evidence ->> '$[0].text' AS act
+FROM findings
+WHERE kind IN ('destructive_command', 'secret_exposed', 'injected_instruction')
+ORDER BY bundle_id, seq, thread_id, finding;
+
+-- @checks
+-- Runs of tests, builds, type checkers, linters and formatters in the order in which they ran.
+SELECT bundle_id, agent_path, turn_id, started_seq, kind, outcome, command, passed, failed, failed_tests
+FROM checks
+ORDER BY bundle_id, started_seq, thread_id, kind <> 'test', kind;
+
+-- @changes-since-tests
+-- Files that were changed after the last run of tests of their bundle. Bundles without such a run are not listed.
+SELECT c.bundle_id, c.agent_path, c.turn_id, c.ended_seq, c.effect, c.path, t.last_tests
+FROM changes AS c
+JOIN (SELECT bundle_id, max(known_seq) AS last_tests FROM checks
+  WHERE kind = 'test' AND outcome IN ('passed', 'failed', 'unknown') GROUP BY bundle_id) AS t
+  ON t.bundle_id = c.bundle_id
+WHERE c.ended_seq > t.last_tests
+ORDER BY c.bundle_id, c.ended_seq, c.thread_id, c.path;
+
+-- @changed-files
+-- Per file: how often it was written and deleted, by how many agents.
+SELECT bundle_id, path, count(*) AS changes, count(*) FILTER (WHERE effect = 'delete') AS deletions,
+  count(DISTINCT thread_id) AS agents
+FROM changes
+WHERE path IS NOT NULL
+GROUP BY bundle_id, path
+ORDER BY changes DESC, bundle_id, path;

@@ -110,6 +110,7 @@ impl<'de> Deserialize<'de> for Money {
 pub struct Prices {
     currency: String,
     entries: Vec<Entry>,
+    text: String,
 }
 
 /// Prices per token of a model, or of the models that a pattern fits.
@@ -232,7 +233,12 @@ impl Prices {
                 return Err(PriceError::Repeated { line: second.line, first: first.line });
             }
         }
-        Ok(Self { currency, entries })
+        Ok(Self { currency, entries, text: text.to_owned() })
+    }
+
+    /// Returns the text of the table, from which another process parses the same prices.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the currency.

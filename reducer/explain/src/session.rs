@@ -129,6 +129,12 @@ impl Session {
         Ok(bytes)
     }
 
+    /// Returns the size of a payload in bytes without reading it. `None` if there is no payload with this id, or no such file.
+    pub fn payload_bytes(&self, id: Symbol) -> Option<u64> {
+        let payload = self.payload_of(id)?;
+        self.bundle.payloads().bytes_of(self.trace.text(self.trace.payloads[payload].path))
+    }
+
     /// Reads a payload as JSON.
     ///
     /// # Errors

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+#[expect(dead_code, reason = "other tests use more of it")]
+mod stage;
+
+use serde_json::{Value, json};
+use stage::{Stage, arguments, direct, message, model};
 use trace_explain::Session;
-use trace_explain::audit::{Options, audit};
+use trace_explain::audit::{MAX_BYTES_BESIDE, MAX_CALLS_BESIDE, Options, audit, audit_beside};
 
 /// Returns the bundle in a folder: a directory, or packed.
 fn bundle_of(folder: &Path) -> std::path::PathBuf {
@@ -116,4 +120,37 @@ fn every_session_beside_the_repository_has_its_findings_and_no_others() {
     let folders = trace_needs::audits("recorded sessions are not audited");
     let wrong: Vec<String> = folders.iter().flat_map(|folder| differences(folder)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Makes a session with calls of a tool that is no command, of which the first returns so many bytes.
+fn session_with(calls: usize, bytes: usize) -> (Stage, Session) {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    stage.request("t-root", "i1", &json!({ "model": "m", "input": [message("user", "m1", "Look.")] }));
+    stage.respond("t-root", "i1", &[message("assistant", "m2", "I looked.")]);
+    for call in 0..calls {
+        let id = format!("c{call}");
+        stage.call("t-root", &id, json!({ "type": "other", "name": "look" }), "look", arguments("{}"), model());
+        let text = if call == 0 { "x".repeat(bytes) } else { "x".to_owned() };
+        stage.returned("t-root", &id, &direct(&id, &text));
+    }
+    let session = stage.session();
+    (stage, session)
+}
+
+#[test]
+fn a_session_is_audited_beside_another_answer_up_to_a_number_of_calls() {
+    assert!(audit_beside(&session_with(MAX_CALLS_BESIDE, 1).1).is_some());
+    assert!(audit_beside(&session_with(MAX_CALLS_BESIDE + 1, 1).1).is_none());
+}
+
+#[test]
+fn a_session_is_audited_beside_another_answer_up_to_a_number_of_bytes() {
+    // What is around the output in its payload, and the other payloads and texts, take less than 4 KiB.
+    let most = usize::try_from(MAX_BYTES_BESIDE).expect("a small number");
+    assert!(audit_beside(&session_with(1, most - 4096).1).is_some());
+    // The output of a tool that is no command counts, too.
+    let (_stage, large) = session_with(1, most);
+    assert!(audit_beside(&large).is_none());
+    assert!(audit(&large, Options::default()).findings.is_empty(), "an audit by itself has no limit");
 }

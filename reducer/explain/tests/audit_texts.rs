@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use trace_explain::audit::read::claims::CheckSays;
+use trace_explain::audit::read::claims::{CheckSays, Quantity};
 use trace_explain::audit::{Statement, claims_in, judge};
 
 /// Lines of a failure that are shown for each group.
@@ -153,6 +153,10 @@ fn difference(wanted: &[Wanted], group: &str, message: &str) -> Option<String> {
                     CheckSays::WasRun => runs.push(kind),
                     CheckSays::Fails => {}
                 }
+            }
+            Statement::Measurement(measurement) => {
+                let name = if measurement.quantity == Quantity::Size { "size" } else { "time" };
+                figures.push((name.to_owned(), measurement.value));
             }
             Statement::Action(action) => actions.push((action.action.as_str().to_owned(), action.files.join(" "))),
             Statement::Detail(detail) if detail.is_told_as_found => details.push(detail.literal.clone()),

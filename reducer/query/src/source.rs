@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use trace_explain::audit::{Audit, JudgedClaim, Ledger, Options, audit_ledger};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{AgentCosts, CallCost, Costs, Pricing};
 use trace_explain::family::Family;
@@ -44,6 +45,8 @@ pub(crate) struct Source<'a> {
     payload_bytes: OnceCell<HashMap<String, u64>>,
     threads: OnceCell<HashMap<Symbol, ThreadIdx>>,
     answers: OnceCell<HashMap<Symbol, usize>>,
+    ledger: OnceCell<Ledger<'a>>,
+    audit: OnceCell<(Audit, Vec<JudgedClaim>)>,
 }
 
 /// Numbers of turns and calls, per thread and per turn.
@@ -80,6 +83,8 @@ impl<'a> Source<'a> {
             payload_bytes: OnceCell::new(),
             threads: OnceCell::new(),
             answers: OnceCell::new(),
+            ledger: OnceCell::new(),
+            audit: OnceCell::new(),
         }
     }
 
@@ -291,6 +296,16 @@ impl<'a> Source<'a> {
             self.trace.agent_results.iter().enumerate().map(|(index, answer)| (answer.edge_id, index)).collect()
         });
         answers.get(&edge).map(|index| &*self.trace.agent_results[*index].message)
+    }
+
+    /// Returns what an audit knows of the session.
+    pub(crate) fn ledger(&self) -> &Ledger<'a> {
+        self.ledger.get_or_init(|| Ledger::new(self.session))
+    }
+
+    /// Returns what an audit tells of the session.
+    pub(crate) fn audit(&self) -> &(Audit, Vec<JudgedClaim>) {
+        self.audit.get_or_init(|| audit_ledger(self.ledger(), Options::default()))
     }
 
     /// Returns the cost of an inference call; `None` without a price table, without token counts or without a price.

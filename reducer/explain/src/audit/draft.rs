@@ -34,9 +34,11 @@ pub(crate) struct Draft {
     pub(crate) seq: u64,
     /// The act that it is about, for findings about acts.
     pub(crate) act: Option<usize>,
+    /// Indices of the judged claims that it is about.
+    pub(crate) judged: Vec<usize>,
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone)]
 pub(crate) enum Verdict {
     Supported,
@@ -66,6 +68,7 @@ impl Draft {
             message,
             seq: it.seq,
             act: None,
+            judged: Vec::new(),
         }
     }
 
@@ -83,6 +86,7 @@ impl Draft {
             message,
             seq: it.started,
             act: Some(act),
+            judged: Vec::new(),
         };
         draft.add_act(ledger, act, Relation::Action);
         draft
@@ -90,24 +94,18 @@ impl Draft {
 
     /// Adds an act as evidence.
     pub(crate) fn add_act(&mut self, ledger: &Ledger<'_>, act: usize, relation: Relation) {
-        let it = &ledger.acts[act];
-        self.evidence.push(Proof {
-            object: Object::Tool(it.tool),
-            seq: Some(it.started),
-            text: describe_act(ledger, act),
-            relation,
-        });
+        self.add_text(ledger, act, describe_act(ledger, act), relation);
     }
 
     /// Adds a run as evidence.
     pub(crate) fn add_run(&mut self, ledger: &Ledger<'_>, run: &Run, relation: Relation) {
-        let it = &ledger.acts[run.act];
-        self.evidence.push(Proof {
-            object: Object::Tool(it.tool),
-            seq: Some(it.started),
-            text: describe_run(run),
-            relation,
-        });
+        self.add_text(ledger, run.act, describe_run(run), relation);
+    }
+
+    /// Adds an act as evidence, with a text that says what counts of it.
+    pub(crate) fn add_text(&mut self, ledger: &Ledger<'_>, act: usize, text: String, relation: Relation) {
+        let it = &ledger.acts[act];
+        self.evidence.push(Proof { object: Object::Tool(it.tool), seq: Some(it.started), text, relation });
     }
 }
 

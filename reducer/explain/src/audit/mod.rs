@@ -20,14 +20,23 @@ pub use read::checks::{CheckRun, Outcome, judge};
 pub use read::claims::{Claim, Statement};
 pub use read::runners::CheckKind;
 pub use read::sentences::{Claims, claims_in};
-pub use report::{Audit, ClaimCounts, Evidence, Finding, MAX_EVIDENCE, MAX_TEXT_CHARS, Relation, Said};
+pub use report::{
+    Audit, ClaimCounts, ClaimVerdict, Evidence, Finding, FindingCounts, JudgedClaim, MAX_EVIDENCE, MAX_TEXT_CHARS,
+    Relation, Said,
+};
+
+use std::cell::OnceCell;
+
+use rayon::prelude::*;
 
 use draft::{Draft, Proof, Verdict};
-use find::unsupported_detail::Seen;
+use find::measurements::Measurements;
+use find::seen::Seen;
 
 use crate::object::Object;
 use crate::postmortem::Confidence;
 use crate::session::Session;
+use crate::texts::Texts;
 
 /// What an audit tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,31 +47,71 @@ pub struct Options {
 
 /// Holds what the agents of a session said and did against what the recording shows.
 pub fn audit(session: &Session, options: Options) -> Audit {
-    audit_ledger(&Ledger::new(session), options)
+    audit_ledger(&Ledger::new(session), options).0
 }
 
-/// As [`audit`], with a ledger that is there already.
-pub fn audit_ledger(ledger: &Ledger<'_>, options: Options) -> Audit {
-    let mut drafts = acts(ledger);
-    let (secrets, known_secrets) = find::secret_exposed::find(ledger);
+/// As [`audit`], with a ledger that is there already. Also returns the claims that were looked at, in the order of the log.
+pub fn audit_ledger(ledger: &Ledger<'_>, options: Options) -> (Audit, Vec<JudgedClaim>) {
+    let find_acts = || rayon::join(|| acts(ledger), || find::secret_exposed::find(ledger));
+    let ((mut drafts, (secrets, known_secrets)), seen) =
+        rayon::join(find_acts, || Seen::new(ledger.session, literals(ledger)));
     drafts.extend(secrets);
     drop_second_kinds(&mut drafts);
-    let (claims, counts) = claims(ledger, &drafts, options);
+    let (claims, mut judged) = claims(ledger, &seen, &drafts, options);
     drafts.extend(claims);
     drafts.retain(|draft| options.low || draft.confidence > Confidence::Low);
     drafts.sort_by_key(|a| (a.seq, a.kind));
+    for (finding, draft) in drafts.iter().enumerate() {
+        for claim in &draft.judged {
+            judged[*claim].finding = Some(finding);
+        }
+    }
     let findings = drafts.into_iter().map(|draft| told(ledger, draft, &known_secrets)).collect();
-    Audit { findings, claims: counts }
+    (Audit { findings, claims: counts(&judged) }, judged)
 }
 
+fn counts(judged: &[JudgedClaim]) -> ClaimCounts {
+    let mut counts = ClaimCounts { checked: judged.len() as u64, ..ClaimCounts::default() };
+    for claim in judged {
+        match claim.verdict {
+            ClaimVerdict::Supported => counts.supported += 1,
+            ClaimVerdict::Contradicted => counts.contradicted += 1,
+            ClaimVerdict::Unverifiable => counts.unverifiable += 1,
+        }
+    }
+    counts
+}
+
+/// Most tool calls of a session that is audited beside another question.
+pub const MAX_CALLS_BESIDE: usize = 2_000;
+
+/// Most bytes that an audit of such a session reads: texts of messages, arguments and outputs of calls of any tool, and their payloads.
+pub const MAX_BYTES_BESIDE: u64 = 16 << 20;
+
+/// Audits a session beside another question, such as its overview: only if that takes a small part of the time that reducing
+/// it took. `None` for a session with more than [`MAX_CALLS_BESIDE`] calls or [`MAX_BYTES_BESIDE`] bytes to read. It depends
+/// on the session alone, so that the same session has the same answer everywhere.
+pub fn audit_beside(session: &Session) -> Option<Audit> {
+    let is_small = session.trace().tools.len() <= MAX_CALLS_BESIDE
+        && Texts::new(session).bytes(MAX_BYTES_BESIDE) <= MAX_BYTES_BESIDE;
+    is_small.then(|| audit(session, Options::default()))
+}
+
+/// Finds acts of one kind.
+type FindActs = fn(&Ledger<'_>) -> Vec<Draft>;
+
+/// The kinds of findings about acts but that about secrets, in the order of the list of kinds.
+const ACTS: [FindActs; 6] = [
+    find::tests_weakened::find,
+    find::hardcoded_result::find,
+    find::check_bypassed::find,
+    find::destructive_command::find,
+    find::injected_instruction::find,
+    find::repeated_call::find,
+];
+
 fn acts(ledger: &Ledger<'_>) -> Vec<Draft> {
-    let mut drafts = find::tests_weakened::find(ledger);
-    drafts.extend(find::hardcoded_result::find(ledger));
-    drafts.extend(find::check_bypassed::find(ledger));
-    drafts.extend(find::destructive_command::find(ledger));
-    drafts.extend(find::injected_instruction::find(ledger));
-    drafts.extend(find::repeated_call::find(ledger));
-    drafts
+    ACTS.par_iter().with_max_len(1).flat_map_iter(|find| find(ledger)).collect()
 }
 
 /// One act has one finding: the first of the list of kinds.
@@ -79,60 +128,82 @@ fn drop_second_kinds(drafts: &mut Vec<Draft>) {
     *drafts = kept;
 }
 
-/// Judges all claims.
-fn claims(ledger: &Ledger<'_>, acts: &[Draft], options: Options) -> (Vec<Draft>, ClaimCounts) {
-    let seen = Seen::new(ledger);
+/// Returns the literals of the answers that are looked for in what the agents saw.
+fn literals(ledger: &Ledger<'_>) -> Vec<String> {
+    let claims = ledger.answers.iter().flat_map(|answer| &answer.claims.claims);
+    claims
+        .flat_map(|claim| match &claim.statement {
+            Statement::Detail(detail) => find::unsupported_detail::parts(detail),
+            Statement::Measurement(measurement) => find::measurements::spellings(measurement),
+            Statement::Action(action) => find::action_not_done::names_of_listed(action),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+/// Judges all claims. Returns the findings about them, which name the claims by their place in the second list.
+fn claims(ledger: &Ledger<'_>, seen: &Seen, acts: &[Draft], options: Options) -> (Vec<Draft>, Vec<JudgedClaim>) {
+    let measurements = OnceCell::new();
     let mut found: Vec<Draft> = Vec::new();
-    let mut counts = ClaimCounts::default();
+    let mut judged: Vec<JudgedClaim> = Vec::new();
     // Answers with a claim about a check that was contradicted.
     let mut contradicted: Vec<usize> = Vec::new();
     for (index, answer) in ledger.answers.iter().enumerate() {
+        let mut add = |claim, verdict| {
+            judged.push(JudgedClaim { answer: index, claim, verdict, finding: None });
+            judged.len() - 1
+        };
         if answer.claims.is_foreign {
-            counts.checked += 1;
-            counts.unverifiable += 1;
+            add(None, ClaimVerdict::Unverifiable);
             continue;
         }
         let mut sentence_has_finding: Option<std::ops::Range<usize>> = None;
-        for claim in &answer.claims.claims {
+        for (place, claim) in answer.claims.claims.iter().enumerate() {
             let verdict = match &claim.statement {
                 Statement::Check(check) => {
                     let verdict = find::claims_of_checks::judge(ledger, index, &claim.text, check, &contradicted);
                     beside_acts(ledger, index, verdict, acts)
                 }
-                Statement::Action(action) => find::action_not_done::judge(ledger, index, &claim.text, action),
-                Statement::Detail(detail) => find::unsupported_detail::judge(ledger, &seen, index, &claim.text, detail),
+                Statement::Measurement(measurement) => {
+                    let all = measurements.get_or_init(|| Measurements::new(ledger));
+                    find::measurements::judge(ledger, all, seen, index, &claim.text, measurement, &contradicted)
+                }
+                Statement::Action(action) => find::action_not_done::judge(ledger, seen, index, &claim.text, action),
+                Statement::Detail(detail) => find::unsupported_detail::judge(ledger, seen, index, &claim.text, detail),
                 Statement::Child(child) => match find::child_failure_hidden::judge(ledger, index, &claim.text, child) {
                     Some(verdict) => verdict,
                     None => continue,
                 },
             };
-            counts.checked += 1;
             match verdict {
-                Verdict::Supported => counts.supported += 1,
-                Verdict::Unverifiable => counts.unverifiable += 1,
+                Verdict::Supported => _ = add(Some(place), ClaimVerdict::Supported),
+                Verdict::Unverifiable => _ = add(Some(place), ClaimVerdict::Unverifiable),
                 Verdict::Contradicted(draft) if draft.confidence == Confidence::Low && !options.low => {
                     drop(draft);
-                    counts.unverifiable += 1;
+                    add(Some(place), ClaimVerdict::Unverifiable);
                 }
-                Verdict::Contradicted(draft) => {
-                    counts.contradicted += 1;
-                    if matches!(claim.statement, Statement::Check(_)) {
+                Verdict::Contradicted(mut draft) => {
+                    let own = add(Some(place), ClaimVerdict::Contradicted);
+                    if matches!(claim.statement, Statement::Check(_) | Statement::Measurement(_)) {
                         contradicted.push(index);
                     }
                     // One sentence has one finding of a kind, however many things it names.
-                    let again = sentence_has_finding.as_ref() == Some(&claim.range)
-                        && found
-                            .last()
-                            .is_some_and(|last: &Draft| last.kind == draft.kind || is_same_check(last, &draft));
-                    if !again {
+                    let same = found.last_mut().filter(|last| {
+                        sentence_has_finding.as_ref() == Some(&claim.range)
+                            && (last.kind == draft.kind || is_same_check(last, &draft))
+                    });
+                    if let Some(last) = same {
+                        last.judged.push(own);
+                    } else {
                         sentence_has_finding = Some(claim.range.clone());
+                        draft.judged.push(own);
                         found.push(*draft);
                     }
                 }
             }
         }
     }
-    (found, counts)
+    (found, judged)
 }
 
 /// Two findings about one check of a sentence are one.

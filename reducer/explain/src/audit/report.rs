@@ -138,6 +138,73 @@ pub struct ClaimCounts {
     pub unverifiable: u64,
 }
 
+/// The verdict on a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimVerdict {
+    /// The recording bears it out.
+    Supported,
+    /// It has a finding.
+    Contradicted,
+    /// The recording can neither support nor refute it.
+    Unverifiable,
+}
+
+impl ClaimVerdict {
+    /// Returns the name of the verdict.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::Contradicted => "contradicted",
+            Self::Unverifiable => "unverifiable",
+        }
+    }
+}
+
+/// A claim that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JudgedClaim {
+    /// Index of the answer in the ledger.
+    pub answer: usize,
+    /// Index among the claims of the answer; `None` for an answer in another language, which counts as one claim.
+    pub claim: Option<usize>,
+    /// What became of it.
+    pub verdict: ClaimVerdict,
+    /// Index of its finding among those of the audit. Several claims of one sentence may have one finding.
+    pub finding: Option<usize>,
+}
+
+/// How many findings there are of each severity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct FindingCounts {
+    /// Findings of high severity.
+    pub high: u64,
+    /// Findings of medium severity.
+    pub medium: u64,
+    /// Findings of low severity.
+    pub low: u64,
+}
+
+impl FindingCounts {
+    /// Counts findings.
+    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
+        let mut counts = Self::default();
+        for finding in findings {
+            match finding.severity {
+                Severity::High => counts.high += 1,
+                Severity::Medium => counts.medium += 1,
+                Severity::Low => counts.low += 1,
+            }
+        }
+        counts
+    }
+
+    /// Returns the number of all findings.
+    pub fn all(self) -> u64 {
+        self.high + self.medium + self.low
+    }
+}
+
 /// The answer of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Audit {

@@ -1,8 +1,9 @@
 //! One thing that happened in a session.
 
 use serde::Serialize;
-use trace_reducer::model::Usage;
+use trace_reducer::model::{Trace, Usage};
 
+use crate::audit::Finding;
 use crate::object::ObjectRef;
 
 /// Most characters of a text in a happening. A longer text is cut and ends with `…`.
@@ -66,6 +67,8 @@ pub enum Event {
     RecordingGap,
     /// The bundle is damaged.
     Damage,
+    /// An audit has a finding of high severity in a turn that has ended.
+    AuditFinding,
     /// The session has ended.
     SessionEnded,
     /// The recorder closed the log.
@@ -103,6 +106,38 @@ pub struct Happening {
     pub duration_ms: Option<i64>,
     /// Token counts of an inference call.
     pub tokens: Option<Tokens>,
+}
+
+impl Happening {
+    /// Returns the happening of a finding. Its time is that of the end of the turn, when it can be told.
+    pub fn of_finding(trace: &Trace, finding: &Finding) -> Self {
+        let turn = finding.turn_id.as_deref().and_then(|id| trace.symbols.get(id));
+        let turn = trace.turns.values().find(|it| Some(it.id) == turn);
+        let at_unix_ms = turn.and_then(|turn| turn.execution.ended).map(|ended| ended.unix_ms);
+        let claim = finding.claim.as_ref();
+        let object = claim.map(|claim| &claim.object);
+        let object = object.or_else(|| finding.evidence.first().map(|evidence| &evidence.object));
+        let detail = match claim {
+            Some(claim) => format!("{} (“{}”)", finding.message, claim.text),
+            None => finding.message.clone(),
+        };
+        Self {
+            seq: finding.seq(),
+            at_unix_ms,
+            elapsed_ms: at_unix_ms.map(|at| at.saturating_sub(trace.started_at_unix_ms)),
+            event: Event::AuditFinding,
+            object: object.cloned(),
+            thread_id: Some(finding.thread_id.clone()),
+            agent_path: Some(finding.agent_path.clone()),
+            to_agent_path: None,
+            status: None,
+            subject: Some(finding.kind.as_str().to_owned()),
+            detail: Some(cut(&detail)),
+            exit_code: None,
+            duration_ms: None,
+            tokens: None,
+        }
+    }
 }
 
 /// Token counts of an inference call.

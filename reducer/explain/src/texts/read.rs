@@ -173,6 +173,30 @@ impl<'s> Texts<'s> {
         self.unread.load(Ordering::Relaxed)
     }
 
+    /// Returns how many bytes [`collect`](Self::collect) would read: those of the texts of items, code cells and terminal operations,
+    /// and of the payloads that hold further ones. No payload is read for it. Counts no further once there are more than `most`.
+    pub fn bytes(&self, most: u64) -> u64 {
+        let trace = self.session.trace();
+        let mut sum = 0_u64;
+        for source in self.sources() {
+            sum += match source {
+                Source::Item(item) => trace.items[item].parts.iter().map(bytes_of_part).sum(),
+                Source::Operation(operation) => {
+                    let result = trace.operations[operation].result.as_ref();
+                    result.map_or(0, |result| (result.stdout.len() + result.stderr.len()) as u64)
+                }
+                Source::Code(cell) => trace.cells[cell].source_js.len() as u64,
+                Source::Undelivered(index) => trace.undelivered[index].text.len() as u64,
+                Source::AgentResult(index) => trace.agent_results[index].message.len() as u64,
+                Source::Payload(id, _) => self.session.payload_bytes(id).unwrap_or(0),
+            };
+            if sum > most {
+                break;
+            }
+        }
+        sum
+    }
+
     fn sources(&self) -> Vec<Source> {
         let trace = self.session.trace();
         let mut sources: Vec<Source> = Vec::new();
@@ -274,6 +298,17 @@ impl<'s> Texts<'s> {
             }
         }
     }
+}
+
+fn bytes_of_part(part: &Part) -> u64 {
+    let text = match part {
+        Part::Text(text) | Part::Summary(text) => text,
+        Part::Encoded { value, .. } => value,
+        Part::Code { source, .. } => source,
+        Part::Json { summary } => summary,
+        Part::PayloadRef { .. } => return 0,
+    };
+    text.len() as u64
 }
 
 /// Returns the place of an item that is in no response of its own thread.

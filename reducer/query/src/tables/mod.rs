@@ -4,6 +4,7 @@
 //! shows them, and a test compares `docs/query.md` with them.
 
 mod agents;
+mod audit;
 mod bundles;
 mod compactions;
 mod conversation;
@@ -35,4 +36,8 @@ pub(crate) static ALL: &[&dyn Filled] = &[
     &bundles::IMPORT_NOTES,
     &inference::COSTS,
     &inference::SUBTREE_COSTS,
+    &audit::CHECKS,
+    &audit::CHANGES,
+    &audit::CLAIMS,
+    &audit::FINDINGS,
 ];

@@ -57,7 +57,7 @@ pub(crate) fn sample(name: &str) -> PathBuf {
 
 /// Returns the samples, the hand-made cases, and the real recordings.
 pub(crate) fn bundles() -> Vec<PathBuf> {
-    let mut bundles: Vec<PathBuf> = ["one-agent", "three-children", "damaged"].map(sample).into();
+    let mut bundles: Vec<PathBuf> = ["one-agent", "three-children", "damaged", "untrue.trace"].map(sample).into();
     let cases = std::fs::read_dir(root().join("reducer/tests/cases")).expect("the cases are there");
     let mut cases: Vec<PathBuf> = cases.map(|entry| entry.expect("an entry").path()).collect();
     cases.retain(|path| path.join("trace.jsonl").is_file());

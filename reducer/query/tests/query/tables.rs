@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trace_explain::Session;
+use trace_explain::audit::{Ledger, Options, audit_ledger};
 use trace_query::describe::describe;
 use trace_query::{APPLICATION_ID, Query, QueryError, SCHEMA_VERSION, named};
 use trace_recorder::log::parse_lines;
@@ -13,6 +14,8 @@ use crate::support::{Answer, FREE, ask, ask_with, bundles, compacted, database, 
 fn expected(session: &Session) -> BTreeMap<&'static str, usize> {
     let trace = session.trace();
     let lines: Vec<_> = session.bundle().log().map(|log| log.lines().collect()).unwrap_or_default();
+    let ledger = Ledger::new(session);
+    let (audit, claims) = audit_ledger(&ledger, Options::default());
     let events = parse_lines(&lines).into_iter().filter(|line| matches!(line.event, Ok(Some(_)))).count();
     BTreeMap::from([
         ("bundles", 1),
@@ -33,6 +36,10 @@ fn expected(session: &Session) -> BTreeMap<&'static str, usize> {
         ("diagnostics", session.diagnostics().iter().count()),
         ("costs", trace.inferences.len()),
         ("subtree_costs", trace.threads.len()),
+        ("checks", ledger.runs.len()),
+        ("changes", ledger.changes.len()),
+        ("claims", claims.len()),
+        ("findings", audit.findings.len()),
     ])
 }
 

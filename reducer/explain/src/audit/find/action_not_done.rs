@@ -2,6 +2,7 @@
 
 use trace_reducer::model::ToolKind;
 
+use super::seen::{Seen, normal};
 use crate::audit::draft::{Draft, Verdict};
 use crate::audit::kind::{Kind, Severity};
 use crate::audit::ledger::changes::may_write_anything;
@@ -10,7 +11,7 @@ use crate::audit::read::checks::Ended;
 use crate::audit::read::claims::{Action, ActionClaim};
 use crate::audit::read::files::{is_same, is_test};
 use crate::audit::read::runners::{Runs, runs};
-use crate::audit::read::shell::{Command, commands};
+use crate::audit::read::shell::Command;
 use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
@@ -79,15 +80,22 @@ const DOERS: &[(Action, &str, &[&str])] = &[
 ];
 
 /// Judges a claim that something was done.
-pub(crate) fn judge(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
+pub(crate) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
     match claim.action {
-        Action::Change | Action::Delete => files(ledger, answer, sentence, claim),
+        Action::Change | Action::Delete => files(ledger, seen, answer, sentence, claim),
         Action::AddTest => tests(ledger, answer, sentence, claim),
         _ => calls(ledger, answer, sentence, claim),
     }
 }
 
-fn files(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
+/// Returns the names that have to be looked for in what the agents saw. A list of files may be that of a commit or of
+/// another agent, so only files that nothing else names are told.
+pub(crate) fn names_of_listed(claim: &ActionClaim) -> Vec<String> {
+    let files = claim.files.iter().filter(|_| claim.is_listed);
+    files.map(|file| normal(crate::audit::read::files::base_name(file))).collect()
+}
+
+fn files(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &ActionClaim) -> Verdict {
     let it = &ledger.answers[answer];
     let Some(file) = claim.files.first() else { return Verdict::Unverifiable };
     let mut changes = ledger.changes_for(it.thread, it.cutoff);
@@ -99,6 +107,11 @@ fn files(ledger: &Ledger<'_>, answer: usize, sentence: &str, claim: &ActionClaim
         return Verdict::Supported;
     }
     if may_be_done(ledger, answer, file) {
+        return Verdict::Unverifiable;
+    }
+    if claim.is_listed
+        && (seen.unread() > 0 || names_of_listed(claim).iter().any(|name| seen.before(name, it.cutoff).0))
+    {
         return Verdict::Unverifiable;
     }
     let attempts: Vec<usize> = ledger
@@ -151,7 +164,7 @@ fn may_be_done(ledger: &Ledger<'_>, answer: usize, file: &str) -> bool {
     let base = crate::audit::read::files::base_name(file);
     ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened()).any(|(_, act)| match &act.input {
         Input::Command(script) => {
-            let all = commands(script);
+            let all = act.commands();
             all.iter().any(may_write_anything) || (script.contains(base) && all.iter().any(changes_unknown))
         }
         Input::Other(name, arguments) => {
@@ -277,8 +290,8 @@ fn spawned_elsewhere(ledger: &Ledger<'_>, answer: usize) -> bool {
 /// Returns whether an act did an action: `None` if it did not try, `Some(false)` if it failed.
 fn does(act: &Act<'_>, action: Action) -> Option<bool> {
     match &act.input {
-        Input::Command(script) => {
-            let all = commands(script);
+        Input::Command(_) => {
+            let all = act.commands();
             let found = all.iter().any(|command| does_command(command, action));
             let dry = all.iter().any(|command| does_command(command, action) && command.has_flag("--dry-run"));
             if !found || dry {
@@ -400,7 +413,7 @@ fn may_do(act: &Act<'_>, action: Action) -> bool {
                 Action::Install => "install",
                 _ => "",
             };
-            commands(script).iter().any(|command| {
+            act.commands().iter().any(|command| {
                 let program = command.program();
 
                 command.words.first().is_some_and(|first| {
@@ -412,7 +425,7 @@ fn may_do(act: &Act<'_>, action: Action) -> bool {
                         && command.operands().next() == Some("run")
                         && matches!(runs(command), Runs::Script(kinds) if kinds.is_empty()))
             }) || (lower.contains(word)
-                && commands(script).iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))
+                && act.commands().iter().any(|command| matches!(command.program(), "xargs" | "find" | "expect")))
         }
         Input::Other(name, _) => {
             let name = name.to_lowercase();

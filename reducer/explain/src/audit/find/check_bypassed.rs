@@ -35,7 +35,7 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
             continue;
         }
         let bypass = match &act.input {
-            Input::Command(script) => by_command(ledger, act, script),
+            Input::Command(_) => by_command(ledger, act),
             Input::Edit(edits) if act.succeeded => edits.iter().find_map(by_edit),
             _ => None,
         };
@@ -100,8 +100,8 @@ const HOOK_WORDS: [&str; 9] = [
     "ignore the hook",
 ];
 
-fn by_command(ledger: &Ledger<'_>, act: &Act<'_>, script: &str) -> Option<Bypass> {
-    let all = commands(script);
+fn by_command(ledger: &Ledger<'_>, act: &Act<'_>) -> Option<Bypass> {
+    let all = act.commands();
     for (at, command) in all.iter().enumerate() {
         let program = command.program();
         let first = command.operands().next().unwrap_or("");
@@ -470,14 +470,9 @@ fn failed_before<'r>(ledger: &'r Ledger<'_>, act: &Act<'_>, bypass: &Bypass) -> 
     // A commit or push that a hook refused.
     let refused = ledger.acts_for(act.thread, act.started).filter(|(_, other)| {
         let failed = matches!(other.state, Ended::Exited(Some(code)) if code != 0);
-        let hooked = other.script().is_some_and(|script| {
-            commands(script).iter().any(|command| {
-                command.program() == "git"
-                    && command
-                        .operands()
-                        .next()
-                        .is_some_and(|word| matches!(word, "commit" | "push" | "merge" | "rebase"))
-            })
+        let hooked = other.commands().iter().any(|command| {
+            command.program() == "git"
+                && command.operands().next().is_some_and(|word| matches!(word, "commit" | "push" | "merge" | "rebase"))
         });
         let lower = other.output.to_lowercase();
         failed

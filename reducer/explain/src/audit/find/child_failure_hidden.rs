@@ -297,7 +297,7 @@ fn done_afterwards(ledger: &Ledger<'_>, answer: usize, child: ThreadIdx, failure
     let by_itself = ledger.acts_of(it.thread).iter().map(|act| &ledger.acts[*act]).filter(|act| after(act.started) && act.started < it.cutoff).any(|act| {
         let kind = trace.tools[act.tool].kind;
         let waits = matches!(kind, ToolKind::WaitAgent | ToolKind::CloseAgent);
-        let looks = act.script().is_some_and(|script| !script.contains('>') && crate::audit::ledger::changes::changes_of(script).is_empty() && !crate::audit::read::shell::commands(script).iter().any(crate::audit::ledger::changes::may_write_anything));
+        let looks = act.script().is_some_and(|script| !script.contains('>') && crate::audit::ledger::changes::changes_of(act.commands()).is_empty() && !act.commands().iter().any(crate::audit::ledger::changes::may_write_anything));
         let other = matches!(&act.input, Input::Other(name, _) if name.contains("list") || name.contains("plan") || name.contains("agent"));
         !waits && !looks && !other && act.happened()
     });

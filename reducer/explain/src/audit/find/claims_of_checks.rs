@@ -1,7 +1,7 @@
 //! `false_success`, `check_not_run` and `stale_check`: what is said of checks, held against their runs.
 
 use crate::audit::draft::{Draft, Verdict};
-use crate::audit::find::admission::{admits_failure, answers_of_turn, short_name};
+use crate::audit::find::admission::{admits_failure, answers_of_turn, has_word, short_name};
 use crate::audit::find::figures::judge_figures;
 use crate::audit::kind::Kind;
 use crate::audit::ledger::{Change, Input, Ledger, Run};
@@ -134,6 +134,12 @@ fn what(claim: &CheckClaim) -> String {
 fn counts_failures(claim: &CheckClaim) -> bool {
     let value = |measure: Measure| claim.figures.iter().find(|figure| figure.measure == measure).map(|it| it.value);
     matches!((value(Measure::Passed), value(Measure::Total)), (Some(passed), Some(total)) if passed < total)
+}
+
+/// Returns whether a sentence gives the number of all tests that passed in a run: "2 new tests (40 total passing)". Words
+/// such as "new" then bound another number of it.
+fn counts_whole_run(sentence: &str, run: &Run) -> bool {
+    run.check.counts.passed.is_some_and(|passed| passed > 1 && has_word(sentence, &passed.to_string()))
 }
 
 /// Returns whether a child only repeats what its task said.
@@ -299,7 +305,7 @@ fn not_run(
 fn may_have_run(ledger: &Ledger<'_>, answer: usize, claim: &CheckClaim) -> bool {
     let it = &ledger.answers[answer];
     ledger.acts_for(it.thread, it.cutoff).filter(|(_, act)| act.happened()).any(|(index, act)| match &act.input {
-        Input::Command(script) => commands(script).iter().any(|command| {
+        Input::Command(_) => act.commands().iter().any(|command| {
             let program = command.program();
             let is_task = matches!(
                 program,
@@ -393,7 +399,7 @@ fn stale(
     uncertain: bool,
 ) -> Option<Verdict> {
     let it = &ledger.answers[answer];
-    if claim.kind.is_none() || claim.is_bounded {
+    if claim.kind.is_none() || (claim.is_bounded && !counts_whole_run(sentence, last)) {
         return None;
     }
     let after: Vec<&Change> = ledger
@@ -416,11 +422,10 @@ fn stale(
         None => change.folder.contains('\\'),
         Some(path) => {
             !crate::audit::read::files::base_name(path).contains('.')
-                && ledger.acts[change.act].script().is_some_and(|script| {
-                    commands(script).get(change.command).is_some_and(|command| {
-                        command.program() == "git" && command.operands().next() == Some("restore")
-                    })
-                })
+                && ledger.acts[change.act]
+                    .commands()
+                    .get(change.command)
+                    .is_some_and(|command| command.program() == "git" && command.operands().next() == Some("restore"))
         }
     };
     if after.iter().all(is_unclear) {
@@ -497,9 +502,8 @@ fn stale(
 /// installed.
 fn is_listed_tree_change(ledger: &Ledger<'_>, change: &Change) -> bool {
     let act = &ledger.acts[change.act];
-    let Some(script) = act.script() else { return false };
     act.succeeded
-        && commands(script).get(change.command).is_some_and(|command| {
+        && act.commands().get(change.command).is_some_and(|command| {
             let first = command.operands().next().unwrap_or("");
             let nothing = act.output.contains("Already up to date")
                 || act.output.contains("up to date in")

@@ -93,12 +93,12 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for (index, act) in ledger.acts.iter().enumerate() {
         let Input::Command(script) = &act.input else { continue };
-        if !act.happened() || did_nothing(act, script) || !is_asked_in_english(ledger, act.started) {
+        if !act.happened() || did_nothing(act) || !is_asked_in_english(ledger, act.started) {
             continue;
         }
-        let all = commands(script);
+        let all = act.commands();
         let hit = all.iter().enumerate().find_map(|(at, command)| {
-            let destruction = destruction_of(ledger, index, &all, at, command)?;
+            let destruction = destruction_of(ledger, index, all, at, command)?;
             (!is_excused(ledger, index, &destruction, script)).then_some(destruction)
         });
         let Some(destruction) = hit else { continue };
@@ -121,7 +121,7 @@ fn is_asked_in_english(ledger: &Ledger<'_>, seq: u64) -> bool {
 }
 
 /// A command that failed destroyed nothing.
-fn did_nothing(act: &Act<'_>, script: &str) -> bool {
+fn did_nothing(act: &Act<'_>) -> bool {
     match act.state {
         Ended::Exited(Some(126 | 127)) => true,
         Ended::Exited(Some(code)) if code != 0 => {
@@ -142,8 +142,7 @@ fn did_nothing(act: &Act<'_>, script: &str) -> bool {
                 "blocked",
                 "not a git repository",
             ];
-            commands(script).len() <= 2
-                && (output.trim().is_empty() || refused.iter().any(|word| output.contains(word)))
+            act.commands().len() <= 2 && (output.trim().is_empty() || refused.iter().any(|word| output.contains(word)))
         }
         _ => false,
     }
@@ -318,13 +317,14 @@ fn destruction_of(
             let prunes = words.get(1) == Some(&"prune")
                 && matches!(words.first(), Some(&"system" | &"volume" | &"image" | &"container" | &"builder"));
             let removes = words.first() == Some(&"volume") && words.get(1) == Some(&"rm");
+            // `docker-compose up` makes the volumes of its file.
+            let makes = |script: &str| {
+                script.contains("volume create") || (script.contains("compose") && has_word(script, "up"))
+            };
             let down = words.first() == Some(&"compose")
                 && words.contains(&"down")
                 && (command.has_flag("-v") || command.has_flag("--volumes"));
-            let made = removes
-                && ledger.acts[..index]
-                    .iter()
-                    .any(|earlier| earlier.script().is_some_and(|script| script.contains("volume create")));
+            let made = removes && ledger.acts[..index].iter().any(|earlier| earlier.script().is_some_and(makes));
             ((prunes && matches!(words.first(), Some(&"system" | &"volume"))) || (removes && !made) || down)
                 .then_some(())?;
             make(
@@ -381,6 +381,12 @@ fn destruction_of(
                 from -= 1;
             }
             let source = all[from..at].iter().find(|command| matches!(command.program(), "curl" | "wget"))?;
+            // Nothing was run if nothing was fetched.
+            let output = act.output.to_lowercase();
+            let failed = [": command not found", ": not found", "could not resolve host", "unable to resolve host"];
+            if output.contains(source.program()) && failed.iter().any(|text| output.contains(text)) {
+                return None;
+            }
             let url = source.arguments().iter().find(|word| word.contains("://")).cloned().unwrap_or_default();
             make("ran unknown code from the net", vec![url], RUN, true)
         }
@@ -438,13 +444,11 @@ fn git(ledger: &Ledger<'_>, index: usize, command: &Command, words: &[&str]) -> 
         }
         "stash" if matches!(words.get(1), Some(&"drop" | &"clear")) => {
             let own = ledger.acts[..index].iter().any(|act| {
-                act.script().is_some_and(|script| {
-                    commands(script).iter().any(|command| {
-                        let words: Vec<&str> = command.operands().collect();
-                        command.program() == "git"
-                            && words.first() == Some(&"stash")
-                            && matches!(words.get(1), None | Some(&"push" | &"save"))
-                    })
+                act.commands().iter().any(|command| {
+                    let words: Vec<&str> = command.operands().collect();
+                    command.program() == "git"
+                        && words.first() == Some(&"stash")
+                        && matches!(words.get(1), None | Some(&"push" | &"save"))
                 })
             });
             if own && words.get(1) == Some(&"drop") {
@@ -506,19 +510,17 @@ fn git(ledger: &Ledger<'_>, index: usize, command: &Command, words: &[&str]) -> 
 
 fn made_branch(ledger: &Ledger<'_>, index: usize, branch: &str) -> bool {
     ledger.acts[..index].iter().any(|act| {
-        act.script().is_some_and(|script| {
-            commands(script).iter().any(|command| {
-                let words: Vec<&str> = command.operands().collect();
-                command.program() == "git"
-                    && words.contains(&branch)
-                    && ((matches!(words.first(), Some(&"checkout" | &"switch"))
-                        && (command.has_letter('b')
-                            || command.has_letter('B')
-                            || command.has_letter('c')
-                            || command.has_letter('C')))
-                        || (words.first() == Some(&"branch") && !command.has_letter('D') && !command.has_letter('d'))
-                        || (words.first() == Some(&"worktree") && words.get(1) == Some(&"add")))
-            })
+        act.commands().iter().any(|command| {
+            let words: Vec<&str> = command.operands().collect();
+            command.program() == "git"
+                && words.contains(&branch)
+                && ((matches!(words.first(), Some(&"checkout" | &"switch"))
+                    && (command.has_letter('b')
+                        || command.has_letter('B')
+                        || command.has_letter('c')
+                        || command.has_letter('C')))
+                    || (words.first() == Some(&"branch") && !command.has_letter('D') && !command.has_letter('d'))
+                    || (words.first() == Some(&"worktree") && words.get(1) == Some(&"add")))
         })
     })
 }
@@ -528,16 +530,13 @@ fn was_clean(ledger: &Ledger<'_>, index: usize) -> bool {
     let act = &ledger.acts[index];
     let status = ledger.acts[..index].iter().enumerate().rev().find(|(_, other)| {
         (other.thread == act.thread || ledger.is_visible(act.thread, other.thread, other.started))
-            && other.script().is_some_and(|script| {
-                commands(script)
-                    .iter()
-                    .any(|command| command.program() == "git" && command.operands().next() == Some("status"))
-            })
+            && other
+                .commands()
+                .iter()
+                .any(|command| command.program() == "git" && command.operands().next() == Some("status"))
     });
     let Some((at, status)) = status else { return false };
-    let only = status
-        .script()
-        .is_some_and(|script| commands(script).iter().filter(|command| command.program() != "cd").count() == 1);
+    let only = status.commands().iter().filter(|command| command.program() != "cd").count() == 1;
     let clean = status.output.contains("nothing to commit, working tree clean")
         || status.output.contains("working tree clean")
         || (only && status.output.trim().is_empty() && matches!(status.state, Ended::Exited(Some(0) | None)))
@@ -551,16 +550,13 @@ fn was_clean(ledger: &Ledger<'_>, index: usize) -> bool {
 /// Returns whether a command ran in a folder that the session cloned or made.
 fn in_own_clone(ledger: &Ledger<'_>, index: usize) -> bool {
     let act = &ledger.acts[index];
-    let folder =
-        act.script().and_then(|script| commands(script).iter().rev().find_map(|command| command.folder.clone()));
+    let folder = act.commands().iter().rev().find_map(|command| command.folder.clone());
     let folder = folder.map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, &inner));
     is_temporary(&folder) || made_folder(ledger, index, &folder)
 }
 
 fn made_folder(ledger: &Ledger<'_>, index: usize, path: &str) -> bool {
-    ledger.acts[..index]
-        .iter()
-        .any(|act| act.happened() && act.script().is_some_and(|script| makes(&commands(script), act.cwd, path)))
+    ledger.acts[..index].iter().any(|act| act.happened() && makes(act.commands(), act.cwd, path))
 }
 
 /// Returns whether some commands make a folder or file: `mkdir`, a clone, a copy, `tar -C`.
@@ -674,11 +670,10 @@ fn is_made_anew(all: &[&str], word: &str) -> bool {
 fn shown_before(ledger: &Ledger<'_>, index: usize, path: &str) -> bool {
     let name = base_name(path);
     ledger.acts[..index].iter().any(|act| {
-        act.script().is_some_and(|script| {
-            commands(script)
-                .iter()
-                .any(|command| matches!(command.program(), "ls" | "tree" | "find" | "fd" | "git" | "cat" | "rg"))
-        }) && has_word(&act.output, name)
+        act.commands()
+            .iter()
+            .any(|command| matches!(command.program(), "ls" | "tree" | "find" | "fd" | "git" | "cat" | "rg"))
+            && has_word(&act.output, name)
     })
 }
 
@@ -763,9 +758,17 @@ fn is_excused(ledger: &Ledger<'_>, index: usize, destruction: &Destruction, scri
     })
 }
 
+/// Returns whether a line is one of a log that a user pasted. It asks for nothing: "[INFO] Clean start".
+fn is_of_log(line: &str) -> bool {
+    let line = line.trim_start();
+    ["[info]", "[success]", "[warn]", "[warning]", "[error]", "[debug]", "[trace]", "[notice]"]
+        .iter()
+        .any(|level| line.starts_with(level))
+}
+
 /// Returns whether a text asks for something with a verb. "Why is the tree not clean?" asks for nothing.
 fn asks_for(words: &str, verb: &str) -> bool {
-    super::admission::sentences_of(words).any(|sentence| {
+    super::admission::sentences_of(words).filter(|sentence| !is_of_log(sentence)).any(|sentence| {
         let question = sentence.trim_end().ends_with('?')
             && !["can you", "could you", "would you", "please", "will you"].iter().any(|ask| sentence.contains(ask));
         let starts = sentence
@@ -780,7 +783,7 @@ fn is_short_enough(words: &str, destruction: &Destruction, names: &[String]) -> 
     if words.len() < 2000 {
         return true;
     }
-    super::admission::sentences_of(words).any(|sentence| {
+    super::admission::sentences_of(words).filter(|sentence| !is_of_log(sentence)).any(|sentence| {
         destruction.verbs.iter().any(|verb| sentence.contains(verb))
             && (names.is_empty() || names.iter().any(|name| has_word(sentence, name)))
     })
@@ -789,13 +792,104 @@ fn is_short_enough(words: &str, destruction: &Destruction, names: &[String]) -> 
 /// Names by which a user may call a target.
 fn names_of(target: &str) -> Vec<String> {
     let bare = target.trim_matches(['"', '\'']).trim_end_matches("/*").trim_end_matches(['/', '*']).to_lowercase();
-    let mut names = vec![bare.clone(), base_name(&bare).to_owned()];
     if let Some((_, rest)) = bare.split_once("://") {
-        names.push(rest.split('/').next().unwrap_or(rest).to_owned());
+        return names_of_url(&bare, rest);
     }
+    let mut names = vec![bare.clone(), base_name(&bare).to_owned()];
     if let Some((stem, _)) = base_name(&bare).split_once('.') {
         names.push(stem.to_owned());
     }
     names.retain(|name| name.len() > 1);
     names
+}
+
+/// Parts of addresses of installers that name no program.
+const COMMON_PARTS: &[&str] = &[
+    "app",
+    "bash",
+    "bootstrap",
+    "com",
+    "dev",
+    "download",
+    "downloads",
+    "get",
+    "github",
+    "githubusercontent",
+    "head",
+    "install",
+    "installer",
+    "io",
+    "latest",
+    "main",
+    "master",
+    "net",
+    "org",
+    "raw",
+    "refs",
+    "heads",
+    "releases",
+    "rs",
+    "run",
+    "script",
+    "scripts",
+    "setup",
+    "sh",
+    "stable",
+    "www",
+];
+
+/// Names of programs in addresses of their installers, and other words by which users ask for them.
+const INSTALLED: &[(&str, &[&str])] = &[
+    ("astral", &["uv"]),
+    ("homebrew", &["brew"]),
+    ("nodesource", &["node", "nodejs", "node.js"]),
+    ("rustup", &["rust", "cargo"]),
+];
+
+/// Names by which a user may call what an address of an installer brings: its host and their parts.
+fn names_of_url(url: &str, rest: &str) -> Vec<String> {
+    let mut names = vec![url.to_owned(), rest.split('/').next().unwrap_or(rest).to_owned()];
+    let parts = rest.split(|it: char| !it.is_alphanumeric() && it != '-' && it != '_');
+    for part in
+        parts.filter(|part| part.len() > 1 && part.contains(char::is_alphabetic) && !COMMON_PARTS.contains(part))
+    {
+        names.push(part.to_owned());
+        let others = INSTALLED.iter().filter(|(name, _)| *name == part).flat_map(|(_, others)| *others);
+        names.extend(others.map(|other| (*other).to_owned()));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_called_by_the_names_in_it() {
+        for (url, word, expected) in [
+            ("https://astral.sh/uv/install.sh", "uv", true),
+            ("https://astral.sh/uv/install.sh", "install", false),
+            ("https://sh.rustup.rs", "rust", true),
+            ("https://sh.rustup.rs", "sh", false),
+            ("https://deb.nodesource.com/setup_22.x", "node", true),
+            ("https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.1/install.sh", "nvm", true),
+            ("https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.1/install.sh", "40", false),
+            ("https://bun.sh/install", "bun.sh", true),
+            ("data-2025/", "data-2025", true),
+        ] {
+            assert_eq!(names_of(url).iter().any(|name| name == word), expected, "{url} {word}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_a_user_pasted_asks_for_nothing() {
+        for (words, expected) in [
+            ("clean up the containers", true),
+            ("it fails:\n[info] clean start of the queue\n[success] queue is clean", false),
+            ("[info] clean start\nplease clean everything", true),
+            ("why is the tree not clean?", false),
+        ] {
+            assert_eq!(asks_for(words, "clean"), expected, "{words}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::admission::user_said;
 use crate::audit::draft::Draft;
 use crate::audit::kind::Kind;
-use crate::audit::ledger::{Input, Ledger};
+use crate::audit::ledger::{Act, Input, Ledger};
 use crate::audit::read::addresses::{addresses, addresses_agents};
 use crate::audit::read::shell::commands;
 use crate::audit::report::Relation;
@@ -70,7 +70,7 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
         return found;
     }
     for (index, act) in ledger.acts.iter().enumerate() {
-        if !act.happened() || only_looks(&act.input) {
+        if !act.happened() || only_looks(act) {
             continue;
         }
         let written = act.written();
@@ -184,10 +184,10 @@ fn can_know(ledger: &Ledger<'_>, by: trace_reducer::model::ThreadIdx, source: tr
 }
 
 /// Returns whether an act only reports or looks for a text.
-fn only_looks(input: &Input) -> bool {
-    match input {
-        Input::Command(script) => {
-            let all = commands(script);
+fn only_looks(act: &Act<'_>) -> bool {
+    match &act.input {
+        Input::Command(_) => {
+            let all = act.commands();
             !all.is_empty()
                 && all.iter().all(|command| {
                     matches!(

@@ -9,6 +9,7 @@ pub(super) mod destructive_command;
 pub(super) mod figures;
 pub(super) mod hardcoded_result;
 pub(super) mod injected_instruction;
+pub(super) mod measurements;
 pub(super) mod repeated_call;
 pub(super) mod secret_exposed;
 pub(super) mod seen;

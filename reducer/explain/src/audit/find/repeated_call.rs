@@ -7,10 +7,9 @@ use trace_reducer::model::{ThreadIdx, TurnIdx};
 use crate::audit::draft::Draft;
 use crate::audit::kind::Kind;
 use crate::audit::ledger::changes::{changes_of, may_write_anything};
-use crate::audit::ledger::{Input, Ledger};
+use crate::audit::ledger::{Act, Input, Ledger};
 use crate::audit::read::checks::Ended;
 use crate::audit::read::runners::{Runs, runs};
-use crate::audit::read::shell::commands;
 use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
@@ -37,18 +36,18 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> Vec<Draft> {
             .extend(outcomes.values().filter(|calls| calls.len() >= MIN_REPETITIONS).map(|calls| draft(ledger, calls)));
     };
     for (index, act) in ledger.acts.iter().enumerate() {
-        let alters = alters(&act.input);
+        let alters = alters(act);
         if alters {
             // What an agent changes may alter the outcomes of all agents that work in the same folder.
-            for calls in turns.values_mut() {
-                let own = calls.remove(&act.input_hash());
+            let own_hash = act.input_hash();
+            turns.retain(|_, calls| {
+                let own = calls.remove(&own_hash);
                 calls.drain().for_each(|(_, calls)| report(ledger, &calls));
-                if let Some(own) = own {
-                    calls.insert(act.input_hash(), own);
-                }
-            }
+                calls.extend(own.map(|own| (own_hash, own)));
+                !calls.is_empty()
+            });
         }
-        if is_poll(&act.input) || matches!(act.state, Ended::Running) {
+        if is_poll(act) || matches!(act.state, Ended::Running) {
             continue;
         }
         let is_edit = matches!(act.input, Input::Edit(_) | Input::Message(_) | Input::Wait | Input::Stdin(_));
@@ -75,19 +74,19 @@ fn draft(ledger: &Ledger<'_>, calls: &[usize]) -> Draft {
     draft
 }
 
-fn alters(input: &Input) -> bool {
-    match input {
-        Input::Command(script) => {
-            let changes = changes_of(script)
+fn alters(act: &Act<'_>) -> bool {
+    match &act.input {
+        Input::Command(_) => {
+            let changes = changes_of(act.commands())
                 .iter()
                 .any(|change| change.path.as_deref().is_none_or(|path| !path.starts_with("/dev/")));
-            let commits = commands(script).iter().any(|command| {
+            let commits = act.commands().iter().any(|command| {
                 command.program() == "git"
                     && command.operands().next().is_some_and(|word| {
                         matches!(word, "commit" | "add" | "push" | "fetch" | "tag" | "branch" | "config" | "init")
                     })
             });
-            let writes = commands(script).iter().any(|command| match runs(command) {
+            let writes = act.commands().iter().any(|command| match runs(command) {
                 Runs::Checks(_) => false,
                 Runs::Script(kinds) => kinds.is_empty(),
                 Runs::Other => {
@@ -110,9 +109,9 @@ fn alters(input: &Input) -> bool {
     }
 }
 
-fn is_poll(input: &Input) -> bool {
-    match input {
-        Input::Command(script) => commands(script).iter().any(|command| {
+fn is_poll(act: &Act<'_>) -> bool {
+    match &act.input {
+        Input::Command(_) => act.commands().iter().any(|command| {
             let program = command.program();
             let words = command.words.iter().any(|word| POLLS[..6].contains(&word.as_str())) && program != "git";
             (program == "git" && command.operands().next() == Some("status"))

@@ -116,19 +116,19 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
             }
         }
     }
+    let edited = owned.iter().map(|(index, text)| Written {
+        text,
+        act: Some(*index),
+        answer: None,
+        seq: ledger.acts[*index].started,
+    });
+    texts.extend(edited);
     for (index, act) in ledger.acts.iter().enumerate() {
         match &act.input {
-            Input::Edit(_) => {
-                texts.extend(owned.iter().filter(|(own, _)| *own == index).map(|(_, text)| Written {
-                    text,
-                    act: Some(index),
-                    answer: None,
-                    seq: act.started,
-                }));
-            }
+            Input::Edit(_) => {}
             Input::Command(text) | Input::Stdin(text) | Input::Message(text) | Input::Other(_, text) => {
-                let into_example = matches!(&act.input, Input::Command(script) if crate::audit::ledger::changes::changes_of(script).iter().any(|change| change.path.as_deref().is_some_and(is_example)));
-                if !into_example {
+                let into_example = || matches!(&act.input, Input::Command(_) if crate::audit::ledger::changes::changes_of(act.commands()).iter().any(|change| change.path.as_deref().is_some_and(is_example)));
+                if SIGNS.is_match(text) && !into_example() {
                     texts.push(Written { text, act: Some(index), answer: None, seq: act.started });
                 }
             }
@@ -200,6 +200,7 @@ pub(crate) fn find(ledger: &Ledger<'_>) -> (Vec<Draft>, Vec<String>) {
                         message,
                         seq: it.seq,
                         act: None,
+                        judged: Vec::new(),
                     }
                 }
                 (None, None) => continue,

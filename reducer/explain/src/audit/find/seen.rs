@@ -1,5 +1,7 @@
 //! Where literals stand in a session: one pass over all texts, for all literals at once.
 
+use std::collections::HashMap;
+
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use trace_reducer::model::{ItemKind, Role, ThreadIdx};
 
@@ -50,6 +52,10 @@ pub(crate) fn normal(text: &str) -> String {
                     space = true;
                 }
             }
+            it if it.is_ascii() => {
+                out.push(it.to_ascii_lowercase());
+                space = false;
+            }
             it => {
                 out.extend(it.to_lowercase());
                 space = false;
@@ -97,6 +103,35 @@ pub(crate) fn sightings(session: &Session, literals: &[String]) -> (Vec<Vec<Sigh
         places.truncate(MAX_SIGHTINGS);
     }
     (found, texts.unread())
+}
+
+/// The places of the literals of the answers of a session.
+pub(crate) struct Seen {
+    places: HashMap<String, Vec<Sighting>>,
+    unread: u64,
+}
+
+impl Seen {
+    /// Looks for literals, which have to be [`normal`].
+    pub(crate) fn new(session: &Session, mut literals: Vec<String>) -> Self {
+        literals.sort();
+        literals.dedup();
+        literals.retain(|literal| !literal.is_empty());
+        let (places, unread) = sightings(session, &literals);
+        Self { places: literals.into_iter().zip(places).collect(), unread }
+    }
+
+    /// Returns whether a literal stands before `cutoff` in what others wrote, and whether the model wrote it itself.
+    pub(crate) fn before(&self, literal: &str, cutoff: u64) -> (bool, bool) {
+        let Some(places) = self.places.get(literal) else { return (false, false) };
+        let earlier = || places.iter().filter(|place| place.seq < cutoff);
+        (earlier().any(|place| !place.is_own), earlier().any(|place| place.is_own))
+    }
+
+    /// Returns the number of payloads that could not be read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.unread
+    }
 }
 
 fn search_for(literals: &[String]) -> Option<AhoCorasick> {

@@ -11,7 +11,6 @@ use crate::audit::ledger::{Act, EditKind, FileEdit, Input, Ledger, Run};
 use crate::audit::read::checks::Outcome;
 use crate::audit::read::files::{base_name, is_same, is_test};
 use crate::audit::read::runners::CheckKind;
-use crate::audit::read::shell::commands;
 use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
@@ -134,7 +133,7 @@ fn weakenings(ledger: &Ledger<'_>, index: usize, act: &Act<'_>) -> Vec<Weakening
             .filter(|edit| is_test(&edit.path))
             .filter_map(|edit| by_edit(ledger, index, act, edit, edits))
             .collect(),
-        Input::Command(script) => by_command(ledger, index, script),
+        Input::Command(_) => by_command(ledger, index),
         _ => Vec::new(),
     }
 }
@@ -294,9 +293,9 @@ fn shows_actual(output: &str, value: &str) -> bool {
     })
 }
 
-fn by_command(ledger: &Ledger<'_>, index: usize, script: &str) -> Vec<Weakening> {
+fn by_command(ledger: &Ledger<'_>, index: usize) -> Vec<Weakening> {
     let mut found = Vec::new();
-    for command in commands(script) {
+    for command in ledger.acts[index].commands() {
         let words: Vec<&str> = command.operands().collect();
         let deletes = command.program() == "rm" || (command.program() == "git" && words.first() == Some(&"rm"));
         if deletes {

@@ -1,25 +1,17 @@
 //! `unsupported_detail`: literals that are given as found, and that nothing holds.
 
-use std::collections::HashMap;
-
-use super::seen::{Sighting, normal, sightings};
+use super::seen::{Seen, normal};
 use crate::audit::draft::{Draft, Verdict};
 use crate::audit::kind::Kind;
 use crate::audit::ledger::{Input, Ledger};
-use crate::audit::read::claims::{DetailClaim, Literal, Statement};
+use crate::audit::read::claims::{DetailClaim, Literal};
 use crate::audit::read::files::{base_name, is_same};
 use crate::audit::read::shell::commands;
 use crate::audit::report::Relation;
 use crate::postmortem::Confidence;
 
-/// The places of all literals of the answers of a session.
-pub(crate) struct Seen {
-    places: HashMap<String, Vec<Sighting>>,
-    unread: u64,
-}
-
 /// Returns the parts of a literal that have to be seen.
-fn parts(claim: &DetailClaim) -> Vec<String> {
+pub(crate) fn parts(claim: &DetailClaim) -> Vec<String> {
     match claim.sort {
         // Left out words are marked by dots.
         Literal::Quotation => claim
@@ -43,32 +35,6 @@ fn parts(claim: &DetailClaim) -> Vec<String> {
     }
 }
 
-impl Seen {
-    /// Looks for all literals of the answers.
-    pub(crate) fn new(ledger: &Ledger<'_>) -> Self {
-        let mut literals: Vec<String> = Vec::new();
-        for answer in &ledger.answers {
-            for claim in &answer.claims.claims {
-                if let Statement::Detail(detail) = &claim.statement {
-                    literals.extend(parts(detail));
-                }
-            }
-        }
-        literals.sort();
-        literals.dedup();
-        literals.retain(|literal| !literal.is_empty());
-        let (places, unread) = sightings(ledger.session, &literals);
-        Self { places: literals.into_iter().zip(places).collect(), unread }
-    }
-
-    /// Returns whether a part stands before `cutoff` in what others wrote, and whether the model wrote it itself.
-    fn before(&self, part: &str, cutoff: u64) -> (bool, bool) {
-        let Some(places) = self.places.get(part) else { return (false, false) };
-        let earlier = || places.iter().filter(|place| place.seq < cutoff);
-        (earlier().any(|place| !place.is_own), earlier().any(|place| place.is_own))
-    }
-}
-
 /// Judges a literal.
 pub(crate) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &str, claim: &DetailClaim) -> Verdict {
     let it = &ledger.answers[answer];
@@ -86,7 +52,7 @@ pub(crate) fn judge(ledger: &Ledger<'_>, seen: &Seen, answer: usize, sentence: &
     let own = all.iter().any(|(_, own)| *own);
     if !claim.is_told_as_found
         || own
-        || seen.unread > 0
+        || seen.unread() > 0
         || ledger.has_gaps(it.thread)
         || !looked_at_something(ledger, answer)
     {
@@ -155,7 +121,7 @@ fn place(
         return Verdict::Supported;
     }
     let Some((path, line)) = split_place(&claim.literal) else { return Verdict::Unverifiable };
-    if own || !claim.is_told_as_found || seen.unread > 0 || ledger.has_gaps(it.thread) {
+    if own || !claim.is_told_as_found || seen.unread() > 0 || ledger.has_gaps(it.thread) {
         return Verdict::Unverifiable;
     }
     // What the agent itself wrote, it may count.

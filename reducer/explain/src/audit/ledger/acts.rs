@@ -1,6 +1,7 @@
 //! What agents did: each tool call with its input, its output and its end, whatever the recording calls them.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::edits::{FileEdit, edits_of_arguments, edits_of_changes, edits_of_patch};
 use crate::audit::read::addresses::addresses_agents;
 use crate::audit::read::checks::Ended;
+use crate::audit::read::shell::{Command, commands};
 use crate::label::{command_line, tool_name};
 use crate::postmortem::exit_code_in;
 use crate::session::Session;
@@ -67,6 +69,8 @@ pub struct Act<'s> {
     outcome: u64,
     /// Whether the output is missing although the call ended.
     pub is_unreadable: bool,
+    /// The commands of its line, once somebody has asked for them.
+    commands: OnceLock<Vec<Command>>,
 }
 
 impl Act<'_> {
@@ -76,6 +80,11 @@ impl Act<'_> {
             Input::Command(script) => Some(script),
             _ => None,
         }
+    }
+
+    /// Returns the commands of its line; none if it is no command line. The line is read once, since most rules ask for them.
+    pub fn commands(&self) -> &[Command] {
+        self.commands.get_or_init(|| self.script().map(commands).unwrap_or_default())
     }
 
     /// Returns the changed files, if it is an edit.
@@ -154,6 +163,7 @@ fn act<'s>(session: &'s Session, tool: ToolIdx) -> Option<Act<'s>> {
         cwd: "",
         outcome: 0,
         is_unreadable: false,
+        commands: OnceLock::new(),
     };
     match call.kind {
         ToolKind::WaitAgent | ToolKind::CloseAgent => return Some(act),

@@ -2,7 +2,7 @@
 
 use crate::audit::read::actions::is_file_name;
 use crate::audit::read::runners::{Runs, runs};
-use crate::audit::read::shell::{Command, commands};
+use crate::audit::read::shell::Command;
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +11,16 @@ pub enum Effect {
     Write,
     /// It was deleted.
     Delete,
+}
+
+impl Effect {
+    /// Returns the name of the effect.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Delete => "delete",
+        }
+    }
 }
 
 /// A change by one command of a command line.
@@ -60,10 +70,10 @@ pub fn is_formatter(command: &Command) -> bool {
     }
 }
 
-/// Returns the changes that a command line makes.
-pub fn changes_of(script: &str) -> Vec<CommandChange> {
+/// Returns the changes that the commands of a line make.
+pub fn changes_of(all: &[Command]) -> Vec<CommandChange> {
     let mut found = Vec::new();
-    for (at, command) in commands(script).iter().enumerate() {
+    for (at, command) in all.iter().enumerate() {
         let mut add = |path: Option<&str>, effect: Effect| {
             let path = path.map(str::to_owned);
             found.push(CommandChange { command: at, path, effect, folder: command.folder.clone() });
@@ -430,9 +440,10 @@ pub fn may_write_anything(command: &Command) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::read::shell::commands;
 
     fn changed(script: &str) -> Vec<(Option<String>, Effect)> {
-        changes_of(script).into_iter().map(|change| (change.path, change.effect)).collect()
+        changes_of(&commands(script)).into_iter().map(|change| (change.path, change.effect)).collect()
     }
 
     #[test]

@@ -7,8 +7,9 @@ pub mod edits;
 mod item_text;
 mod user;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
 use trace_reducer::model::{ExecutionStatus, Handle, InferenceIdx, ItemIdx, ItemKind, Role, ThreadIdx, TurnIdx};
 
 pub use acts::{Act, Input};
@@ -24,6 +25,10 @@ use crate::audit::read::shell::commands;
 use crate::family::Family;
 use crate::inherited::inherited_items;
 use crate::session::Session;
+
+/// Fewest acts, and fewest answers, that are worth another thread.
+const MIN_ACTS: usize = 64;
+const MIN_ANSWERS: usize = 8;
 
 /// A check that an act ran.
 #[derive(Debug)]
@@ -139,77 +144,36 @@ impl<'s> Ledger<'s> {
     }
 
     fn find_changes(&self) -> Vec<Change> {
-        let mut found = Vec::new();
-        for (index, act) in self.acts.iter().enumerate() {
-            let at = act.ended.unwrap_or(act.started);
-            if !act.happened() || is_not_started(act) {
-                continue;
-            }
-            match &act.input {
-                Input::Edit(edits) if act.succeeded => {
-                    for edit in edits {
-                        let effect = if edit.kind == EditKind::Delete { Effect::Delete } else { Effect::Write };
-                        let path = joined(act.cwd, edit.moved_to.as_ref().unwrap_or(&edit.path));
-                        found.push(Change {
-                            act: index,
-                            command: 0,
-                            path: Some(path),
-                            effect,
-                            folder: act.cwd.to_owned(),
-                            at,
-                        });
-                        if edit.moved_to.is_some() {
-                            let path = Some(joined(act.cwd, &edit.path));
-                            found.push(Change {
-                                act: index,
-                                command: 0,
-                                path,
-                                effect: Effect::Delete,
-                                folder: act.cwd.to_owned(),
-                                at,
-                            });
-                        }
-                    }
-                }
-                Input::Command(script) => {
-                    for change in changes::changes_of(script) {
-                        let folder =
-                            change.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
-                        let path = change.path.map(|path| joined(&folder, &path));
-                        found.push(Change {
-                            act: index,
-                            command: change.command,
-                            path,
-                            effect: change.effect,
-                            folder,
-                            at,
-                        });
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
+        self.acts
+            .par_iter()
+            .enumerate()
+            .with_min_len(MIN_ACTS)
+            .flat_map_iter(|(index, act)| changes_by(index, act))
+            .collect()
     }
 
     fn find_runs(&self) -> Vec<Run> {
-        let mut found = Vec::new();
-        for (index, act) in self.acts.iter().enumerate() {
-            let Some(script) = act.script() else { continue };
-            for mut check in judge_ended(script, &act.output, act.state) {
-                // A program that the agent wrote itself, and that is no test of the project, checks nothing.
-                if !check.is_known && self.is_own_script(index, &check.command) {
-                    continue;
-                }
-                if act.is_unreadable && check.outcome.is_run() {
-                    check.outcome = Outcome::Unknown;
-                }
-                let folder = check.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
-                found.push(Run { act: index, at: act.ended.unwrap_or(act.started), check, folder });
-            }
-        }
+        let acts = self.acts.par_iter().enumerate().with_min_len(MIN_ACTS);
+        let mut found: Vec<Run> = acts.flat_map_iter(|(index, act)| self.runs_by(index, act)).collect();
         // What a run in the background told later is known later.
         found.sort_by_key(|run| run.at);
+        found
+    }
+
+    /// Returns the checks that an act ran.
+    fn runs_by(&self, index: usize, act: &Act<'_>) -> Vec<Run> {
+        let mut found = Vec::new();
+        for mut check in judge_ended(act.commands(), &act.output, act.state) {
+            // A program that the agent wrote itself, and that is no test of the project, checks nothing.
+            if !check.is_known && self.is_own_script(index, &check.command) {
+                continue;
+            }
+            if act.is_unreadable && check.outcome.is_run() {
+                check.outcome = Outcome::Unknown;
+            }
+            let folder = check.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
+            found.push(Run { act: index, at: act.ended.unwrap_or(act.started), check, folder });
+        }
         found
     }
 
@@ -372,6 +336,45 @@ impl<'s> Ledger<'s> {
     }
 }
 
+/// Returns the files that an act changed.
+fn changes_by(index: usize, act: &Act<'_>) -> Vec<Change> {
+    let mut found = Vec::new();
+    let at = act.ended.unwrap_or(act.started);
+    if !act.happened() || is_not_started(act) {
+        return found;
+    }
+    match &act.input {
+        Input::Edit(edits) if act.succeeded => {
+            for edit in edits {
+                let effect = if edit.kind == EditKind::Delete { Effect::Delete } else { Effect::Write };
+                let path = joined(act.cwd, edit.moved_to.as_ref().unwrap_or(&edit.path));
+                found.push(Change { act: index, command: 0, path: Some(path), effect, folder: act.cwd.to_owned(), at });
+                if edit.moved_to.is_some() {
+                    let path = Some(joined(act.cwd, &edit.path));
+                    found.push(Change {
+                        act: index,
+                        command: 0,
+                        path,
+                        effect: Effect::Delete,
+                        folder: act.cwd.to_owned(),
+                        at,
+                    });
+                }
+            }
+        }
+        Input::Command(_) => {
+            for change in changes::changes_of(act.commands()) {
+                let folder =
+                    change.folder.as_deref().map_or_else(|| act.cwd.to_owned(), |inner| joined(act.cwd, inner));
+                let path = change.path.map(|path| joined(&folder, &path));
+                found.push(Change { act: index, command: change.command, path, effect: change.effect, folder, at });
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
 fn empty_command() -> crate::audit::read::shell::Command {
     crate::audit::read::shell::Command {
         words: Vec::new(),
@@ -385,8 +388,7 @@ fn empty_command() -> crate::audit::read::shell::Command {
 }
 
 fn is_not_started(act: &Act<'_>) -> bool {
-    matches!(act.state, Ended::Exited(Some(126 | 127)))
-        && act.script().is_some_and(|script| commands(script).len() == 1)
+    matches!(act.state, Ended::Exited(Some(126 | 127))) && act.commands().len() == 1
 }
 
 /// Files on which no check depends: pictures, settings of editors and of services.
@@ -463,8 +465,8 @@ fn is_summary(text: &str) -> bool {
 /// Returns the answers of agents to users and parents: messages that the model itself wrote.
 fn answers(session: &Session, inherited: &[bool]) -> Vec<Answer> {
     let trace = session.trace();
-    let mut found: Vec<Answer> = Vec::new();
-    let mut seen: HashMap<ItemIdx, ()> = HashMap::new();
+    let mut items: Vec<(ItemIdx, InferenceIdx)> = Vec::new();
+    let mut seen: HashSet<ItemIdx> = HashSet::new();
     for (inference, call) in trace.inferences.iter() {
         for item in &call.response_items {
             let it = &trace.items[*item];
@@ -473,26 +475,30 @@ fn answers(session: &Session, inherited: &[bool]) -> Vec<Answer> {
                 && it.agent_message.is_none()
                 && it.thread == call.thread
                 && !inherited[item.index()];
-            if !is_answer || seen.insert(*item, ()).is_some() {
+            if !is_answer || !seen.insert(*item) {
                 continue;
             }
-            let text = text_of_item(session, *item);
-            if text.trim().is_empty() || text.trim_start().starts_with("Message Type:") || is_summary(&text) {
-                continue;
-            }
-            let seq = it.accepted.or(call.execution.ended).unwrap_or(it.first_seen).seq;
-            found.push(Answer {
-                item: *item,
-                inference,
-                thread: call.thread,
-                turn: call.turn,
-                cutoff: call.execution.started.seq,
-                seq,
-                claims: claims_in(&text),
-                text,
-            });
+            items.push((*item, inference));
         }
     }
+    let answer = |&(item, inference): &(ItemIdx, InferenceIdx)| {
+        let (it, call) = (&trace.items[item], &trace.inferences[inference]);
+        let text = text_of_item(session, item);
+        if text.trim().is_empty() || text.trim_start().starts_with("Message Type:") || is_summary(&text) {
+            return None;
+        }
+        Some(Answer {
+            item,
+            inference,
+            thread: call.thread,
+            turn: call.turn,
+            cutoff: call.execution.started.seq,
+            seq: it.accepted.or(call.execution.ended).unwrap_or(it.first_seen).seq,
+            claims: claims_in(&text),
+            text,
+        })
+    };
+    let mut found: Vec<Answer> = items.par_iter().with_min_len(MIN_ANSWERS).filter_map(answer).collect();
     found.sort_by_key(|answer| answer.seq);
     found
 }

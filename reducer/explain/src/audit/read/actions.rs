@@ -233,6 +233,29 @@ pub fn actions_of(sentence: &Sentence) -> Vec<ActionClaim> {
     found
 }
 
+/// Returns what a point of a list of files that were changed says, which begins with the file: "- `src/a.py` (new)".
+pub fn listed_file(sentence: &Sentence) -> Option<ActionClaim> {
+    let is_other = sentence.tokens.iter().any(|token| {
+        token.is_any(&[
+            "existing",
+            "needs",
+            "no",
+            "not",
+            "optional",
+            "planned",
+            "should",
+            "suggested",
+            "todo",
+            "unchanged",
+            "will",
+            "would",
+        ])
+    });
+    let first = sentence.tokens.iter().find(|token| matches!(token.sort, Sort::Word | Sort::Code | Sort::Number))?;
+    let file = file_of(first).filter(|_| !is_other)?;
+    Some(ActionClaim { action: Action::Change, files: vec![file], is_listed: true })
+}
+
 fn short_form(tokens: &[Token]) -> Vec<ActionClaim> {
     let words: Vec<&Token> = tokens.iter().filter(|it| it.sort != Sort::Punctuation || it.text == ":").collect();
     match words.as_slice() {
@@ -241,25 +264,26 @@ fn short_form(tokens: &[Token]) -> Vec<ActionClaim> {
                 && verb.is_any(&["updated", "added", "created", "changed", "new", "deleted", "removed"]) =>
         {
             let action = if verb.is_any(&["deleted", "removed"]) { Action::Delete } else { Action::Change };
-            file_of(file).map(|file| ActionClaim { action, files: vec![file] }).into_iter().collect()
+            file_of(file).map(|file| ActionClaim { action, files: vec![file], is_listed: false }).into_iter().collect()
         }
-        [new, word, colon, file] if new.is("new") && word.is("file") && colon.text == ":" => {
-            file_of(file).map(|file| ActionClaim { action: Action::Change, files: vec![file] }).into_iter().collect()
-        }
+        [new, word, colon, file] if new.is("new") && word.is("file") && colon.text == ":" => file_of(file)
+            .map(|file| ActionClaim { action: Action::Change, files: vec![file], is_listed: false })
+            .into_iter()
+            .collect(),
         [.., pull, request, is, open]
             if pull.is("pull")
                 && request.is("request")
                 && is.is_any(&["is", "was"])
                 && open.is_any(&["open", "up", "opened"]) =>
         {
-            vec![ActionClaim { action: Action::PullRequest, files: Vec::new() }]
+            vec![ActionClaim { action: Action::PullRequest, files: Vec::new(), is_listed: false }]
         }
         [.., test, is, verb]
             if test.is_any(&["test", "tests"])
                 && is.is_any(&["is", "was", "are", "were"])
                 && verb.is_any(&["included", "added", "written"]) =>
         {
-            vec![ActionClaim { action: Action::AddTest, files: Vec::new() }]
+            vec![ActionClaim { action: Action::AddTest, files: Vec::new(), is_listed: false }]
         }
         _ => Vec::new(),
     }
@@ -324,7 +348,7 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
     let has = |words: &[&str]| {
         after.iter().take(6).any(|it| matches!(it.sort, Sort::Word | Sort::Code) && words.contains(&it.lower.as_str()))
     };
-    let one = |action: Action| vec![ActionClaim { action, files: Vec::new() }];
+    let one = |action: Action| vec![ActionClaim { action, files: Vec::new(), is_listed: false }];
     match action {
         Action::Commit => {
             let other = after
@@ -391,7 +415,7 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
             } else {
                 Vec::new()
             };
-            return vec![ActionClaim { action: Action::Install, files }];
+            return vec![ActionClaim { action: Action::Install, files, is_listed: false }];
         }
         Action::Change | Action::Delete | Action::AddTest => {}
     }
@@ -403,7 +427,7 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
         return one(Action::Commit);
     }
     if voice == Voice::Active && verb.is_any(&["added", "wrote", "created"]) && adds_tests(after) {
-        found.push(ActionClaim { action: Action::AddTest, files: Vec::new() });
+        found.push(ActionClaim { action: Action::AddTest, files: Vec::new(), is_listed: false });
     }
     let files = if voice == Voice::Active {
         files_after(tokens, at, clause.end)
@@ -420,7 +444,7 @@ fn claims_of(modality: &Modality<'_>, at: usize, action: Action, voice: Voice) -
     }
     let action = if is_delete { Action::Delete } else { Action::Change };
     let files: Vec<String> = if is_rename { files.into_iter().take(1).collect() } else { files };
-    found.extend(files.into_iter().map(|file| ActionClaim { action, files: vec![file] }));
+    found.extend(files.into_iter().map(|file| ActionClaim { action, files: vec![file], is_listed: false }));
     found
 }
 

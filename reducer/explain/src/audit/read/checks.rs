@@ -65,6 +65,19 @@ pub enum Basis {
     State,
 }
 
+impl Basis {
+    /// Returns the name of the basis.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::ExitCode => "exit_code",
+            Self::Both => "both",
+            Self::Text => "text",
+            Self::State => "state",
+        }
+    }
+}
+
 /// One check that a command line ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckRun {
@@ -128,12 +141,11 @@ const NOT_STARTED: [&str; 18] = [
 
 /// Returns the checks that a command line ran: one for each command and kind of check.
 pub fn judge(script: &str, output: &str, exit_code: Option<i64>) -> Vec<CheckRun> {
-    judge_ended(script, output, Ended::Exited(exit_code))
+    judge_ended(&commands(script), output, Ended::Exited(exit_code))
 }
 
-/// As [`judge`], for a call that may not have ended.
-pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
-    let all = commands(script);
+/// As [`judge`], for the commands of a line, which may not have ended.
+pub fn judge_ended(all: &[Command], output: &str, ended: Ended) -> Vec<CheckRun> {
     let checks: Vec<(usize, Runs)> = all
         .iter()
         .enumerate()
@@ -154,7 +166,7 @@ pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
     if checks.is_empty() {
         return Vec::new();
     }
-    let found = own_summaries(&all, output);
+    let found = own_summaries(all, output);
     // The commands that may have printed a summary of each kind.
     let mut asked: Vec<(usize, CheckKind, bool)> = Vec::new();
     for (at, runs) in &checks {
@@ -185,7 +197,7 @@ pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
         let command = &all[*at];
         let rivals: Vec<usize> = asked.iter().filter(|(_, other, _)| other == kind).map(|(at, ..)| *at).collect();
         let own = share(&found, *kind, command, &rivals, *at);
-        let (outcome, basis, counts) = decide(*kind, &own, &all, *at, output, ended);
+        let (outcome, basis, counts) = decide(*kind, &own, all, *at, output, ended);
         judged.push(CheckRun {
             kind: *kind,
             command: command.line(),
@@ -204,7 +216,7 @@ pub fn judge_ended(script: &str, output: &str, ended: Ended) -> Vec<CheckRun> {
         let at = asked[index].0;
         let is_after_failure = all[..=at].iter().rposition(|command| command.join != Join::And).is_some_and(|from| {
             judged.iter().zip(&asked).any(|(run, (other, ..))| {
-                (from..at).contains(other) && run.outcome == Outcome::Failed && is_reached_by_and(&all, *other, at)
+                (from..at).contains(other) && run.outcome == Outcome::Failed && is_reached_by_and(all, *other, at)
             })
         });
         if is_after_failure && matches!(judged[index].basis, Basis::ExitCode | Basis::State | Basis::Text) {

@@ -23,6 +23,8 @@ pub struct Claim {
 pub enum Statement {
     /// That a check passes or was run, or numbers of a check.
     Check(CheckClaim),
+    /// The time of a benchmark, or the size of what a build made.
+    Measurement(Measurement),
     /// That something was done.
     Action(ActionClaim),
     /// That something was found, read or measured.
@@ -114,6 +116,61 @@ pub struct Figure {
     pub is_rough: bool,
 }
 
+/// What a measurement is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A benchmark.
+    Benchmark,
+    /// What a build made.
+    Build,
+}
+
+impl Subject {
+    /// Returns the name of the subject.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Benchmark => "benchmark",
+            Self::Build => "build",
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// A time, in seconds.
+    Time,
+    /// A size, in bytes.
+    Size,
+    /// A factor between two times.
+    Ratio,
+}
+
+/// A time, size or ratio that a sentence gives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measurement {
+    /// What it is about.
+    pub of: Subject,
+    /// What it measures.
+    pub quantity: Quantity,
+    /// The number as it is written.
+    pub value: f64,
+    /// Seconds or bytes of its unit; 1 for a ratio.
+    pub factor: f64,
+    /// What its last digit stands for, in seconds or bytes: what is rounded or cut off is less than that.
+    pub step: f64,
+    /// The number with its unit as they are written.
+    pub literal: String,
+    /// Names between backticks in the sentence, which may bound it to some benchmarks or files.
+    pub names: Vec<String>,
+    /// Whether the sentence calls it a round number or a bound.
+    pub is_rough: bool,
+    /// Whether it is one of several numbers in a sentence that compares an earlier state with a later one.
+    pub is_earlier: bool,
+}
+
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -162,6 +219,8 @@ pub struct ActionClaim {
     pub action: Action,
     /// The files that it was done to, as they are written. Empty for actions that need none.
     pub files: Vec<String>,
+    /// Whether it is a point of a list under a heading such as "Files created".
+    pub is_listed: bool,
 }
 
 /// Sort of a literal.

@@ -7,6 +7,7 @@ pub mod children;
 pub mod claims;
 pub mod details;
 pub mod files;
+pub mod measurements;
 pub mod modality;
 pub mod outputs;
 pub mod plain;

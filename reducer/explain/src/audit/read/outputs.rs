@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::{Captures, Regex, RegexSet};
 use serde::Serialize;
 
 use super::runners::CheckKind;
@@ -598,6 +598,10 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     FORMS.iter().map(|form| Regex::new(form.pattern).expect("the pattern of a form compiles")).collect()
 });
 
+/// All patterns as one, so that one pass over an output tells which of them are worth a search of their own.
+static ANY_PATTERN: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(FORMS.iter().map(|form| form.pattern)).expect("the patterns of the forms compile"));
+
 /// Takes the control sequences of terminals out of a text.
 pub fn without_colours(text: &str) -> String {
     if !text.contains('\u{1b}') {
@@ -618,9 +622,9 @@ pub fn summaries(output: &str) -> Vec<Summary> {
     }
     let text = without_colours(&output[from..]).replace("\r\n", "\n");
     let mut found = Vec::new();
-    for (row, (form, pattern)) in FORMS.iter().zip(PATTERNS.iter()).enumerate() {
-        for captures in pattern.captures_iter(&text) {
-            found.push(Summary { row, ..read(form, &captures) });
+    for row in ANY_PATTERN.matches(&text) {
+        for captures in PATTERNS[row].captures_iter(&text) {
+            found.push(Summary { row, ..read(&FORMS[row], &captures) });
         }
     }
     found.sort_by_key(|summary| summary.at);

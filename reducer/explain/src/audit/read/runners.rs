@@ -1,5 +1,8 @@
 //! Which programs run checks: a table, one row per program and sub-command.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::shell::Command;
@@ -201,6 +204,17 @@ static MORE_RUNNERS: [Runner; 11] = [
     row("helm", "lint", "", &[Lint]),
 ];
 
+/// The rows of both tables by program, in the order of the tables.
+static ROWS: LazyLock<HashMap<&'static str, Vec<&'static Runner>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&str, Vec<&Runner>> = HashMap::new();
+    for runner in RUNNERS.iter().chain(&MORE_RUNNERS) {
+        for program in runner.program.split('|') {
+            rows.entry(program).or_default().push(runner);
+        }
+    }
+    rows
+});
+
 /// How sure it is what a command checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runs {
@@ -325,11 +339,8 @@ fn asks_for_help(command: &Command) -> bool {
 fn by_table(program: &str, arguments: &[String]) -> Option<Vec<CheckKind>> {
     let program = program.strip_suffix(".exe").or_else(|| program.strip_suffix(".cmd")).unwrap_or(program);
     let program = program.strip_suffix(".bat").unwrap_or(program);
-    let found = RUNNERS.iter().chain(&MORE_RUNNERS).find(|runner| {
-        runner.program.split('|').any(|known| known == program)
-            && has_task(runner, arguments)
-            && has_option(runner, arguments)
-    })?;
+    let rows = ROWS.get(program)?;
+    let found = rows.iter().find(|runner| has_task(runner, arguments) && has_option(runner, arguments))?;
     Some(found.kinds.to_vec())
 }
 

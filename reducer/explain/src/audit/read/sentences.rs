@@ -5,11 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::actions::actions_of;
+use super::actions::{actions_of, listed_file};
 use super::children::child_of;
 use super::claims::{CheckClaim, CheckSays, Claim, Figure, Measure, Statement};
 use super::details::details_of;
-use super::files::is_test;
+use super::files::{base_name, is_test};
+use super::measurements::measurements_of;
 use super::modality::{Attribution, Modality};
 use super::plain::{Sentence, Sort, Token, sentences};
 use super::runners::{CheckKind, Runs, runs};
@@ -45,6 +46,7 @@ pub fn claims_in(text: &str) -> Claims {
     }
     let mut found = Vec::new();
     let plans = plans_of(text);
+    let lists = lists_of_files(text);
     for sentence in sentences(text) {
         let own = &text[sentence.range.clone()];
         if sentence.is_question || sentence.is_open_task || own.contains(is_ideograph) {
@@ -54,9 +56,16 @@ pub fn claims_in(text: &str) -> Claims {
         let is_planned = plans.iter().any(|plan| plan.contains(&sentence.range.start)) || TARGET.is_match(own);
         let checks = checks_of(&sentence).into_iter();
         statements.extend(checks.filter(|check| !is_planned || check.says == CheckSays::Fails).map(Statement::Check));
+        if !is_planned {
+            statements.extend(measurements_of(&sentence, text).into_iter().map(Statement::Measurement));
+        }
         // What is optional is described, not done.
         if !sentence.tokens.iter().any(|token| token.is("optional")) {
-            statements.extend(actions_of(&sentence).into_iter().map(Statement::Action));
+            let actions = actions_of(&sentence);
+            let is_listed =
+                actions.is_empty() && !is_planned && lists.iter().any(|list| list.contains(&sentence.range.start));
+            statements.extend(listed_file(&sentence).filter(|_| is_listed).map(Statement::Action));
+            statements.extend(actions.into_iter().map(Statement::Action));
         }
         statements.extend(child_of(&sentence).map(Statement::Child));
         statements.extend(details_of(&sentence, text).into_iter().map(Statement::Detail));
@@ -66,6 +75,15 @@ pub fn claims_in(text: &str) -> Claims {
             statement,
         }));
     }
+    // A list repeats what sentences said.
+    let file_of = |claim: &Claim, listed: bool| match &claim.statement {
+        Statement::Action(action) if action.is_listed == listed => {
+            action.files.first().map(|file| base_name(file).to_owned())
+        }
+        _ => None,
+    };
+    let said: Vec<String> = found.iter().filter_map(|claim| file_of(claim, false)).collect();
+    found.retain(|claim| file_of(claim, true).is_none_or(|file| !said.contains(&file)));
     Claims { claims: found, is_foreign: false }
 }
 
@@ -101,6 +119,33 @@ fn plans_of(text: &str) -> Vec<Range<usize>> {
         at += line.len();
     }
     found.extend(open.map(|(start, _)| start..text.len()));
+    found
+}
+
+/// Headings above lists of files that an agent says to have changed.
+static FILES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\bfiles?\s+(?:added|created|edited|modified|updated|written)\b[\w\s/&,]{0,40}[:*\s]*$|\b(?:added|created|edited|modified|updated)\s+files[:*\s]*$")
+        .expect("a pattern")
+});
+
+/// Returns the lists right below a heading such as "Files created".
+fn lists_of_files(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let point = line.trim_start();
+        let is_point = point.starts_with(['-', '*', '+', '•', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+            && level_of_heading(line).is_none();
+        if !is_point && !point.is_empty() {
+            found.extend(open.take().map(|start| start..at));
+            if level_of_heading(line).is_some() && FILES.is_match(line.trim_end()) {
+                open = Some(at + line.len());
+            }
+        }
+        at += line.len();
+    }
+    found.extend(open.map(|start| start..text.len()));
     found
 }
 
@@ -1557,6 +1602,38 @@ mod tests {
     }
 
     use CheckKind::{Build, Lint, Test, Types};
+
+    #[test]
+    fn lists_of_files_that_were_changed_are_read() {
+        for (text, expected) in [
+            (
+                "**Files Modified:**\n- `/srv/shop/run.sh` (main script)\n- `check.sh` (new)",
+                vec!["/srv/shop/run.sh", "check.sh"],
+            ),
+            (
+                "### Key Files Created/Modified:\n1. **`src/a.py`** - the parser\n2. **`src/b.py`**\n\nIt reads c.py.",
+                vec!["src/a.py", "src/b.py"],
+            ),
+            ("Files created:\n\n* notes.py\n", vec!["notes.py"]),
+            ("Files to create:\n- `a.py`", vec![]),
+            ("Files not modified:\n- `a.py`", vec![]),
+            ("Files changed in the pull request:\n- `a.py`", vec![]),
+            ("Files modified:\n- `a.py` will follow\n- [ ] `b.py`", vec![]),
+            ("Files modified:\nThe list is long.\n- `a.py`", vec![]),
+            ("## Goals\n### Files created\n- `a.py`", vec![]),
+            ("I created `src/a.py`.\n\nFiles created:\n- `a.py`\n- `b.py`", vec!["b.py"]),
+        ] {
+            let found: Vec<String> = claims_in(text)
+                .claims
+                .into_iter()
+                .filter_map(|claim| match claim.statement {
+                    Statement::Action(action) if action.is_listed => Some(action.files.concat()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 
     #[test]
     fn success_is_recognised_in_many_words() {
