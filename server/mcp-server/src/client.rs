@@ -21,6 +21,8 @@ pub(crate) struct Client {
     state: Mutex<State>,
     /// Cancelled when the client has gone.
     gone: CancellationToken,
+    /// Cancelled when the client will send nothing more.
+    silent: CancellationToken,
 }
 
 #[derive(Default)]
@@ -48,8 +50,9 @@ pub(crate) struct Call<'c> {
 pub(crate) struct NoAnswer;
 
 impl Client {
-    /// Begins a request, and returns what cancels it.
-    pub(crate) fn begin(&self, id: &Value) -> Result<CancellationToken, RpcError> {
+    /// Begins a request, and returns what cancels it. A request that runs an agent ends when the client will send nothing more, since
+    /// an agent may ask the client, and may work for hours.
+    pub(crate) fn begin(&self, id: &Value, runs_agent: bool) -> Result<CancellationToken, RpcError> {
         let mut state = self.lock();
         let id = id.to_string();
         if state.running.len() >= MAX_RUNNING {
@@ -58,7 +61,8 @@ impl Client {
         if state.running.contains_key(&id) {
             return Err(RpcError::invalid_request("a request with this id runs already"));
         }
-        let cancelled = self.gone.child_token();
+        let end = if runs_agent { &self.silent } else { &self.gone };
+        let cancelled = end.child_token();
         state.running.insert(id, cancelled.clone());
         Ok(cancelled)
     }
@@ -75,10 +79,16 @@ impl Client {
         }
     }
 
+    /// Cancels the requests that run agents, because the client will send nothing more. The others may end.
+    pub(crate) fn fall_silent(&self) {
+        self.silent.cancel();
+        self.lock().asked.clear();
+    }
+
     /// Cancels all requests of a client that has gone.
     pub(crate) fn leave(&self) {
+        self.fall_silent();
         self.gone.cancel();
-        self.lock().asked.clear();
     }
 
     /// Returns whether a request of the client runs.
@@ -117,7 +127,7 @@ impl Client {
         let sent = outbox.send(message::request(id, method, params)).await;
         let answer = match sent {
             Ok(()) => tokio::select! {
-                () = self.gone.cancelled() => Err(NoAnswer),
+                () = self.silent.cancelled() => Err(NoAnswer),
                 answer = answer => answer.map_err(|_| NoAnswer)?.map_err(|_| NoAnswer),
             },
             Err(_) => Err(NoAnswer),
@@ -140,17 +150,21 @@ mod tests {
     #[test]
     fn a_client_runs_few_requests_at_a_time() {
         let client = Client::default();
-        let first = client.begin(&json!(0)).expect("it is the first");
-        client.begin(&json!(0)).expect_err("it runs already");
-        client.begin(&json!("0")).expect("a text is another id");
+        let first = client.begin(&json!(0), false).expect("it is the first");
+        client.begin(&json!(0), false).expect_err("it runs already");
+        client.begin(&json!("0"), false).expect("a text is another id");
         for id in 2..MAX_RUNNING {
-            client.begin(&json!(id)).expect("there is room");
+            client.begin(&json!(id), false).expect("there is room");
         }
-        client.begin(&json!("more")).expect_err("there is no room");
+        client.begin(&json!("more"), false).expect_err("there is no room");
         client.cancel(&json!(0));
         assert!(first.is_cancelled() && client.is_busy());
         client.end(&json!(0));
-        let last = client.begin(&json!("more")).expect("there is room again");
+        let last = client.begin(&json!("more"), false).expect("there is room again");
+        client.end(&json!(2));
+        let agent = client.begin(&json!("agent"), true).expect("there is room again");
+        client.fall_silent();
+        assert!(agent.is_cancelled() && !last.is_cancelled());
         client.leave();
         assert!(last.is_cancelled());
     }

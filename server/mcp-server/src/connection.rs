@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::client::{Call, Client, Outbox};
+use crate::definitions;
 use crate::message::{self, Incoming, RpcError};
 use crate::service::Service;
 
@@ -48,6 +49,12 @@ impl Connection {
         }
     }
 
+    /// Ends the requests that run agents, because the client will send nothing more. The others may end.
+    pub(crate) fn fall_silent(&self) {
+        self.client.fall_silent();
+        self.tasks.close();
+    }
+
     /// Ends all requests of a client that has gone.
     pub(crate) fn leave(&self) {
         self.client.leave();
@@ -61,7 +68,9 @@ impl Connection {
 
     /// Answers a request. A cancelled one has no response.
     async fn answer(&self, id: Value, method: &str, params: Map<String, Value>, outbox: &Outbox) -> Option<String> {
-        let cancelled = match self.client.begin(&id) {
+        let runs_agent =
+            method == "tools/call" && params.get("name").and_then(Value::as_str).is_some_and(definitions::runs_agents);
+        let cancelled = match self.client.begin(&id, runs_agent) {
             Ok(cancelled) => cancelled,
             Err(refusal) => return Some(message::error(&id, &refusal)),
         };

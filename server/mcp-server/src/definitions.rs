@@ -10,7 +10,8 @@ pub const MAX_DEFINITION_BYTES: usize = 8_000;
 
 /// What clients are told about the server when they connect.
 pub(crate) const INSTRUCTIONS: &str = "Recorded sessions of coding agents. Asked why a session failed: `postmortem` (default: the \
-latest session), or `sessions` with status=failed and then `postmortem` with its id. `overview` shows what happened and names the \
+latest session), or `sessions` with status=failed and then `postmortem` with its id. Asked whether what an agent said is true: \
+`audit`. `overview` shows what happened and names the \
 next tool. The latest session may be the one that you are in.";
 
 /// Which tools are offered.
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_tool_is_described() {
-        assert_eq!(tools(Offer::Questions).len(), 7);
+        assert_eq!(tools(Offer::Questions).len(), 8);
         assert_eq!(tools(Offer::Agents).len(), 2);
         for tool in tools(Offer::All) {
             let name = tool["name"].as_str().expect("a name");

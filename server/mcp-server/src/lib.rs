@@ -1,6 +1,6 @@
 //! A server for clients of the Model Context Protocol: questions about recorded sessions, and agents that record theirs.
 //!
-//! The *questions* (`sessions`, `overview`, `postmortem`, `why`, `grep`, `context`, `query`) are answered from a [`Library`], which
+//! The *questions* (`sessions`, `overview`, `postmortem`, `audit`, `why`, `grep`, `context`, `query`) are answered from a [`Library`], which
 //! the program provides. Each answer has at most [`answer::MAX_ANSWER_BYTES`] and goes on with a cursor.
 //!
 //! The messages are read and written here, without the protocol library that the client in `trace-mcp` is made of: its
@@ -11,6 +11,7 @@ mod agents;
 pub mod answer;
 mod arguments;
 mod client;
+mod completions;
 mod connection;
 mod definitions;
 mod http;
@@ -25,6 +26,7 @@ mod stdio;
 
 pub use agents::{Host, Profile, Running, Starting};
 pub use client::MAX_RUNNING;
+pub use completions::MAX_COMPLETIONS;
 pub use definitions::{MAX_DEFINITION_BYTES, Offer, tools};
 pub use http::{Address, AddressError, BODY_TIMEOUT, HttpServer, KEEP_ALIVE, MAX_HTTP_SESSIONS};
 pub use library::{Entry, LATEST, Library, MIN_NAME_CHARS, Rows, Summary};

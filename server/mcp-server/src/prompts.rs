@@ -6,7 +6,7 @@ use crate::library::LATEST;
 use crate::message::RpcError;
 
 /// Name of the prompt.
-const DIAGNOSE: &str = "diagnose";
+pub(crate) const DIAGNOSE: &str = "diagnose";
 
 /// Most characters of the session's name.
 const MAX_NAME_CHARS: usize = 200;

@@ -13,7 +13,7 @@ pub(crate) const SCHEMA: &str = "trace://schema";
 pub(crate) const TABLE_TEMPLATE: &str = "trace://schema/{table}";
 
 /// How to see a session as a page.
-const PAGE_TEMPLATE: &str = "trace://session/{id}/page";
+pub(crate) const PAGE_TEMPLATE: &str = "trace://session/{id}/page";
 
 /// Most bytes of the list of tables.
 pub const MAX_SCHEMA_BYTES: usize = 8_000;

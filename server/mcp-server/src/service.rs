@@ -14,7 +14,7 @@ use crate::library::Library;
 use crate::message::RpcError;
 use crate::problem::Problem;
 use crate::questions::{self, Asked};
-use crate::{prompts, resources};
+use crate::{completions, prompts, resources};
 
 /// Questions that are answered at the same time. Each uses all cores by itself.
 pub const QUESTIONS_AT_ONCE: usize = 2;
@@ -69,7 +69,11 @@ impl Service {
     }
 
     fn capabilities(&self) -> Value {
-        json!({"tools": {"listChanged": false}, "resources": {}, "prompts": {}})
+        let mut capabilities = json!({"tools": {"listChanged": false}, "resources": {}, "prompts": {}});
+        if self.offer.has_questions() {
+            capabilities["completions"] = json!({});
+        }
+        capabilities
     }
 
     /// Answers a request that runs no tool.
@@ -92,6 +96,11 @@ impl Service {
                 let asked = self.asked.clone();
                 let read = tokio::task::spawn_blocking(move || resources::read(&*asked.library, &uri));
                 read.await.unwrap_or_else(|_| Err(RpcError::busy("an internal error: this is a bug in trace")))
+            }
+            "completion/complete" if self.offer.has_questions() => {
+                let asked = self.asked.clone();
+                let completed = tokio::task::spawn_blocking(move || completions::complete(&*asked.library, &params));
+                completed.await.unwrap_or_else(|_| Err(RpcError::busy("an internal error: this is a bug in trace")))
             }
             "prompts/list" => {
                 no_cursor(&params)?;

@@ -14,10 +14,14 @@ use crate::service::Service;
 /// Longest time that running requests may take after the input has ended.
 pub const END_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// Time that each of the last steps may take after requests had their time at the end of the input.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Messages that wait to be written.
 const WAITING: usize = 256;
 
-/// Serves one client until its input ends. Requests that run then are ended.
+/// Serves one client until its input ends. Requests that run then are answered if they take no longer than [`END_TIMEOUT`]; those that
+/// run agents are ended at once.
 ///
 /// # Errors
 ///
@@ -30,16 +34,26 @@ pub async fn serve_stdio(
     let client = Connection::new(service);
     let (outbox, texts) = mpsc::channel(WAITING);
     let writer = tokio::spawn(write(output, texts));
+    let mut left = END_TIMEOUT;
     let read = tokio::select! {
-        read = read(input, &client, &outbox) => read,
+        read = read(input, &client, &outbox) => {
+            client.fall_silent();
+            tokio::select! {
+                _ = tokio::time::timeout(END_TIMEOUT, client.tasks.wait()) => {}
+                () = outbox.closed() => {}
+            }
+            // Whoever waits for the end kills the process after ten seconds.
+            left = LEAVE_TIMEOUT;
+            read
+        }
         // Without a reader of the output, nothing is left to do.
         () = outbox.closed() => Ok(()),
     };
     client.leave();
     drop(outbox);
-    let _ = tokio::time::timeout(END_TIMEOUT, client.tasks.wait()).await;
+    let _ = tokio::time::timeout(left, client.tasks.wait()).await;
     drop(client);
-    match tokio::time::timeout(END_TIMEOUT, writer).await {
+    match tokio::time::timeout(left, writer).await {
         Ok(Ok(written)) => read.and(written),
         // A client that does not read its output does not keep the server alive.
         _ => read,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split};
 use trace_explain::Session;
 use trace_mcp_server::answer::{MAX_ANSWER_BYTES, Redactor};
-use trace_mcp_server::{Entry, Library, Problem, Rows, Service, Summary, serve_stdio};
+use trace_mcp_server::{Entry, Library, MAX_COMPLETIONS, Problem, Rows, Service, Summary, serve_stdio};
 use trace_query::{Builder, Limits, Query, TakeAnswer, Value as Cell};
 use trace_samples::bench::{Shape, generate};
 
@@ -175,6 +175,7 @@ async fn ask_everything(client: &mut Client, session: &str) {
             client.pages("why", json!({"session": session, "object": object})).await;
         }
     }
+    client.answered("audit", json!({"session": session, "all": true})).await;
     client.answered("why", json!({"session": session, "text": "e"})).await;
     client.answered("grep", json!({"session": session, "pattern": "a.*e", "limit": 50})).await;
     client.answered("query", json!({"session": session, "sql": "SELECT * FROM turns"})).await;
@@ -213,11 +214,98 @@ fn answers_about_large_and_hostile_sessions_have_their_limit() {
 }
 
 #[test]
+fn an_audit_tells_claims_and_acts_with_their_evidence() {
+    let folder = tempfile::tempdir().expect("a directory");
+    trace_samples::scenes::untrue(&folder.path().join("untrue")).expect("a sample");
+    trace_samples::scenes::honest(&folder.path().join("honest")).expect("a sample");
+    with_client(folder.path(), Redactor::NONE, |mut client| async move {
+        let pages = client.answered("audit", json!({"session": "untrue"})).await;
+        let findings: Vec<&Value> = pages
+            .iter()
+            .flat_map(|page| page["structuredContent"]["findings"].as_array().into_iter().flatten())
+            .collect();
+        assert!(pages.len() > 1 && findings.len() == 14, "{} findings on {} pages", findings.len(), pages.len());
+        assert_eq!(pages[0]["structuredContent"]["counts"], json!({"high": 7, "medium": 6, "low": 1}));
+        let stale = findings.iter().find(|finding| finding["kind"] == "stale_check").expect("a stale check");
+        assert_eq!(stale["claim"]["text"], "All 12 tests pass.");
+        assert_eq!(stale["evidence"][0]["relation"], "changed_after");
+        let text = pages[0]["content"][0]["text"].as_str().expect("a text");
+        assert!(text.contains("stale_check (medium) /root: said that tests pass; wick.py was changed"), "{text}");
+        let high = client.answered("audit", json!({"session": "untrue", "severity": "high"})).await;
+        assert_eq!(high[0]["structuredContent"]["counts"], json!({"high": 7, "medium": 0, "low": 0}));
+        let wrong = client.pages("audit", json!({"session": "untrue", "severity": "huge"})).await;
+        assert_eq!(wrong[0]["isError"], true);
+        let none = client.answered("audit", json!({"session": "honest"})).await;
+        assert_eq!(none[0]["structuredContent"]["findings"], json!([]));
+        let overview = client.answered("overview", json!({"session": "honest"})).await;
+        assert_eq!(overview[0]["structuredContent"]["totals"]["findings"], json!({"high": 0, "medium": 0, "low": 0}));
+    });
+}
+
+#[test]
 fn answers_without_secrets_have_their_limit() {
     let folder = tempfile::tempdir().expect("a directory");
     trace_samples::scenes::one_agent(&folder.path().join("one-agent")).expect("a sample");
     let redactor = Redactor::with(trace_recorder::redact::Rules::default());
     with_client(folder.path(), redactor, |mut client| async move { ask_everything(&mut client, "one-agent").await });
+}
+
+#[test]
+fn requests_before_the_end_of_the_input_are_answered() {
+    let folder = tempfile::tempdir().expect("a directory");
+    trace_samples::scenes::one_agent(&folder.path().join("one-agent")).expect("a sample");
+    with_client(folder.path(), Redactor::NONE, |mut client| async move {
+        let request = |id: i64, tool: &str| {
+            let params = json!({"name": tool, "arguments": {"session": "latest"}});
+            format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+        };
+        // More questions than are answered at the same time.
+        let tools = ["overview", "postmortem", "audit", "context", "overview", "postmortem"];
+        let requests: String = (10..).zip(tools).map(|(id, tool)| request(id, tool)).collect();
+        client.input.write_all(requests.as_bytes()).await.expect("it is read");
+        client.input.shutdown().await.expect("the input ends");
+        let mut answered = Vec::new();
+        while let Some(line) = client.output.next_line().await.expect("a line") {
+            let response: Value = serde_json::from_str(&line).expect("JSON");
+            assert_eq!(response["result"]["isError"], false, "{response}");
+            answered.push(response["id"].as_i64().expect("a number"));
+        }
+        answered.sort_unstable();
+        assert_eq!(answered, (10..16).collect::<Vec<i64>>());
+    });
+}
+
+#[test]
+fn arguments_of_prompts_and_resources_are_completed() {
+    let folder = tempfile::tempdir().expect("a directory");
+    trace_samples::scenes::one_agent(&folder.path().join("one-agent")).expect("a sample");
+    for number in 0..MAX_COMPLETIONS {
+        std::fs::create_dir(folder.path().join(format!("more-{number}"))).expect("a directory");
+    }
+    with_client(folder.path(), Redactor::NONE, |mut client| async move {
+        let mut complete = async |reference: Value, name: &str, value: &str| {
+            let argument = json!({"name": name, "value": value});
+            client.request("completion/complete", json!({"ref": reference, "argument": argument})).await
+        };
+        let prompt = || json!({"type": "ref/prompt", "name": "diagnose"});
+        let resource = |uri: &str| json!({"type": "ref/resource", "uri": uri});
+        let values = |response: &Value| response["result"]["completion"]["values"].clone();
+        assert_eq!(values(&complete(prompt(), "session", "la").await), json!(["latest"]));
+        assert_eq!(values(&complete(resource("trace://session/{id}/page"), "id", "one").await), json!(["one-agent"]));
+        assert_eq!(values(&complete(resource("trace://schema/{table}"), "table", "tur").await), json!(["turns"]));
+        let all = complete(prompt(), "session", "").await["result"]["completion"].take();
+        assert_eq!(all["values"].as_array().map(Vec::len), Some(MAX_COMPLETIONS));
+        assert_eq!((&all["total"], &all["hasMore"]), (&json!(MAX_COMPLETIONS + 2), &json!(true)));
+        for (reference, name) in [
+            (prompt(), "other"),
+            (json!({"type": "ref/prompt", "name": "nothing"}), "session"),
+            (resource("file:///etc/passwd"), "x"),
+            (json!({"type": "ref/tool", "name": "grep"}), "pattern"),
+            (Value::Null, "x"),
+        ] {
+            assert_eq!(complete(reference, name, "").await["error"]["code"], -32_602);
+        }
+    });
 }
 
 #[test]

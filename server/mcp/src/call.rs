@@ -71,7 +71,12 @@ const MAX_AGREED: usize = 1000;
 
 /// Makes a call and returns its outcome.
 pub(crate) async fn call(slot: &ServerSlot, context: &ToolContext, call: ToolCall) -> ToolOutcome {
-    let connection = match slot.connection() {
+    let connection = tokio::select! {
+        biased;
+        () = context.cancelled.cancelled() => return failed("aborted by the user"),
+        connection = slot.available() => connection,
+    };
+    let connection = match connection {
         Ok(connection) => connection,
         Err(why) => return failed(why),
     };
@@ -279,6 +284,7 @@ impl Call<'_> {
             turn: self.context.turn.clone(),
             item: self.call.id.clone(),
             policy: self.context.settings.approval,
+            model: self.context.model.clone(),
             cancelled: self.context.cancelled.child_token(),
             questions: watch::Sender::new(0),
         });
@@ -293,7 +299,12 @@ impl Call<'_> {
         let ended = self.wait(&mut handle, &mut progress, &running, open).await;
         self.connection.registry.progress.forget(&token);
         let (reason, end) = match ended {
-            Waited::Answered(answer) => return answered(*answer),
+            Waited::Answered(answer) => {
+                return match result_of(*answer, || self.connection.closed(&self.slot.config.name)) {
+                    Ok(result) => End::Answered(result),
+                    Err(why) => End::Failed(why),
+                };
+            }
             Waited::Stopped => ("the turn was stopped", End::Stopped),
             Waited::TooLong => {
                 let seconds = self.slot.config.tool_timeout.as_secs_f64();
@@ -405,21 +416,27 @@ enum Waited {
     TooLong,
 }
 
-fn answered(answer: Result<ServerResult, ServiceError>) -> End {
+/// Returns the result of a call as the server sent it, or why there is none. `closed` says why the connection was closed.
+pub(crate) fn result_of(
+    answer: Result<ServerResult, ServiceError>,
+    closed: impl FnOnce() -> String,
+) -> Result<Value, String> {
+    let no_result = || Err("the server answered with something that is no result of a tool".to_owned());
     let result = match answer {
         Ok(ServerResult::CallToolResult(result)) => serde_json::to_value(result).unwrap_or_default(),
         // The result has a part that the protocol library does not know. It is passed on unchanged.
         Ok(ServerResult::CustomResult(result)) if result.0.get("content").is_some() => result.0,
         Ok(ServerResult::EmptyResult(_)) => json!({ "content": [] }),
-        Ok(_) => return End::Failed("the server answered with something that is no result of a tool".to_owned()),
-        Err(error) => return End::Failed(shown(&error)),
+        Ok(_) => return no_result(),
+        Err(ServiceError::TransportClosed) => return Err(closed()),
+        Err(error) => return Err(shown(&error)),
     };
     match result {
         Value::Object(mut members) => {
             members.remove("resultType");
-            End::Answered(Value::Object(members))
+            Ok(Value::Object(members))
         }
-        _ => End::Failed("the server answered with something that is no result of a tool".to_owned()),
+        _ => no_result(),
     }
 }
 
@@ -503,11 +520,7 @@ mod tests {
     fn answers_of_all_kinds_are_read() {
         let read = |result: Value| {
             let result: ServerResult = serde_json::from_value(result).expect("a result");
-            match answered(Ok(result)) {
-                End::Answered(result) => Ok(result),
-                End::Failed(why) => Err(why),
-                End::Declined { .. } | End::Stopped => panic!("nobody stopped it"),
-            }
+            result_of(Ok(result), || panic!("nothing was closed"))
         };
         let text = json!({ "content": [{ "type": "text", "text": "a" }], "isError": true });
         assert_eq!(read(text.clone()), Ok(text));

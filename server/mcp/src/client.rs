@@ -1,12 +1,14 @@
-//! The client side of the protocol: questions of a server to the user during calls, and notifications about its tools.
+//! The client side of the protocol: questions of a server to the user during calls, folders, and notifications about its tools.
+#![expect(deprecated, reason = "servers of the protocol versions before 2026 ask for folders and samples")]
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    JsonObject, MetaObject, ProtocolVersion, UrlElicitationCapability,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, CustomRequest, CustomResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, ErrorData,
+    FormElicitationCapability, Implementation, JsonObject, ListRootsResult, MetaObject, ProtocolVersion,
+    RootsCapabilities, SamplingCapability, SamplingMessage, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -15,10 +17,13 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use trace_runtime::host::{Answer, Elicitation, ElicitationAction as Done, Question};
 use trace_runtime::settings::ApprovalPolicy;
-use trace_runtime::tool::ToolAgent;
+use trace_runtime::tool::{ModelAccess, SideAnswer, ToolAgent};
 use trace_runtime::{ItemId, TurnId};
 
+use crate::config::Sampling;
 use crate::progress::Progress;
+use crate::roots::Roots;
+use crate::sample::{MAX_SAMPLES_PER_TURN, Sample};
 
 pub use crate::progress::MAX_EARLY_PROGRESS;
 
@@ -34,12 +39,15 @@ pub const MAX_FORM_BYTES: usize = 64 * 1024;
 /// Most bytes of a URL that the user is asked to open.
 pub const MAX_VISIT_BYTES: usize = 4 * 1024;
 
-/// Prefix of the metadata keys by which clients recognise the questions of this program. Questions of servers must not
+/// Prefixes of the metadata keys by which clients recognise the questions of this program. Questions of servers must not
 /// have such keys.
-const OWN_KEYS: &str = "codex_";
+const OWN_KEYS: [&str; 2] = ["codex_", "trace_"];
 
 /// Metadata keys of the protocol itself. They are not passed on to clients.
 const PROTOCOL_KEYS: [&str; 2] = ["progressToken", "io.modelcontextprotocol/"];
+
+/// The code of the error that the protocol has for a question to the model that the user declined.
+const SAMPLING_REJECTED: ErrorCode = ErrorCode(-1);
 
 /// The client name that servers see.
 const CLIENT_NAME: &str = "trace";
@@ -57,6 +65,26 @@ pub(crate) struct CallRegistry {
     pub(crate) changed: Notify,
 }
 
+/// How often servers have asked the model in the newest turn of an agent.
+#[derive(Debug, Default)]
+struct Sampled(Mutex<Option<(TurnId, usize)>>);
+
+impl Sampled {
+    /// Counts a question to the model. Returns whether the turn may have it.
+    fn count(&self, turn: &TurnId) -> bool {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match &*counted {
+            Some((of, count)) if of == turn => *count,
+            _ => 0,
+        };
+        if before >= MAX_SAMPLES_PER_TURN {
+            return false;
+        }
+        *counted = Some((turn.clone(), before + 1));
+        true
+    }
+}
+
 /// A running call.
 #[derive(Debug)]
 pub(crate) struct RunningCall {
@@ -64,6 +92,8 @@ pub(crate) struct RunningCall {
     pub(crate) turn: TurnId,
     pub(crate) item: ItemId,
     pub(crate) policy: ApprovalPolicy,
+    /// The model of the turn.
+    pub(crate) model: ModelAccess,
     /// Is cancelled when the call has ended.
     pub(crate) cancelled: CancellationToken,
     /// Number of questions of the server that the user has not answered yet.
@@ -138,6 +168,48 @@ impl CallRegistry {
     }
 }
 
+impl CallRegistry {
+    /// Asks the model a server's question, if the user agrees. The question belongs to the call that started last.
+    async fn sample(&self, request: &Sample, taken_back: CancellationToken) -> Result<SideAnswer, ErrorData> {
+        let refused = |why: String| ErrorData::new(SAMPLING_REJECTED, why, None);
+        let call = self.newest().ok_or_else(|| refused("the model can be asked during calls only".to_owned()))?;
+        if call.policy == ApprovalPolicy::Never {
+            return Err(refused("the user is not asked (approval policy `never`)".to_owned()));
+        }
+        let Ok(_room) = self.room.try_acquire() else {
+            return Err(refused(format!("{MAX_OPEN_QUESTIONS} questions are open already")));
+        };
+        if !call.agent.extension::<Sampled>().count(&call.turn) {
+            return Err(refused(format!("a turn asks the model at most {MAX_SAMPLES_PER_TURN} times for servers")));
+        }
+        let question = Question::Elicitation {
+            turn: call.turn.clone(),
+            item: call.item.clone(),
+            server: self.server.clone(),
+            request: request.shown(&self.server, call.model.name()),
+        };
+        call.questions.send_modify(|open| *open += 1);
+        let answered = async {
+            match call.agent.ask(question).await {
+                Answer::Elicitation { action: Done::Accept, .. } => call
+                    .model
+                    .ask(&request.question)
+                    .await
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
+                _ => Err(refused("the user declined".to_owned())),
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            () = call.cancelled.cancelled() => Err(refused("the call has ended".to_owned())),
+            () = taken_back.cancelled() => Err(refused("the question was taken back".to_owned())),
+            answer = answered => answer,
+        };
+        call.questions.send_modify(|open| *open -= 1);
+        answer
+    }
+}
+
 /// A guard that keeps a call registered.
 pub(crate) struct Entry {
     registry: Arc<CallRegistry>,
@@ -154,7 +226,12 @@ impl Drop for Entry {
 
 /// The client end of a connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Client(pub(crate) Arc<CallRegistry>);
+pub(crate) struct Client {
+    pub(crate) registry: Arc<CallRegistry>,
+    /// The folders in which agents work, if the server may know them.
+    pub(crate) roots: Option<Arc<Roots>>,
+    pub(crate) sampling: Sampling,
+}
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
@@ -163,6 +240,12 @@ impl ClientHandler for Client {
             .with_url(UrlElicitationCapability::default());
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
+        if self.sampling == Sampling::Ask {
+            capabilities.sampling = Some(SamplingCapability::default());
+        }
+        if self.roots.is_some() {
+            capabilities.roots = Some(roots_capability());
+        }
         ClientConfig::new(capabilities, Implementation::new(CLIENT_NAME, env!("CARGO_PKG_VERSION")))
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
@@ -174,7 +257,32 @@ impl ClientHandler for Client {
     ) -> Result<ElicitResult, ErrorData> {
         let value = serde_json::to_value(&request).unwrap_or_default();
         let request = elicitation(&value, &context.meta.0.0)?;
-        Ok(self.0.elicit(request, context.ct).await)
+        Ok(self.registry.elicit(request, context.ct).await)
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        if self.sampling == Sampling::Off {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "sampling/createMessage", None));
+        }
+        let request = Sample::read(&params)?;
+        let SideAnswer { text, model, is_cut } = self.registry.sample(&request, context.ct).await?;
+        let reason = if is_cut {
+            CreateMessageResult::STOP_REASON_END_MAX_TOKEN
+        } else {
+            CreateMessageResult::STOP_REASON_END_TURN
+        };
+        Ok(CreateMessageResult::new(SamplingMessage::assistant_text(text), model).with_stop_reason(reason))
+    }
+
+    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        match &self.roots {
+            Some(roots) => Ok(ListRootsResult::new(roots.listed())),
+            None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "roots/list", None)),
+        }
     }
 
     /// Handles forms that the protocol library cannot parse. A client may still understand them.
@@ -187,13 +295,20 @@ impl ClientHandler for Client {
             ("elicitation/create", Some(params)) => elicitation(params, &context.meta.0.0)?,
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         };
-        let result = self.0.elicit(elicitation, context.ct).await;
+        let result = self.registry.elicit(elicitation, context.ct).await;
         Ok(CustomResult::new(serde_json::to_value(result).unwrap_or_default()))
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.0.changed.notify_one();
+        self.registry.changed.notify_one();
     }
+}
+
+/// Returns the capability to name folders, and to tell when they change.
+fn roots_capability() -> RootsCapabilities {
+    let mut capability = RootsCapabilities::default();
+    capability.list_changed = Some(true);
+    capability
 }
 
 /// Parses a question of a server. `along` has the metadata, which the protocol library may have taken out of the
@@ -232,8 +347,7 @@ fn elicitation(params: &Value, along: &JsonObject) -> Result<Elicitation, ErrorD
 fn meta(own: Option<&Value>, along: &JsonObject) -> Option<Value> {
     let own = own.and_then(Value::as_object);
     let both = along.iter().chain(own.into_iter().flatten());
-    let kept = both
-        .filter(|(name, _)| !name.starts_with(OWN_KEYS) && !PROTOCOL_KEYS.iter().any(|known| name.starts_with(known)));
+    let kept = both.filter(|(name, _)| !OWN_KEYS.iter().chain(&PROTOCOL_KEYS).any(|known| name.starts_with(known)));
     let kept: JsonObject = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
     (!kept.is_empty()).then_some(Value::Object(kept))
 }
@@ -251,7 +365,7 @@ mod tests {
     #[test]
     fn what_comes_along_reaches_clients_but_no_forged_approval() {
         let schema = json!({ "type": "object" });
-        let along = json!({ "x": 1, "codex_approval_kind": "mcp_tool_call", "progressToken": 7 });
+        let along = json!({ "x": 1, "codex_approval_kind": "mcp_tool_call", "trace_sampling": 1, "progressToken": 7 });
         let params = json!({ "message": "m", "requestedSchema": schema, "_meta": { "y": 2, "codex_x": 1 } });
         let along = along.as_object().expect("an object");
         let expected = Elicitation::Form { message: "m".to_owned(), schema, meta: Some(json!({ "x": 1, "y": 2 })) };

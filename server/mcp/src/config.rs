@@ -51,6 +51,32 @@ pub struct ServerConfig {
     pub data_folders: Vec<PathBuf>,
     /// Overrides of `approval` for single tools, by tool name.
     pub tool_approvals: BTreeMap<String, Approval>,
+    /// How a user logs in at the server.
+    pub oauth: OAuthKeys,
+    /// What the server may ask the model.
+    pub sampling: Sampling,
+    /// Whether the server gets the folders in which agents work.
+    pub roots: bool,
+}
+
+/// How a user logs in at a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OAuthKeys {
+    /// The scopes; `None` for those that the server names.
+    pub scopes: Option<Vec<String>>,
+    /// The id of a client that was registered by hand; `None` for dynamic registration.
+    pub client_id: Option<String>,
+}
+
+/// Whether a server may ask the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// It may not.
+    #[default]
+    Off,
+    /// It may if the user agrees to each request.
+    Ask,
 }
 
 /// How a server is reached. Its `Debug` output hides values that may be secret.
@@ -184,8 +210,19 @@ struct Table {
     disabled_tools: BTreeSet<String>,
     #[serde(default)]
     default_tools_approval_mode: Approval,
+    scopes: Option<Vec<String>>,
+    oauth: Option<OAuthTable>,
+    #[serde(default)]
+    sampling: Sampling,
+    #[serde(default)]
+    roots: bool,
     #[serde(default)]
     tools: BTreeMap<String, ToolTable>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct OAuthTable {
+    client_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -230,6 +267,12 @@ impl ServerConfig {
                 disabled_tools: table.disabled_tools.clone(),
                 trusted_writable_folders: table.trusted_writable_folders.clone().unwrap_or_default(),
                 data_folders: table.data_folders.clone().unwrap_or_default(),
+                oauth: OAuthKeys {
+                    scopes: table.scopes.clone(),
+                    client_id: table.oauth.clone().and_then(|oauth| oauth.client_id),
+                },
+                sampling: table.sampling,
+                roots: table.roots,
                 transport: transport(table)?,
             },
             unknown,
@@ -285,6 +328,8 @@ fn transport(table: Table) -> Result<Transport, ConfigError> {
                 ("bearer_token_env_var", table.bearer_token_env_var.is_some()),
                 ("http_headers", table.http_headers.is_some()),
                 ("env_http_headers", table.env_http_headers.is_some()),
+                ("scopes", table.scopes.is_some()),
+                ("oauth", table.oauth.is_some()),
             ];
             belongs(&others, "command")?;
             Ok(Transport::Process {
@@ -359,10 +404,11 @@ mod tests {
         let Read { server, unknown } = read(
             "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\ntrusted_writable_folders = ['.', '/e']\ndata_folders = ['/f']\nenabled = false\nrequired = true\n\
              supports_parallel_tool_calls = true\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
-             default_tools_approval_mode = 'prompt'\nscopes = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
+             default_tools_approval_mode = 'prompt'\nsampling = 'ask'\nroots = true\nskills = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
         )
         .expect("a server");
-        assert_eq!(unknown, ["scopes", "tools.t.output"]);
+        assert_eq!(unknown, ["skills", "tools.t.output"]);
+        assert_eq!((server.sampling, server.roots), (Sampling::Ask, true));
         assert!(!server.enabled && server.required && server.supports_parallel_tool_calls);
         assert_eq!(server.startup_timeout, Duration::from_millis(1500));
         assert_eq!(server.tool_timeout, Duration::from_secs(2));
@@ -390,6 +436,10 @@ mod tests {
         assert_eq!(server.startup_timeout, STARTUP_TIMEOUT_DEFAULT);
         assert_eq!(server.tool_timeout, TOOL_TIMEOUT_DEFAULT);
         assert_eq!(server.approval_of("anything"), Approval::Auto);
+        assert_eq!((server.sampling, server.roots, server.oauth), (Sampling::Off, false, OAuthKeys::default()));
+        let login = read("url = 'http://a'\nscopes = ['read']\noauth = { client_id = 'c' }").expect("a server").server;
+        let expected = OAuthKeys { scopes: Some(vec!["read".to_owned()]), client_id: Some("c".to_owned()) };
+        assert_eq!(login.oauth, expected);
         let old = read("command = 'x'\nstartup_timeout_ms = 250").expect("a server").server;
         assert_eq!(old.startup_timeout, Duration::from_millis(250));
     }
@@ -415,6 +465,8 @@ mod tests {
             ("args = []", "a server has either a `command` or a `url`"),
             ("command = 'x'\nurl = 'http://a'", "a server has either a `command` or a `url`"),
             ("command = 'x'\nhttp_headers = {}", "`http_headers` cannot be combined with `command`"),
+            ("command = 'x'\nscopes = ['read']", "`scopes` cannot be combined with `command`"),
+            ("command = 'x'\nsampling = 'always'", "`sampling` has an invalid value"),
             ("url = 'http://a'\ncwd = '/'", "`cwd` cannot be combined with `url`"),
             ("url = 'ftp://a'", "`url` is not a valid address: it begins neither"),
             ("url = 'a'", "`url` is not a valid address: relative URL without a base"),

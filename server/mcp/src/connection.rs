@@ -4,13 +4,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Resource, ResourceTemplate,
+    PaginatedRequestParams, Prompt, ReadResourceRequestParams, ReadResourceResponse, Resource, ResourceTemplate,
     ServerPeerInfo, Tool as RemoteTool,
 };
 use rmcp::service::{Peer, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::client::{CallRegistry, Client};
@@ -20,9 +21,12 @@ use crate::failure::{Remedy, StartFailure, shown};
 use crate::http::{self, Address};
 use crate::launch_folders::LaunchFolders;
 use crate::name;
+use crate::oauth::tokens::Tokens;
+use crate::oauth::{OAuth, OAuthError};
 use crate::planted::{self, Plan};
 use crate::process::{self, Keeper, LastErrorLine, Launch};
 use crate::progress::ProgressTap;
+use crate::roots::Roots;
 use crate::schema::{self, MAX_SCHEMA_BYTES, MAX_SCHEMAS_BYTES};
 
 /// Most tools of one server that are offered.
@@ -40,6 +44,8 @@ pub(crate) struct Connection {
     pub(crate) registry: Arc<CallRegistry>,
     pub(crate) info: Option<Arc<ServerPeerInfo>>,
     tools: RwLock<Arc<Vec<OfferedTool>>>,
+    /// The tokens of a user who has logged in.
+    tokens: Option<Tokens>,
 }
 
 /// A tool that is offered to models.
@@ -60,16 +66,30 @@ pub(crate) struct Running {
     pub(crate) last_error_line: LastErrorLine,
     /// Cancels the requests to a server over HTTP when it is dropped, which closes their connections.
     pub(crate) requests: Option<DropGuard>,
+    /// The tokens of a user who has logged in.
+    pub(crate) tokens: Option<Tokens>,
+}
+
+/// What a connection is made for.
+pub(crate) struct Origin<'a> {
+    pub(crate) config: &'a ServerConfig,
+    pub(crate) namespace: &'a str,
+    pub(crate) logins: &'a OAuth,
+    pub(crate) roots: &'a Arc<Roots>,
 }
 
 /// Connects to a server and requests its tools. If the future is dropped, the process and its folder are removed.
 pub(crate) async fn open(
-    config: &ServerConfig,
-    namespace: &str,
+    origin: &Origin<'_>,
     variables: &Variables,
     launch_folders: &LaunchFolders,
 ) -> Result<(Connection, Running), StartFailure> {
-    let registry = CallRegistry::new(&config.name);
+    let Origin { config, namespace, logins, roots } = *origin;
+    let client = Client {
+        registry: CallRegistry::new(&config.name),
+        roots: config.roots.then(|| Arc::clone(roots)),
+        sampling: config.sampling,
+    };
     match &config.transport {
         Transport::Process { command, args, .. } => {
             let Plan { program, environment, cwd, hint, folder } = planned(config, variables, launch_folders).await?;
@@ -85,30 +105,45 @@ pub(crate) async fn open(
             })?;
             started.keeper.holds(folder);
             let carrier = AsyncRwTransport::new_client(started.output, started.input);
-            let carrier = ProgressTap::new(carrier, Arc::clone(&registry.progress));
+            let carrier = ProgressTap::new(carrier, Arc::clone(&client.registry.progress));
             let last_error_line = started.last_error_line;
-            let opened = greet(carrier, registry, config, namespace).await;
-            let (connection, service) = opened.map_err(|failure| {
-                let failure = with_last_error_line(failure, &last_error_line);
-                match hint {
-                    Some(hint) => {
-                        StartFailure { need: failure.need, ..StartFailure::new(format!("{}; {hint}", failure.message)) }
-                    }
-                    None => failure,
+            let opened = greet(carrier, client, config, namespace, None).await;
+            let (connection, service) = match opened {
+                Ok(opened) => opened,
+                Err(failure) => {
+                    let failure = with_last_error_line(failure, &last_error_line).await;
+                    let message = match hint {
+                        Some(hint) => format!("{}; {hint}", failure.message),
+                        None => failure.message,
+                    };
+                    return Err(StartFailure { need: failure.need, ..StartFailure::new(message) });
                 }
-            })?;
-            Ok((connection, Running { service, keeper: Some(started.keeper), last_error_line, requests: None }))
+            };
+            let keeper = Some(started.keeper);
+            Ok((connection, Running { service, keeper, last_error_line, requests: None, tokens: None }))
         }
         Transport::Http { url, bearer_token_env_var, headers, env_headers } => {
             let address = Address { url, bearer_token_env_var: bearer_token_env_var.as_deref(), headers, env_headers };
             let end = CancellationToken::new();
-            let carrier = http::transport(&address, variables, end.clone())?;
-            let carrier = ProgressTap::new(carrier, Arc::clone(&registry.progress));
+            let tokens = logins.tokens(config);
+            if let Some(tokens) = &tokens {
+                // A login that has ended is told before the server is asked for anything.
+                tokens.bearer().await.map_err(|error| login_failure(&error))?;
+            }
+            let carrier = http::transport(&address, variables, tokens.clone(), end.clone())?;
+            let carrier = ProgressTap::new(carrier, Arc::clone(&client.registry.progress));
             let requests = Some(end.drop_guard());
-            let (connection, service) = greet(carrier, registry, config, namespace).await?;
-            Ok((connection, Running { service, keeper: None, last_error_line: LastErrorLine::default(), requests }))
+            let (connection, service) = greet(carrier, client, config, namespace, tokens.clone()).await?;
+            let last_error_line = LastErrorLine::none();
+            Ok((connection, Running { service, keeper: None, last_error_line, requests, tokens }))
         }
     }
+}
+
+/// Returns why a server cannot be used whose token cannot be had.
+fn login_failure(error: &OAuthError) -> StartFailure {
+    let need = if matches!(error, OAuthError::LoginNeeded { .. }) { Remedy::Login } else { Remedy::Unknown };
+    StartFailure { need, ..StartFailure::new(error.to_string()) }
 }
 
 /// Checks what a server is started from. The check runs on a blocking thread, since file systems may be slow.
@@ -129,8 +164,8 @@ async fn planned(
 }
 
 /// Appends the last line of the server's error stream to a failure.
-pub(crate) fn with_last_error_line(failure: StartFailure, last_error_line: &LastErrorLine) -> StartFailure {
-    match last_error_line.get() {
+pub(crate) async fn with_last_error_line(failure: StartFailure, last_error_line: &LastErrorLine) -> StartFailure {
+    match last_error_line.at_the_end().await {
         Some(words) => {
             StartFailure { need: failure.need, ..StartFailure::new(format!("{}; it said: {words}", failure.message)) }
         }
@@ -140,17 +175,19 @@ pub(crate) fn with_last_error_line(failure: StartFailure, last_error_line: &Last
 
 async fn greet(
     carrier: ProgressTap,
-    registry: Arc<CallRegistry>,
+    client: Client,
     config: &ServerConfig,
     namespace: &str,
+    tokens: Option<Tokens>,
 ) -> Result<(Connection, RunningService<RoleClient, Client>), StartFailure> {
-    let service = Client(Arc::clone(&registry)).serve(carrier).await.map_err(|error| {
+    let registry = Arc::clone(&client.registry);
+    let service = client.serve(carrier).await.map_err(|error| {
         let need = if error.is_authorization_required() { Remedy::Login } else { Remedy::Unknown };
         StartFailure { need, ..StartFailure::new(shown(&error)) }
     })?;
     let peer = service.peer().clone();
     let info = peer.peer_info();
-    let connection = Connection { peer, registry, info, tools: RwLock::default() };
+    let connection = Connection { peer, registry, info, tools: RwLock::default(), tokens };
     connection
         .refresh_tools(config, namespace)
         .await
@@ -162,6 +199,17 @@ impl Connection {
     /// Returns the tools that are offered to models.
     pub(crate) fn tools(&self) -> Arc<Vec<OfferedTool>> {
         Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns why a call has no result whose connection was closed.
+    pub(crate) fn closed(&self, server: &str) -> String {
+        match self.tokens.as_ref().and_then(Tokens::login_needed) {
+            Some(error) => error.to_string(),
+            // The call is not made again: nobody knows what it has already done.
+            None => format!(
+                "the MCP server {server} ended during this call, which may have had an effect; the call is not repeated"
+            ),
+        }
     }
 
     /// Requests the list of tools again.
@@ -196,6 +244,13 @@ impl Connection {
         self.info.as_ref().is_some_and(|info| info.capabilities.resources.is_some())
     }
 
+    /// Tells the server that the folders in which agents work have changed.
+    pub(crate) async fn tell_of_roots(&self) {
+        if let Ok(Err(error)) = timeout(LIST_TIMEOUT, self.peer.notify_roots_list_changed()).await {
+            tracing::debug!(error = %shown(&error), "the server is not told of the new folders");
+        }
+    }
+
     /// Returns the instructions of the server for models.
     pub(crate) fn instructions(&self) -> Option<&str> {
         self.info.as_ref()?.instructions.as_deref().map(str::trim).filter(|instructions| !instructions.is_empty())
@@ -208,6 +263,20 @@ impl Connection {
     ) -> Result<(Vec<Resource>, Option<String>), ServiceError> {
         let page = self.peer.list_resources(from(cursor)).await?;
         Ok((page.resources, page.next_cursor))
+    }
+
+    /// Returns whether the server has prompts.
+    pub(crate) fn has_prompts(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
+    /// Returns a page of the server's prompts, and the cursor of the next one.
+    pub(crate) async fn prompts_page(
+        &self,
+        cursor: Option<String>,
+    ) -> Result<(Vec<Prompt>, Option<String>), ServiceError> {
+        let page = self.peer.list_prompts(from(cursor)).await?;
+        Ok((page.prompts, page.next_cursor))
     }
 
     /// Returns a page of the server's resource templates, and the cursor of the next one.

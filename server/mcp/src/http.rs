@@ -13,6 +13,7 @@ use trace_runtime::tls::Certificates;
 use crate::environment::Variables;
 use crate::failure::{StartFailure, shown};
 use crate::messenger::Messenger;
+use crate::oauth::tokens::Tokens;
 
 /// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,10 +30,12 @@ pub(crate) struct Address<'a> {
     pub(crate) env_headers: &'a BTreeMap<String, String>,
 }
 
-/// Returns the transport to a server. It works until `end` is cancelled.
+/// Returns the transport to a server. It works until `end` is cancelled. Each request has a bearer token of `tokens`, if a
+/// user has logged in.
 pub(crate) fn transport(
     address: &Address<'_>,
     variables: &Variables,
+    tokens: Option<Tokens>,
     end: CancellationToken,
 ) -> Result<StreamableHttpClientTransport<Messenger>, StartFailure> {
     let variable = |name: &str| {
@@ -54,7 +57,7 @@ pub(crate) fn transport(
     if let Some(name) = address.bearer_token_env_var {
         config = config.auth_header(variable(name)?);
     }
-    Ok(StreamableHttpClientTransport::with_client(Messenger::new(client(address.url)?, end), config))
+    Ok(StreamableHttpClientTransport::with_client(Messenger::new(client(address.url)?, tokens, end), config))
 }
 
 fn client(url: &Url) -> Result<Client, StartFailure> {

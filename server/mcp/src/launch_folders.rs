@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use trace_runtime::sandbox::WritableFolders;
+use trace_runtime::sandbox::{WritableFolderRegistry, WritableFolders};
+use trace_runtime::settings::SandboxPolicy;
 
 /// Name of the folder in the server home that contains these folders.
 pub const FOLDER_NAME: &str = "mcp";
@@ -25,13 +26,35 @@ const MAX_LEFT: usize = 256;
 
 /// Where servers are started, and what commands can write to.
 #[derive(Debug, Clone)]
-pub struct LaunchFolders {
+pub(crate) struct LaunchFolders {
+    /// The server home, as an absolute path.
+    pub(crate) home: PathBuf,
+    /// The working folder of the agents. Relative paths of a configuration are resolved against it.
+    pub(crate) cwd: PathBuf,
+    /// The folders that commands may have changed.
+    pub(crate) writable: Arc<WritableFolders>,
+}
+
+/// What a server may be started from. Commands make more folders writable while a thread runs, so what they can write to is looked
+/// up at each start.
+#[derive(Debug, Clone)]
+pub struct LaunchPolicy {
     /// The server home, as an absolute path.
     pub home: PathBuf,
-    /// The working folder of the agents. Relative paths of a configuration are resolved against it.
+    /// The working folder of the agents.
     pub cwd: PathBuf,
-    /// The folders that commands may have changed.
-    pub writable: Arc<WritableFolders>,
+    /// What commands of the agents may write to.
+    pub sandbox: SandboxPolicy,
+    /// What commands of all agents could write to before.
+    pub folders: Arc<WritableFolderRegistry>,
+}
+
+impl LaunchPolicy {
+    /// Returns where servers are started now, and what commands can write to.
+    pub(crate) fn now(&self) -> LaunchFolders {
+        let writable = Arc::new(self.folders.writable(&self.cwd, &self.sandbox));
+        LaunchFolders { home: self.home.clone(), cwd: self.cwd.clone(), writable }
+    }
 }
 
 /// The folder of one server. It is removed when this is dropped.

@@ -2,7 +2,11 @@
 //!
 //! The protocol library waits for some answers without a limit, even after its user has dropped it. So each request
 //! here ends when a token is cancelled. Errors do not contain the URL, which may contain a key.
+//!
+//! If a user has logged in at the server, each request has the newest bearer token. A request that the server refuses for its
+//! token was not carried out, so it is sent again with another token if there is one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,6 +21,9 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
+use crate::oauth::OAuthError;
+use crate::oauth::tokens::{Tokens, token_scope_error};
+
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Failure = StreamableHttpError<Error>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -25,12 +32,52 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Messenger {
     client: Client,
+    tokens: Option<Tokens>,
     end: CancellationToken,
 }
 
 impl Messenger {
-    pub(crate) fn new(client: Client, end: CancellationToken) -> Self {
-        Self { client, end }
+    pub(crate) fn new(client: Client, tokens: Option<Tokens>, end: CancellationToken) -> Self {
+        Self { client, tokens, end }
+    }
+
+    /// Sends a request with the newest token; `configured` is the one that the configuration has.
+    async fn authorized<T, F>(
+        &self,
+        configured: Option<String>,
+        request: impl Fn(Option<String>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let answer = match &self.tokens {
+            Some(tokens) => self.with_login(tokens, request).await,
+            None => self.until_the_end(request(configured)).await,
+        };
+        let Err(Failure::InsufficientScope(refused)) = answer else { return answer };
+        let error = match &self.tokens {
+            Some(tokens) => tokens.scope_error(&refused.www_authenticate_header).await,
+            None => token_scope_error(&refused.www_authenticate_header),
+        };
+        Err(error.map_or(Failure::InsufficientScope(refused), |error| no_token(&error)))
+    }
+
+    /// Sends a request with the token of a login.
+    async fn with_login<T, F>(&self, tokens: &Tokens, request: impl Fn(Option<String>) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let token = self.until_the_end(async { tokens.bearer().await.map_err(|error| no_token(&error)) }).await?;
+        let refused = match self.until_the_end(request(token.clone())).await {
+            Err(Failure::AuthRequired(refused)) => refused,
+            other => return other,
+        };
+        let Some(token) = token else { return Err(Failure::AuthRequired(refused)) };
+        match self.until_the_end(async { tokens.after_refusal(&token).await.map_err(|error| no_token(&error)) }).await?
+        {
+            Some(other) => self.until_the_end(request(Some(other))).await,
+            None => Err(Failure::AuthRequired(refused)),
+        }
     }
 
     async fn until_the_end<T>(&self, request: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
@@ -44,6 +91,10 @@ impl Messenger {
     fn bounded(&self, events: Events) -> Events {
         events.take_until(self.end.clone().cancelled_owned()).boxed()
     }
+}
+
+fn no_token(error: &OAuthError) -> Failure {
+    Failure::UnexpectedServerResponse(Cow::Owned(error.to_string()))
 }
 
 fn without_address(failure: Failure) -> Failure {
@@ -77,8 +128,12 @@ impl StreamableHttpClient for Messenger {
         headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let posted = self.client.post_message_with_response_limits(uri, message, session, token, headers, limits);
-        let answer = self.until_the_end(posted).await?;
+        let post = |token| {
+            let (uri, message, session, headers) =
+                (Arc::clone(&uri), message.clone(), session.clone(), headers.clone());
+            self.client.post_message_with_response_limits(uri, message, session, token, headers, limits)
+        };
+        let answer = self.authorized(token, post).await?;
         Ok(match answer {
             StreamableHttpPostResponse::Sse(events, session) => {
                 StreamableHttpPostResponse::Sse(self.bounded(events), session)
@@ -94,7 +149,8 @@ impl StreamableHttpClient for Messenger {
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        self.until_the_end(self.client.delete_session(uri, session, token, headers)).await
+        let delete = |token| self.client.delete_session(Arc::clone(&uri), Arc::clone(&session), token, headers.clone());
+        self.authorized(token, delete).await
     }
 
     async fn get_stream(
@@ -118,8 +174,11 @@ impl StreamableHttpClient for Messenger {
         headers: Headers,
         limit: usize,
     ) -> Result<Events, Failure> {
-        let asked = self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit);
-        Ok(self.bounded(self.until_the_end(asked).await?))
+        let get = |token| {
+            let (uri, session, headers) = (Arc::clone(&uri), session.clone(), headers.clone());
+            self.client.get_stream_with_max_sse_event_size(uri, session, last_event.clone(), token, headers, limit)
+        };
+        Ok(self.bounded(self.authorized(token, get).await?))
     }
 }
 
@@ -144,7 +203,7 @@ mod tests {
     async fn requests_that_nobody_answers_end_and_their_connections_too() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let end = CancellationToken::new();
-        let messenger = Messenger::new(client(), end.clone());
+        let messenger = Messenger::new(client(), None, end.clone());
         let uri = uri(listener.local_addr().expect("an address").port());
         let asked = tokio::spawn(async move {
             messenger.get_stream(uri, None, None, None, Headers::new()).await.err().map(|error| shown(&error))
@@ -163,7 +222,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         drop(listener);
-        let messenger = Messenger::new(client(), CancellationToken::new());
+        let messenger = Messenger::new(client(), None, CancellationToken::new());
         let failure = messenger.get_stream(uri(port), None, None, None, Headers::new()).await.err().expect("a failure");
         let told = format!("{} {failure:?}", shown(&failure));
         assert!(!told.contains("secret") && told.contains("error sending request"), "{told}");

@@ -99,7 +99,7 @@ fn image(part: &Value) -> Option<(String, &str)> {
 
 /// Returns the real media type of an image, if models accept it. With any other image, the provider would refuse this
 /// request and all later ones of the thread.
-fn kind(data: &str) -> Option<&'static str> {
+pub(crate) fn kind(data: &str) -> Option<&'static str> {
     media_type(&STANDARD.decode(data).ok()?)
 }
 

@@ -49,20 +49,45 @@ pub(crate) struct Started {
     pub(crate) keeper: Keeper,
 }
 
+/// How long the last line of the error stream is waited for after a server has ended. Programs that it left behind may hold
+/// the stream open.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// The last line that a server wrote to its error stream.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct LastErrorLine(Arc<Mutex<String>>);
+#[derive(Debug, Clone)]
+pub(crate) struct LastErrorLine {
+    line: Arc<Mutex<String>>,
+    /// Is cancelled when the stream has ended.
+    ended: CancellationToken,
+}
 
 impl LastErrorLine {
+    fn new() -> Self {
+        Self { line: Arc::default(), ended: CancellationToken::new() }
+    }
+
+    /// Returns the line of a server without an error stream.
+    pub(crate) fn none() -> Self {
+        let none = Self::new();
+        none.ended.cancel();
+        none
+    }
+
+    /// Returns the line when the stream has ended, or after a while.
+    pub(crate) async fn at_the_end(&self) -> Option<String> {
+        let _ = timeout(STDERR_TIMEOUT, self.ended.cancelled()).await;
+        self.get()
+    }
+
     /// Returns the line, cut to a limit.
-    pub(crate) fn get(&self) -> Option<String> {
-        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn get(&self) -> Option<String> {
+        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (!line.is_empty()).then_some(line)
     }
 
     fn set(&self, line: &str) {
         let end = (0..=SHOWN_STDERR_BYTES.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
-        line[..end].clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        line[..end].clone_into(&mut self.line.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -84,9 +109,13 @@ pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
     let group = Group(id.expect("a process that was not waited for has an id"));
     let streams = child.stdout.take().zip(child.stdin.take());
     let (output, input) = streams.expect("both were asked for");
-    let last_error_line = LastErrorLine::default();
+    let last_error_line = LastErrorLine::new();
     if let Some(errors) = child.stderr.take() {
-        tokio::spawn(log(launch.server.to_owned(), errors, last_error_line.clone()));
+        let (server, line) = (launch.server.to_owned(), last_error_line.clone());
+        tokio::spawn(async move {
+            let _ended = line.ended.clone().drop_guard();
+            log(server, errors, line).await;
+        });
     }
     Ok(Started { output, input, last_error_line, keeper: Keeper { child, group, folder: None } })
 }
@@ -221,10 +250,7 @@ mod tests {
         let started = start(&launch(&script, &environment)).expect("a shell");
         let words = started.last_error_line.clone();
         started.keeper.keep(CancellationToken::new()).await;
-        // The log task drops its reference when it has read everything.
-        while Arc::strong_count(&words.0) > 2 {
-            tokio::task::yield_now().await;
-        }
+        words.ended.cancelled().await;
         let words = words.get().expect("words");
         assert!(words.len() <= SHOWN_STDERR_BYTES && words.ends_with('é'), "{words}");
     }

@@ -68,7 +68,7 @@ struct Arguments {
 impl Tool for ResourceTool {
     fn specification(&self, _settings: &Settings) -> Option<Value> {
         let has_resources =
-            |slot: &Arc<ServerSlot>| slot.connection().is_ok_and(|connection| connection.has_resources());
+            |slot: &Arc<ServerSlot>| slot.offered().is_some_and(|connection| connection.has_resources());
         if !self.set.slots.iter().any(has_resources) {
             return None;
         }
@@ -199,7 +199,7 @@ async fn answer(operation: Operation, slots: &[&Arc<ServerSlot>], arguments: &Ar
         return Ok(json!({ member: of_all(operation, slots).await }));
     };
     let slot = slots.first().ok_or_else(|| format!("there is no MCP server `{server}`"))?;
-    let connection = slot.connection()?;
+    let connection = slot.available().await?;
     let time_limit = slot.config.tool_timeout;
     let asked = async {
         let failed = |error| shown(&error);

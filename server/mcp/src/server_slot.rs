@@ -1,10 +1,10 @@
 //! The status of running servers, and the state that the tools of one tree have in common.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rmcp::model::ServerCapabilities;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -12,6 +12,8 @@ use tokio_util::task::TaskTracker;
 use crate::config::{ServerConfig, Transport};
 use crate::connection::{Connection, LIST_TIMEOUT, all};
 use crate::failure::StartFailure;
+use crate::oauth::OAuth;
+use crate::roots::Roots;
 
 /// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,12 +67,15 @@ pub struct ServerReport {
     pub info: Option<Value>,
     /// Its capabilities, as the server sent them.
     pub capabilities: Option<Value>,
+    /// Whether a user has logged in at the server by OAuth.
+    pub is_logged_in: bool,
 }
 
 /// The state that the tools of one tree have in common.
 pub(crate) struct TreeServers {
     pub(crate) slots: Vec<Arc<ServerSlot>>,
     pub(crate) disabled: Vec<ServerConfig>,
+    pub(crate) roots: Arc<Roots>,
     pub(crate) status_listener: Arc<StatusListener>,
     pub(crate) ending: ServersShutdown,
 }
@@ -81,6 +86,35 @@ pub(crate) struct ServerSlot {
     pub(crate) namespace: String,
     pub(crate) state: watch::Sender<State>,
     pub(crate) status_listener: Arc<StatusListener>,
+    /// The connection that was used last. Its tools stay on offer while the server can be started again.
+    pub(crate) last: RwLock<Option<Arc<Connection>>>,
+    /// Wakes the task that runs the server.
+    pub(crate) wake: mpsc::UnboundedSender<Wake>,
+    /// Is cancelled when the servers of the tree are to end.
+    pub(crate) end: CancellationToken,
+    /// The folders that the server gets if it is configured to.
+    pub(crate) roots: Arc<Roots>,
+    /// The logins of users at servers.
+    pub(crate) logins: OAuth,
+}
+
+/// Why a server is started again. The sender is dropped when that has been tried, or was not needed.
+pub(crate) enum Wake {
+    /// A call needs the server.
+    Call(oneshot::Sender<()>),
+    /// A user wants the server to be started, whatever happened before.
+    Reload(oneshot::Sender<()>),
+    /// A user has logged in.
+    LoggedIn(oneshot::Sender<()>),
+}
+
+/// Whether a server that is not there is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Restart {
+    /// At the next call.
+    AtNextCall,
+    /// When a user asks for it.
+    OnReload,
 }
 
 /// The status of a server, with its connection.
@@ -88,7 +122,7 @@ pub(crate) struct ServerSlot {
 pub(crate) enum State {
     Starting,
     Ready(Arc<Connection>),
-    Failed(StartFailure),
+    Failed(StartFailure, Restart),
     Cancelled,
 }
 
@@ -130,8 +164,68 @@ impl ServerSlot {
             State::Ready(connection) => Ok(Arc::clone(connection)),
             State::Starting => Err(format!("the MCP server {name} has not started yet")),
             // The reason of the failure is for users. It may contain details that must not be sent to a model provider.
-            State::Failed(_) => Err(format!("the MCP server {name} is not there")),
-            State::Cancelled => Err(format!("the MCP server {name} was ended")),
+            State::Failed(..) => Err(format!("the MCP server {name} is not there")),
+            State::Cancelled => Err(self.was_ended()),
+        }
+    }
+
+    /// Returns the connection whose tools are offered: the present one, or the last one if the server is started again at
+    /// the next call.
+    pub(crate) fn offered(&self) -> Option<Arc<Connection>> {
+        match &*self.state.borrow() {
+            State::Ready(connection) => Some(Arc::clone(connection)),
+            State::Starting | State::Failed(_, Restart::AtNextCall) => {
+                self.last.read().unwrap_or_else(PoisonError::into_inner).clone()
+            }
+            State::Failed(_, Restart::OnReload) | State::Cancelled => None,
+        }
+    }
+
+    /// Returns the connection. A server that has ended is started again if that is allowed. Otherwise the error is a message
+    /// for the model.
+    pub(crate) async fn available(&self) -> Result<Arc<Connection>, String> {
+        tokio::select! {
+            biased;
+            // The task that runs the server may have ended without another status.
+            () = self.end.cancelled() => Err(self.was_ended()),
+            available = self.started() => available,
+        }
+    }
+
+    fn was_ended(&self) -> String {
+        format!("the MCP server {} was ended", self.config.name)
+    }
+
+    async fn started(&self) -> Result<Arc<Connection>, String> {
+        let mut may_restart = true;
+        loop {
+            let state = self.settled().await;
+            match state {
+                State::Ready(connection) if connection.peer.is_transport_closed() => {
+                    // The task that runs the server notices it as well.
+                    let mut states = self.state.subscribe();
+                    let is_other = |state: &State| match state {
+                        State::Ready(other) => !Arc::ptr_eq(other, &connection),
+                        State::Starting | State::Failed(..) | State::Cancelled => true,
+                    };
+                    if states.wait_for(is_other).await.is_err() {
+                        return Err(self.was_ended());
+                    }
+                }
+                State::Failed(_, Restart::AtNextCall) if may_restart => {
+                    may_restart = false;
+                    self.wake(Wake::Call).await;
+                }
+                State::Ready(_) | State::Starting | State::Failed(..) | State::Cancelled => return self.connection(),
+            }
+        }
+    }
+
+    /// Wakes the task that runs the server, and waits until the server was started again or that has failed.
+    pub(crate) async fn wake(&self, why: impl FnOnce(oneshot::Sender<()>) -> Wake) {
+        let (done, waits) = oneshot::channel();
+        if self.wake.send(why(done)).is_ok() {
+            let _ = waits.await;
         }
     }
 
@@ -151,16 +245,27 @@ impl ServerSlot {
     pub(crate) fn set(&self, state: State) {
         let status_listener = self.status_listener.lock();
         let startup = state.startup();
+        if let State::Ready(connection) = &state {
+            *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(connection));
+        }
         self.state.send_replace(state);
         if let Some(listener) = &*status_listener {
             listener(&self.config.name, &startup);
         }
     }
 
+    /// Returns whether a user has logged in at the server by OAuth.
+    async fn is_logged_in(&self) -> bool {
+        let (logins, config) = (self.logins.clone(), self.config.clone());
+        let stored = tokio::task::spawn_blocking(move || logins.stored(&config)).await;
+        matches!(stored, Ok(Ok(Some(_))))
+    }
+
     /// Returns a report on the server.
     pub(crate) async fn report(&self, details: Details) -> ServerReport {
         let state = self.state.borrow().clone();
         let mut report = ServerReport::empty(&self.config, Some(state.startup()));
+        report.is_logged_in = self.is_logged_in().await;
         let State::Ready(connection) = state else { return report };
         report.tools = connection.tools().iter().map(|tool| json(&tool.remote)).collect();
         if let Some(info) = &connection.info {
@@ -186,7 +291,7 @@ impl State {
         match self {
             Self::Starting => Startup::Starting,
             Self::Ready(_) => Startup::Ready,
-            Self::Failed(failure) => Startup::Failed(failure.clone()),
+            Self::Failed(failure, _) => Startup::Failed(failure.clone()),
             Self::Cancelled => Startup::Cancelled,
         }
     }
@@ -204,10 +309,40 @@ impl ServerReport {
             resource_templates: Vec::new(),
             info: None,
             capabilities: None,
+            is_logged_in: false,
         }
     }
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Value {
     serde_json::to_value(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_server_is_told_that_it_was_ended() {
+        let table: toml::Table = "url = 'https://a/mcp'".parse().expect("TOML");
+        let (wake, _woken) = mpsc::unbounded_channel();
+        let slot = ServerSlot {
+            config: ServerConfig::read("docs", &toml::Value::Table(table)).expect("a server").server,
+            namespace: "docs".to_owned(),
+            state: watch::Sender::new(State::Starting),
+            status_listener: Arc::default(),
+            last: RwLock::default(),
+            wake,
+            end: CancellationToken::new(),
+            roots: Arc::new(Roots::new(Vec::new())),
+            logins: OAuth::of_home(Path::new("/nowhere")),
+        };
+        let (available, ()) = tokio::join!(slot.available(), async {
+            tokio::task::yield_now().await;
+            slot.end.cancel();
+        });
+        assert_eq!(available.err().as_deref(), Some("the MCP server docs was ended"));
+    }
 }

@@ -28,7 +28,8 @@ pub(crate) struct ServerTool {
 
 impl Tool for ServerTool {
     fn specification(&self, _settings: &Settings) -> Option<Value> {
-        let connection = self.slot.connection().ok()?;
+        // A server that has ended is started again by the next call, so its tools stay on offer.
+        let connection = self.slot.offered()?;
         let tools = connection.tools();
         if tools.is_empty() {
             return None;
@@ -68,7 +69,7 @@ impl Tool for ServerTool {
             let hints = tool.remote.annotations.as_ref();
             tool.name == call.name && hints.and_then(|hints| hints.read_only_hint) == Some(true)
         };
-        let reads = self.slot.connection().is_ok_and(|connection| connection.tools().iter().any(only_reads));
+        let reads = self.slot.offered().is_some_and(|connection| connection.tools().iter().any(only_reads));
         if reads { CallOrder::Reads(resource) } else { CallOrder::Changes(resource) }
     }
 

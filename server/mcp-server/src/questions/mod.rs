@@ -1,7 +1,8 @@
-//! The seven questions about recorded sessions. Each is a function from the arguments of a call to the result of the call; what it
+//! The eight questions about recorded sessions. Each is a function from the arguments of a call to the result of the call; what it
 //! says comes from `trace-explain` and `trace-query`.
 
 mod asked;
+mod audit;
 mod context;
 mod filling;
 mod grep;
@@ -42,6 +43,7 @@ pub(crate) async fn answer(
             "sessions" => sessions::answer(&asked, arguments),
             "overview" => overview::answer(&asked, arguments),
             "postmortem" => postmortem::answer(&asked, arguments),
+            "audit" => audit::answer(&asked, arguments),
             "why" => why::answer(&asked, arguments),
             "grep" => grep::answer(&asked, arguments),
             "context" => context::answer(&asked, arguments),

@@ -1,6 +1,7 @@
 //! `overview`: what happened in a session: agents, turns, what failed, tokens.
 
 use serde_json::{Value, json};
+use trace_explain::audit::{FindingCounts, audit_beside};
 use trace_explain::costs::{AgentCosts, Costs, ToolCosts};
 use trace_explain::postmortem::{TurnVerdict, postmortem};
 use trace_explain::words;
@@ -27,6 +28,7 @@ pub(super) fn answer(asked: &Asked, arguments: Arguments<'_>) -> Result<Value, P
         let models: Vec<&str> = costs.models.iter().map(|model| model.model.as_str()).take(4).collect();
         let ended = trace.ended.map(|ended| ended.unix_ms);
         let total = &costs.total;
+        let audit = audit_beside(session).map(|audit| FindingCounts::of(&audit.findings));
         let head = object([
             ("status", json!(trace.status.as_str())),
             ("started", json!(moment(trace.started_at_unix_ms))),
@@ -41,10 +43,12 @@ pub(super) fn answer(asked: &Asked, arguments: Arguments<'_>) -> Result<Value, P
             ("input_tokens", json!(total.tokens.input)),
             ("cached_input_tokens", json!(total.tokens.cached_input)),
             ("output_tokens", json!(total.tokens.output)),
-            ("findings", json!(session.diagnostics().iter().count())),
+            ("diagnostics", json!(session.diagnostics().iter().count())),
+            ("findings", json!(audit)),
         ]);
         page.head("totals", head, totals);
-        page.head("next", json!(next(&subject.entry.id, failures.first())), |next| {
+        let has_findings = audit.is_some_and(|counts| counts.high + counts.medium > 0);
+        page.head("next", json!(next(&subject.entry.id, failures.first(), has_findings)), |next| {
             format!("ask next: {}", next.as_str().unwrap_or_default())
         });
     }
@@ -57,16 +61,17 @@ pub(super) fn answer(asked: &Asked, arguments: Arguments<'_>) -> Result<Value, P
 }
 
 /// Returns the tool that tells more, with its arguments.
-fn next(session: &str, failure: Option<&TurnVerdict>) -> String {
+fn next(session: &str, failure: Option<&TurnVerdict>, has_findings: bool) -> String {
     match failure {
         Some(_) => format!("postmortem session={session}"),
+        None if has_findings => format!("audit session={session}"),
         None => format!("context session={session} for what the model saw, or grep session={session} pattern=…"),
     }
 }
 
 fn totals(head: &Value) -> String {
     format!(
-        "{} {} started {}; {}, {}, {} ({} failed); {} tokens in, {} out",
+        "{} {} started {}; {}, {}, {} ({} failed); {} tokens in, {} out{}",
         text(head, "agent"),
         text(head, "status"),
         text(head, "started"),
@@ -76,7 +81,17 @@ fn totals(head: &Value) -> String {
         number(head, "failed_tool_calls"),
         words::number(number(head, "input_tokens")),
         words::number(number(head, "output_tokens")),
+        audited(&head["findings"]),
     )
+}
+
+/// Returns the findings of an audit in words, if there are some.
+fn audited(counts: &Value) -> String {
+    let [high, medium, low] = ["high", "medium", "low"].map(|severity| number(counts, severity));
+    match high + medium + low {
+        0 => String::new(),
+        all => format!("; {} of the audit ({high} high)", words::count(all, "finding")),
+    }
 }
 
 fn failure(turn: &TurnVerdict) -> Value {
