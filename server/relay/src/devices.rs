@@ -5,15 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
 
-use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
+
+use crate::file::{FileError, LockedFile, content};
+use crate::random::{NoRandomness, hex, key_of_hex, plain_code, random_bytes, random_code};
 
 /// Most devices of a relay.
 pub const MAX_DEVICES: usize = 1_024;
@@ -39,14 +37,8 @@ pub const DEFAULT_TOKEN_DAYS: u64 = 90;
 /// Most characters of the name of a device or a client.
 pub const MAX_NAME_CHARACTERS: usize = 64;
 
-/// Most bytes of a devices file.
-pub const MAX_FILE_BYTES: u64 = 64 << 20;
-
 /// Bytes of randomness in a token.
 const TOKEN_BYTES: usize = 32;
-
-/// Characters of codes: digits and letters without those that look alike.
-const CODE_ALPHABET: &[u8] = b"23456789ABCDEFGHJKMNPQRSTUVWXYZ";
 
 /// The version of the file format.
 const FORMAT: u32 = 1;
@@ -89,13 +81,8 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let mut digest = [0; 32];
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(serde::de::Error::custom("a SHA-256 digest has 64 hexadecimal digits"));
-        }
-        for (byte, start) in digest.iter_mut().zip((0..).step_by(2)) {
-            *byte = u8::from_str_radix(&text[start..start + 2], 16).map_err(serde::de::Error::custom)?;
-        }
+        let digest =
+            key_of_hex(&text).ok_or_else(|| serde::de::Error::custom("a SHA-256 digest has 64 hexadecimal digits"))?;
         Ok(Self(digest))
     }
 }
@@ -172,38 +159,9 @@ pub struct Paired {
 /// Why the devices cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DevicesError {
-    /// The file cannot be read.
-    #[error("cannot read the devices file {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file cannot be written.
-    #[error("cannot write the devices file {}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file is not a devices file.
-    #[error("{} is not a devices file", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: serde_json::Error,
-    },
-    /// The file has a newer format.
-    #[error("{} has format {format}, and this program reads format {FORMAT}: use a newer version", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        format: u32,
-    },
+    /// The devices file cannot be read or changed.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A name has other characters than allowed.
     #[error("`{0}` is not a name: use 1 to {MAX_NAME_CHARACTERS} letters, digits, `.`, `_` and `-`")]
     BadName(String),
@@ -237,8 +195,8 @@ pub enum DevicesError {
         limit: usize,
     },
     /// The system has no random numbers.
-    #[error("the system has no random numbers")]
-    NoRandomness,
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
 }
 
 fn known(names: &[String]) -> String {
@@ -257,6 +215,12 @@ pub enum PairError {
     /// The devices could not be changed.
     #[error(transparent)]
     Devices(#[from] DevicesError),
+}
+
+impl From<FileError> for PairError {
+    fn from(error: FileError) -> Self {
+        Self::Devices(error.into())
+    }
 }
 
 impl Devices {
@@ -292,7 +256,7 @@ impl Devices {
                 return Err(DevicesError::Full { what: "codes of this device", limit: MAX_CODES });
             }
         }
-        let code = random_code()?;
+        let code = random_code(CODE_CHARACTERS)?;
         let entry = Code { sha256: Digest::of(&code), expires: now + CODE_SECONDS, token_seconds, wrong: 0 };
         for name in names {
             self.device(name)?.codes.push(entry.clone());
@@ -432,136 +396,28 @@ impl Devices {
 }
 
 /// Returns an error unless the text is a name.
-fn check_name(name: &str) -> Result<(), DevicesError> {
+pub(crate) fn check_name(name: &str) -> Result<(), DevicesError> {
     let is_name = !name.is_empty()
         && name.len() <= MAX_NAME_CHARACTERS
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
     if is_name { Ok(()) } else { Err(DevicesError::BadName(name.to_owned())) }
 }
 
-/// Returns a code as it is compared: without separators, in upper case.
-fn plain_code(code: &str) -> String {
-    code.chars().filter(|character| character.is_ascii_alphanumeric()).collect::<String>().to_ascii_uppercase()
-}
-
-/// Returns a code as people read it.
-#[must_use]
-pub fn shown_code(code: &str) -> String {
-    let (first, second) = code.split_at(code.len() / 2);
-    format!("{first}-{second}")
-}
-
 fn random_token() -> Result<String, DevicesError> {
-    let mut bytes = [0; TOKEN_BYTES];
-    getrandom::fill(&mut bytes).map_err(|_| DevicesError::NoRandomness)?;
-    Ok(hex(&bytes))
+    Ok(hex(&random_bytes::<TOKEN_BYTES>()?))
 }
 
-fn random_code() -> Result<String, DevicesError> {
-    // Bytes above the largest multiple are skipped, so that all characters are equally likely.
-    let limit = 256 / CODE_ALPHABET.len() * CODE_ALPHABET.len();
-    let mut code = String::new();
-    while code.len() < CODE_CHARACTERS {
-        let mut bytes = [0; 4 * CODE_CHARACTERS];
-        getrandom::fill(&mut bytes).map_err(|_| DevicesError::NoRandomness)?;
-        let good = bytes.iter().map(|byte| usize::from(*byte)).filter(|byte| *byte < limit);
-        let rest = CODE_CHARACTERS - code.len();
-        code.extend(good.take(rest).map(|byte| char::from(CODE_ALPHABET[byte % CODE_ALPHABET.len()])));
-    }
-    Ok(code)
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+content!(Devices, "devices file", FORMAT);
 
 /// The file with the devices.
-#[derive(Debug, Clone)]
-pub struct DevicesFile {
-    path: PathBuf,
-}
-
-impl DevicesFile {
-    /// Names the file. It need not exist.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
-    }
-
-    /// Returns the path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Reads the devices. A file that does not exist has none.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or is not a devices file.
-    pub fn read(&self) -> Result<Devices, DevicesError> {
-        let path = || self.path.clone();
-        let mut text = String::new();
-        match File::open(&self.path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Devices::default()),
-            Err(source) => return Err(DevicesError::Unreadable { path: path(), source }),
-        }
-        let devices: Devices =
-            serde_json::from_str(&text).map_err(|source| DevicesError::Invalid { path: path(), source })?;
-        match devices.format {
-            ..=FORMAT => Ok(devices),
-            format => Err(DevicesError::Newer { path: path(), format }),
-        }
-    }
-
-    /// Changes the devices. Other programs wait until it is done. Also after an error of `change`, what it changed is
-    /// stored.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or written, or `change` fails.
-    pub fn update<T, E: From<DevicesError>>(&self, change: impl FnOnce(&mut Devices) -> Result<T, E>) -> Result<T, E> {
-        let unwritable = |source| DevicesError::Unwritable { path: self.path.clone(), source };
-        let _lock = self.lock().map_err(unwritable)?;
-        let before = self.read()?;
-        let mut devices = before.clone();
-        let changed = change(&mut devices);
-        if devices != before {
-            devices.format = FORMAT;
-            self.write(&devices).map_err(unwritable)?;
-        }
-        changed
-    }
-
-    fn folder(&self) -> &Path {
-        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
-    }
-
-    /// Locks a file beside the devices file, which is replaced itself.
-    fn lock(&self) -> io::Result<Flock<File>> {
-        let mut path = self.path.clone().into_os_string();
-        path.push(".lock");
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
-        Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno.into())
-    }
-
-    fn write(&self, devices: &Devices) -> io::Result<()> {
-        // A temporary file is private, and stays so under its new name.
-        let mut file = tempfile::NamedTempFile::new_in(self.folder())?;
-        serde_json::to_writer_pretty(&mut file, devices)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
-    }
-}
+pub type DevicesFile = LockedFile<Devices>;
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::random::{CODE_ALPHABET, shown_code};
 
     fn paired(devices: &mut Devices, code: &str, now: u64) -> Result<Paired, PairError> {
         devices.redeem(code, None, "phone", now)
@@ -687,8 +543,8 @@ mod tests {
         let mode = file.path().metadata().expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         std::fs::write(file.path(), r#"{"format": 2}"#).expect("writes");
-        assert!(matches!(file.read(), Err(DevicesError::Newer { format: 2, .. })));
+        assert!(matches!(file.read(), Err(FileError::Newer { format: 2, .. })));
         std::fs::write(file.path(), r#"{"devices": {"a": {"server_sha256": "12"}}}"#).expect("writes");
-        assert!(matches!(file.read(), Err(DevicesError::Invalid { .. })));
+        assert!(matches!(file.read(), Err(FileError::Invalid { .. })));
     }
 }

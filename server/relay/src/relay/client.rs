@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::Deserialize;
@@ -64,18 +64,23 @@ pub(super) async fn serve(
 ) {
     let (sink, stream) = socket.split();
     let bad = CancellationToken::new();
-    {
+    let has_finished = {
         let mut reading = pin!(read(stream, &device, &at, speech, &bad));
         let mut writing = pin!(write(sink, &device, &at, speech, &stop, &bad));
         tokio::select! {
-            () = &mut reading => {}
+            has_finished = &mut reading => has_finished,
             () = &mut writing => {
-                // The other side answers the close frame.
+                // The other side answers the close frame, with the same code.
                 let _ = timeout(CLOSE_TIMEOUT, reading).await;
+                false
             }
         }
+    };
+    if has_finished {
+        device.link().client_finished(&at, Instant::now());
+    } else {
+        device.link().client_left(&at, Instant::now());
     }
-    device.link().client_left(&at, Instant::now());
 }
 
 /// Ends a connection before it has a stream.
@@ -91,19 +96,27 @@ pub(super) fn close(why: StreamEnd) -> Message {
     Message::Close(Some(CloseFrame { code: why.code(), reason: Utf8Bytes::from(why.to_string()) }))
 }
 
+/// Returns whether the client has said that it does not come back.
 async fn read(
     mut stream: SplitStream<WebSocket>,
     device: &Device,
     at: &Attachment,
     speech: Speech,
     bad: &CancellationToken,
-) {
+) -> bool {
     let mut has_ended = false;
     loop {
         let text = match timeout(SILENCE_TIMEOUT, stream.next()).await {
-            Err(_) => return tracing::debug!(stream = %at.key, "a client is silent"),
-            Ok(None | Some(Ok(Message::Close(_)))) => return,
-            Ok(Some(Err(error))) => return tracing::debug!(stream = %at.key, %error, "a client's connection broke"),
+            Err(_) => {
+                tracing::debug!(stream = %at.key, "a client is silent");
+                return false;
+            }
+            Ok(None) => return false,
+            Ok(Some(Ok(Message::Close(frame)))) => return frame.is_some_and(|frame| frame.code == close_code::NORMAL),
+            Ok(Some(Err(error))) => {
+                tracing::debug!(stream = %at.key, %error, "a client's connection broke");
+                return false;
+            }
             Ok(Some(Ok(Message::Text(text)))) => text,
             Ok(Some(Ok(_))) => continue,
         };

@@ -19,9 +19,10 @@ use super::client::{self, SUBPROTOCOL, Speech};
 use super::link::{ORDINARY, RESUMABLE, Refusal};
 use super::registry::{Found, Registry};
 use super::server;
-use crate::devices::{Digest, PairError, hex};
+use crate::devices::{Digest, PairError};
 use crate::envelope::StreamKey;
 use crate::pieces::MAX_MESSAGE_BYTES;
+use crate::random::hex;
 
 /// How long a connection may take until its WebSocket is open, or its request is complete.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use crate::devices::Digest;
 use crate::envelope::{FromServer, PongStatus, StreamKey, ToServer, is_initialize};
 use crate::pieces::{Assembler, MAX_WHOLE_BYTES, RELAY_PIECE_BYTES, Taken, split};
+use crate::seal::is_sealed;
 use crate::stream::Received;
 
 use super::end::StreamEnd;
@@ -117,6 +118,8 @@ struct Stream {
     /// The connection of the client.
     client: Option<u64>,
     absent_since: Option<Instant>,
+    /// Whether the client does not come back, so that the stream ends when the server has all messages.
+    is_finished: bool,
     end: Option<End>,
 
     from_client: Received,
@@ -166,8 +169,10 @@ struct ForServer {
 #[derive(Debug)]
 struct ForClient {
     seq: u64,
-    /// `None` for a pong.
-    message: Option<Arc<str>>,
+    /// The number of the last pong that follows the message, or else that of the message. With the message, the pongs
+    /// have arrived, too, so that they need no memory of their own.
+    through: u64,
+    message: Arc<str>,
 }
 
 /// The connection of a client to its stream.
@@ -214,6 +219,7 @@ impl Stream {
             is_resumable,
             client: None,
             absent_since: None,
+            is_finished: false,
             end: None,
             from_client: Received::default(),
             to_server: VecDeque::new(),
@@ -271,14 +277,30 @@ impl Stream {
         self.work.notify_one();
     }
 
-    /// Lets go of the messages that the client has, and of pongs that come next.
+    /// Lets go of the messages that the client has.
     fn client_has(&mut self, seq: u64) {
         // A client cannot have what it was not given.
         let seq = seq.min(self.given);
         self.held = self.held.max(seq);
-        while let Some(item) = pop_if(&mut self.to_client, |item| item.seq <= seq || item.message.is_none()) {
-            self.to_client_bytes -= item.message.as_ref().map_or(0, |message| message.len());
-            self.arrived = self.arrived.max(item.seq);
+        while let Some(item) = pop_if(&mut self.to_client, |item| item.seq <= seq) {
+            self.to_client_bytes -= item.message.len();
+            self.arrived = self.arrived.max(item.through);
+        }
+    }
+
+    /// Lets go of the messages for a client that does not come back. For the server, they have arrived, so that it does
+    /// not wait for room.
+    fn forget_client(&mut self) {
+        self.to_client.clear();
+        self.to_client_bytes = 0;
+        self.arrived = self.arrived.max(self.from_server.last());
+    }
+
+    /// Takes the number of a pong, which arrives with the message before it.
+    fn take_pong(&mut self, seq: u64) {
+        match self.to_client.back_mut() {
+            Some(item) => item.through = seq,
+            None => self.arrived = self.arrived.max(seq),
         }
     }
 
@@ -358,7 +380,9 @@ impl Link {
                 self.put(Out::Ping(key.clone()));
             }
         }
-        let Some(stream) = self.streams.get_mut(key) else { return Err(StreamEnd::Gone) };
+        let Some(stream) = self.streams.get_mut(key).filter(|stream| !stream.is_finished) else {
+            return Err(StreamEnd::Gone);
+        };
         if let Some(end) = stream.end.filter(|end| !end.after_messages) {
             self.streams.remove(key);
             return Err(end.why);
@@ -392,7 +416,7 @@ impl Link {
         let seq = seq.unwrap_or(stream.from_client.last() + 1);
         let is_first = stream.sent == 0 && stream.to_server.is_empty();
         if is_first && seq == 1 && stream.from_server.last() == 0 {
-            if !is_initialize(message.get()) {
+            if !begins_stream(message.get()) {
                 self.close(&at.key, StreamEnd::NotInitialize);
                 return FromClient::Ended;
             }
@@ -441,13 +465,11 @@ impl Link {
         let mut bytes = 0_usize;
         let start = stream.to_client.partition_point(|item| item.seq <= stream.given);
         for item in stream.to_client.range(start..) {
-            if let Some(message) = &item.message {
-                if !batch.messages.is_empty() && bytes + message.len() > most_bytes {
-                    return batch;
-                }
-                bytes += message.len();
-                batch.messages.push((item.seq, Arc::clone(message)));
+            if !batch.messages.is_empty() && bytes + item.message.len() > most_bytes {
+                return batch;
             }
+            bytes += item.message.len();
+            batch.messages.push((item.seq, Arc::clone(&item.message)));
             stream.given = item.seq;
         }
         batch.end = stream.end.map(|end| end.why);
@@ -466,6 +488,38 @@ impl Link {
             if !is_told {
                 self.put(Out::Closed(at.key.clone()));
             }
+        }
+    }
+
+    /// Ends the stream of a client that does not come back, as soon as the server has the messages that were taken, and
+    /// after [`RESUME_TIMEOUT`] at the latest.
+    pub(super) fn client_finished(&mut self, at: &Attachment, now: Instant) {
+        let Some(stream) = attached(&mut self.streams, at) else { return };
+        if stream.end.is_some() || stream.to_server.is_empty() {
+            self.close(&at.key, StreamEnd::Gone);
+            self.streams.remove(&at.key);
+            return;
+        }
+        stream.client = None;
+        stream.absent_since = Some(now);
+        stream.is_finished = true;
+        stream.forget_client();
+        self.ack_due(&at.key);
+        self.continue_finished(&at.key);
+    }
+
+    /// Ends a stream whose client does not come back if the server has all its messages, or else asks a server that does
+    /// not acknowledge them.
+    fn continue_finished(&mut self, key: &StreamKey) {
+        let Some(stream) = self.streams.get_mut(key).filter(|stream| stream.is_finished) else { return };
+        match stream.to_server.back() {
+            None => self.close(key, StreamEnd::Gone),
+            Some(last) if !self.acknowledges && stream.is_verified && stream.asked == 0 && self.server.is_some() => {
+                stream.asked = last.seq;
+                self.put(Out::Ping(key.clone()));
+            }
+            // The answer to an earlier ping, or the server, is awaited.
+            Some(_) => {}
         }
     }
 
@@ -525,6 +579,11 @@ impl Link {
         again.sort_unstable_by_key(|(cursor, ..)| *cursor);
         self.outbox.extend(again.into_iter().map(|(_, key, seq)| Out::Message { key, seq }));
         self.outbox.extend(pings);
+        let finished: Vec<StreamKey> =
+            self.streams.iter().filter(|(_, stream)| stream.is_finished).map(|(key, _)| key.clone()).collect();
+        for key in finished {
+            self.continue_finished(&key);
+        }
         self.wake();
         connection
     }
@@ -596,8 +655,7 @@ impl Link {
                 if let Some(seq) = seq
                     && stream.from_server.note(seq)
                 {
-                    stream.to_client.push_back(ForClient { seq, message: None });
-                    stream.client_has(0);
+                    stream.take_pong(seq);
                 }
                 if !self.acknowledges && stream.asked > 0 {
                     let asked = std::mem::take(&mut stream.asked);
@@ -613,12 +671,14 @@ impl Link {
                     stream.sent = stream.sent.max(1);
                 }
                 self.ack_due(key);
+                self.continue_finished(key);
                 self.wake();
             }
             FromServer::Ack { seq } => {
                 self.acknowledges = true;
                 let seq = seq.min(stream.sent);
                 stream.server_has(|message| message.seq <= seq);
+                self.continue_finished(key);
             }
         }
     }
@@ -631,13 +691,18 @@ impl Link {
         if stream.end.is_some() {
             return;
         }
+        if stream.is_finished {
+            let _ = stream.from_server.note(seq);
+            stream.forget_client();
+            return self.ack_due(key);
+        }
         if stream.is_behind() {
             tracing::warn!(stream = %key, "a stream ended: its client takes too little");
             return self.close(key, StreamEnd::TooMuchWaiting);
         }
         let _ = stream.from_server.note(seq);
         stream.to_client_bytes += message.len();
-        stream.to_client.push_back(ForClient { seq, message: Some(message.into()) });
+        stream.to_client.push_back(ForClient { seq, through: seq, message: message.into() });
         stream.work.notify_one();
     }
 
@@ -814,6 +879,11 @@ impl Link {
     }
 }
 
+/// Returns whether a message begins a stream. A sealed stream begins with a key agreement.
+fn begins_stream(message: &str) -> bool {
+    is_initialize(message) || is_sealed(message)
+}
+
 fn pop_if<T>(queue: &mut VecDeque<T>, condition: impl Fn(&T) -> bool) -> Option<T> {
     if queue.front().is_some_and(condition) { queue.pop_front() } else { None }
 }
@@ -933,6 +1003,55 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn pongs_take_no_room() {
+        let mut world = World::new();
+        let at = world.begin(RESUMABLE);
+        world.for_server();
+        let pongs = 4 * MAX_WAITING_MESSAGES as u64;
+        let pong = |world: &mut World, seq| {
+            world.take_from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(seq) });
+        };
+        for seq in 1..=pongs {
+            pong(&mut world, seq);
+        }
+        for number in 1..=MAX_WAITING_MESSAGES as u64 {
+            world.say(RESUMABLE, pongs + 2 * number);
+            pong(&mut world, pongs + 2 * number + 1);
+        }
+        let stream = &world.link.streams[&key(RESUMABLE)];
+        assert_eq!((stream.to_client.len(), stream.end.is_some()), (MAX_WAITING_MESSAGES, false));
+        let last = *world.numbers(&at).last().expect("messages");
+        world.link.client_has(&at, last);
+        let ack = ToServer::Ack { seq: last + 1, segment: None }.encode(&key(RESUMABLE));
+        assert!(world.for_server().contains(&ack), "the last pong has arrived with the last message");
+    }
+
+    #[tokio::test]
+    async fn a_cursor_says_nothing_about_messages_that_were_held_back() {
+        // The relay was restarted, and a client resumes a stream that the server has not confirmed to this relay.
+        let mut world = World::new();
+        let unsure = world.link.resume(&key(RESUMABLE), Digest::of("client"), 7, world.now).expect("room");
+        assert_eq!(world.link.take_from_client(&unsure, Some(5), message(5)), FromClient::Taken);
+        let ping = ToServer::Ping.encode(&key(RESUMABLE));
+        let held = world.for_server();
+        let is_message = |frame: &String| frame.contains("client_message");
+        assert!(held.contains(&ping) && !held.iter().any(is_message), "the server is asked first: {held:?}");
+        // Another stream goes on, so the server names a cursor behind the message that it never had.
+        let begun = world.link.begin(&StreamKey::new("c", "r2"), Digest::of("client"), world.now).expect("room");
+        world.link.take_from_client(&begun, Some(1), raw(INITIALIZE));
+        assert!(world.for_server().iter().any(|frame| frame.contains(r#""cursor":"e-2""#)));
+        world.link.server_left(world.server, world.now);
+        world.server = world.link.server_came(Digest::of("server"), Some("i"), Some("e-2")).number;
+        let again = world.for_server();
+        let is_early = again.iter().any(|frame| is_message(frame) && frame.contains("r1"));
+        assert!(again.contains(&ping) && !is_early, "it is asked again: {again:?}");
+        assert_eq!(world.link.for_client(&unsure, 0).taken, 0, "the client keeps its message");
+        world.take_from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: Some(8) });
+        let sent: Vec<_> = world.for_server().into_iter().filter(is_message).collect();
+        assert!(sent.len() == 1 && sent[0].contains(r#""seq_id":5,"cursor":"e-3""#), "{sent:?}");
+    }
+
+    #[tokio::test]
     async fn a_cut_client_gets_what_it_misses_or_is_told_that_it_is_gone() {
         let mut world = World::new();
         let at = world.begin(RESUMABLE);
@@ -975,6 +1094,68 @@ mod tests {
         assert_eq!(world.link.for_client(&at, 0).end, None);
         world.server = world.link.server_came(Digest::of("server"), Some("j"), None).number;
         assert_eq!(world.link.for_client(&at, 0).end, Some(StreamEnd::ServerLeft), "another process");
+    }
+
+    #[tokio::test]
+    async fn what_a_client_says_before_it_finishes_arrives() {
+        let closed = ToServer::ClientClosed.encode(&key(RESUMABLE));
+        for acknowledges in [true, false] {
+            let mut world = World::new();
+            let instance = acknowledges.then_some("i");
+            world.server = world.link.server_came(Digest::of("server"), instance, None).number;
+            let at = world.begin(RESUMABLE);
+            world.say(RESUMABLE, 1);
+            world.for_server();
+            world.link.take_from_client(&at, Some(2), message(2));
+            world.link.client_finished(&at, world.now);
+            let again = world.link.resume(&key(RESUMABLE), Digest::of("client"), 0, world.now);
+            assert_eq!(again.err(), Some(StreamEnd::Gone), "it does not come back");
+            // What the server says meanwhile takes no room, neither here nor there.
+            for seq in 2..=2 * MAX_WAITING_MESSAGES as u64 {
+                world.say(RESUMABLE, seq);
+            }
+            let frames = world.for_server();
+            assert!(frames[0].contains(r#""seq_id":2"#) && !frames.contains(&closed), "{frames:?}");
+            let ack = ToServer::Ack { seq: 2 * MAX_WAITING_MESSAGES as u64, segment: None }.encode(&key(RESUMABLE));
+            assert!(frames.contains(&ack), "{frames:?}");
+            assert_eq!(frames.contains(&ToServer::Ping.encode(&key(RESUMABLE))), !acknowledges, "{frames:?}");
+            // The server connects again and has not had the second message.
+            world.link.server_left(world.server, world.now);
+            world.server = world.link.server_came(Digest::of("server"), instance, Some("e-1")).number;
+            let frames = world.for_server();
+            assert!(frames.iter().any(|frame| frame.contains(r#""seq_id":2,"cursor""#)), "{frames:?}");
+            assert!(!frames.contains(&closed), "{frames:?}");
+            if acknowledges {
+                world.take_from_server(RESUMABLE, FromServer::Ack { seq: 2 });
+            } else {
+                world.take_from_server(RESUMABLE, FromServer::Pong { status: PongStatus::Active, seq: None });
+            }
+            assert_eq!(world.for_server().last(), Some(&closed));
+            assert_eq!(world.link.streams(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_nothing_does_not_keep_finished_streams() {
+        let mut world = World::new();
+        let at = world.begin(RESUMABLE);
+        world.link.client_finished(&at, world.now);
+        world.link.tick(world.now + RESUME_TIMEOUT - Duration::from_secs(1), |_| true, |_| true);
+        assert_eq!(world.link.streams(), 1);
+        world.link.tick(world.now + RESUME_TIMEOUT, |_| true, |_| true);
+        assert_eq!(world.link.streams(), 0);
+        // Nothing waits, so there is nothing to wait for.
+        let at = world.begin(RESUMABLE);
+        world.for_server();
+        world.take_from_server(RESUMABLE, FromServer::Ack { seq: 1 });
+        world.link.client_finished(&at, world.now);
+        assert_eq!(world.link.streams(), 0);
+        // Another process does not know the stream.
+        let at = world.begin(RESUMABLE);
+        world.for_server();
+        world.link.client_finished(&at, world.now);
+        world.server = world.link.server_came(Digest::of("server"), Some("j"), None).number;
+        assert_eq!(world.link.streams(), 0);
     }
 
     #[tokio::test]

@@ -29,7 +29,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::devices::{DevicesError, DevicesFile, hex};
+use crate::devices::{DevicesError, DevicesFile};
+use crate::random::hex;
 use client::CLOSE_TIMEOUT;
 use http::{App, Slot, router};
 use registry::Registry;
