@@ -320,8 +320,7 @@ impl TokenSource for Source {
         std::future::ready(self.tokens.current(&self.provider)).boxed()
     }
 
-    fn renew(&self, refused: &BearerToken) -> BoxFuture<'_, Result<BearerToken, TokenError>> {
-        let refused = refused.number();
+    fn renew(&self, refused: u64) -> BoxFuture<'_, Result<BearerToken, TokenError>> {
         async move { self.tokens.renew(&self.provider, refused).await }.boxed()
     }
 }

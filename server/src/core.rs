@@ -186,6 +186,7 @@ impl Host for Listener {
         thread.event(&core.hub, &event);
         match &event.kind {
             EventKind::TokensUsed { usage, .. } => core.goals.count_tokens(&thread, usage.last.total),
+            EventKind::SettingsChanged { settings } => core.services.mcp.settings_changed(thread.id(), settings),
             EventKind::TurnEnded { turn, outcome } => {
                 core.queue.start_queued_later(&thread);
                 core.goals.turn_ended(&thread, turn, outcome);

@@ -20,6 +20,7 @@ mod paging;
 mod private;
 pub mod requests;
 pub mod scopes;
+pub mod secret_file;
 mod server;
 pub mod services;
 pub mod store;

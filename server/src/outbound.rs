@@ -84,6 +84,8 @@ pub enum CloseReason {
     TooSlow,
     /// The client has not read its messages for too long.
     Abandoned,
+    /// The server refused what the client sent.
+    Refused,
     /// The server shuts down.
     ServerEnds,
 }
@@ -95,6 +97,7 @@ impl fmt::Display for CloseReason {
             Self::Broken => "the connection broke",
             Self::TooSlow => "the client reads too slowly",
             Self::Abandoned => "the session has no reader",
+            Self::Refused => "the server refused what the client sent",
             Self::ServerEnds => "the server is shutting down",
         })
     }

@@ -3,11 +3,12 @@
 //! Each subscription has a thread that follows the log of a bundle, because it reads files. It sends changes to one
 //! connection. A subscription ends with the recording, with its connection, or on request.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -17,8 +18,8 @@ use trace_protocol::trace::{TraceChangedNotification, TraceStatus, TraceSummary}
 use trace_recorder::Bundle;
 use trace_recorder::bundle::{find_bundles, read_manifest};
 use trace_recorder::follow::{Growth, LogFollower, Standing};
-use trace_recorder::format::EventPayload;
-use trace_recorder::log::{Line, parse_lines};
+use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, Manifest};
+use trace_recorder::log::{EventLog, Line, parse_lines};
 use trace_reducer::live::{Change, LiveReduction, Update};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError};
@@ -48,9 +49,11 @@ pub(crate) struct Traces {
 /// Information about a bundle whose log may be growing.
 #[derive(Debug)]
 struct Known {
-    trace_id: String,
-    /// Bytes of the log that were read. They consist of whole lines.
-    read: u64,
+    manifest: Manifest,
+    /// Size and time of the log, or of the file of a packed bundle, when it was read.
+    looked_at: Option<(u64, SystemTime)>,
+    /// Reads what is appended while the bundle is recorded.
+    follower: Option<LogFollower>,
     threads: Vec<String>,
 }
 
@@ -103,7 +106,16 @@ impl Traces {
         known.retain(|path, _| present.contains(path));
         let mut traces: Vec<TraceSummary> = bundles.iter().filter_map(|path| summary(path, &mut known)).collect();
         drop(known);
-        traces.sort_by(|a, b| (b.started_at_ms, &b.trace_id).cmp(&(a.started_at_ms, &a.trace_id)));
+        // A directory that was unpacked beside the file of its recording comes behind it.
+        let rank = |trace: &TraceSummary| {
+            (
+                trace.started_at_ms,
+                trace.trace_id.clone(),
+                trace.status == TraceStatus::Live,
+                trace.path.as_path().is_file(),
+            )
+        };
+        traces.sort_by_cached_key(|trace| std::cmp::Reverse(rank(trace)));
         Ok(traces)
     }
 
@@ -183,13 +195,18 @@ impl Traces {
     }
 }
 
-/// Reduces the present content of a bundle.
-pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
+/// Reduces the present content of a bundle. In the compact form, lists of items are ranges, so that the state does not grow with the
+/// square of the session.
+pub(crate) fn reduce(path: &Path, is_compact: bool) -> Result<Reduced, TracesError> {
     let bundle = Bundle::open(path)?;
     let reduction = trace_reducer::reduce(&bundle, Options::default())?;
     let failed = |error| TracesError::State(path.to_owned(), error);
     let mut state = Vec::new();
-    state_json::write(&reduction, Style::Compact, &mut state).map_err(failed)?;
+    if is_compact {
+        state_json::write_compact(&reduction, &mut state).map_err(failed)?;
+    } else {
+        state_json::write(&reduction, Style::Compact, &mut state).map_err(failed)?;
+    }
     let state = serde_json::from_slice(&state).map_err(|error| failed(error.into()))?;
     let diagnostics = reduction
         .diagnostics
@@ -202,41 +219,83 @@ pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
 
 /// Summarizes a bundle without reducing it. Returns `None` for a folder without a manifest.
 fn summary(path: &Path, known: &mut HashMap<PathBuf, Known>) -> Option<TraceSummary> {
-    let manifest = read_manifest(path).ok()?;
     let status = match LogFollower::new(path).standing() {
         Ok(Standing::Recorded) => TraceStatus::Live,
         _ => TraceStatus::Finished,
     };
-    let fresh =
-        || Known { trace_id: manifest.trace_id.clone(), read: 0, threads: vec![manifest.root_thread_id.clone()] };
-    let known = known.entry(path.to_owned()).or_insert_with(fresh);
-    if known.trace_id != manifest.trace_id {
-        *known = fresh();
+    let looked_at = look_at(path);
+    let known = match known.entry(path.to_owned()) {
+        Entry::Vacant(vacant) => vacant.insert(Known::new(read_manifest(path).ok()?)),
+        Entry::Occupied(occupied) => {
+            let known = occupied.into_mut();
+            // The manifest of a packed bundle is behind its index, so it is not read again for nothing.
+            if !path.is_file() || known.looked_at != looked_at {
+                let manifest = read_manifest(path).ok()?;
+                if known.manifest.trace_id != manifest.trace_id {
+                    *known = Known::new(manifest);
+                }
+            }
+            known
+        }
+    };
+    if looked_at.is_none() || known.looked_at != looked_at {
+        known.looked_at = looked_at.filter(|_| known.catch_up(path));
     }
-    known.catch_up(path);
+    if status == TraceStatus::Finished {
+        // Nothing is appended any more, so the file need not stay open.
+        known.follower = None;
+    }
+    let Manifest { trace_id, root_thread_id, started_at_unix_ms, .. } = &known.manifest;
     Some(TraceSummary {
         path: AbsolutePath::try_from(std::path::absolute(path).ok()?.as_path()).ok()?,
-        trace_id: manifest.trace_id.clone(),
-        root_thread_id: manifest.root_thread_id.clone(),
-        started_at_ms: manifest.started_at_unix_ms,
+        trace_id: trace_id.clone(),
+        root_thread_id: root_thread_id.clone(),
+        started_at_ms: *started_at_unix_ms,
         status,
         thread_ids: known.threads.clone(),
     })
 }
 
+/// Returns the size of the log, or of the file of a packed bundle, and when it was last written to.
+fn look_at(path: &Path) -> Option<(u64, SystemTime)> {
+    let log = if path.is_file() { path.to_owned() } else { path.join(EVENT_LOG_FILE) };
+    let metadata = std::fs::metadata(log).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
 impl Known {
-    /// Reads the lines that were appended since the last call.
-    fn catch_up(&mut self, path: &Path) {
-        let Ok(bundle) = Bundle::open(path) else { return };
-        let Ok(log) = bundle.log() else { return };
-        let length = log.as_bytes().len() as u64;
-        if length == self.read {
-            return;
+    fn new(manifest: Manifest) -> Self {
+        let threads = vec![manifest.root_thread_id.clone()];
+        Self { manifest, looked_at: None, follower: None, threads }
+    }
+
+    /// Reads the lines that were appended since the last call. Returns whether all could be read.
+    fn catch_up(&mut self, path: &Path) -> bool {
+        let known = self.follower.take();
+        // A log that was rewritten is read once from its beginning.
+        for mut follower in known.into_iter().chain([LogFollower::new(path)]) {
+            if follower.position() == 0 {
+                self.threads = vec![self.manifest.root_thread_id.clone()];
+            }
+            let mut bytes = Vec::new();
+            let read = loop {
+                match follower.read(&mut bytes) {
+                    Ok(Growth::Grew) => self.note_threads(&bytes),
+                    other => break other,
+                }
+                bytes.clear();
+            };
+            if matches!(read, Ok(Growth::Still)) {
+                self.follower = Some(follower);
+                return true;
+            }
         }
-        if length < self.read {
-            self.read = 0;
-        }
-        let lines: Vec<Line<'_>> = log.lines_from(self.read).filter(|line| line.terminated).collect();
+        false
+    }
+
+    fn note_threads(&mut self, lines: &[u8]) {
+        let log = EventLog::from_bytes(lines.to_vec());
+        let lines: Vec<Line<'_>> = log.lines().collect();
         for line in parse_lines(&lines) {
             let Ok(Some(event)) = &line.event else { continue };
             if let EventPayload::ThreadStarted(started) = &event.payload
@@ -245,7 +304,6 @@ impl Known {
                 self.threads.push(started.thread_id.to_string());
             }
         }
-        self.read = lines.last().map_or(self.read, |line| line.offset + line.bytes.len() as u64 + 1);
     }
 }
 

@@ -34,10 +34,28 @@ class AccountGcp(TypedDict):
 Account = Union["AccountApiKey", "AccountChatgpt", "AccountAmazonBedrock", "AccountGcp"]
 """An account with a model provider."""
 
+class AccountLoginCompletedNotification(TypedDict):
+    """Params of the notification `account/login/completed`."""
+    loginId: NotRequired[Union[str, None]]
+    """Id of a login that took several steps."""
+    success: bool
+    """Whether the login succeeded."""
+    error: NotRequired[Union[str, None]]
+    """Why it failed."""
+    onboardingEntrypoint: 'NotRequired[Union[DesktopOnboardingEntrypoint, None]]'
+    """What brought the user to the login."""
+
 class AccountRateLimitsUpdatedNotification(TypedDict):
     """Params of the notification `account/rateLimits/updated`."""
     rateLimits: 'RateLimitSnapshot'
     """The limits."""
+
+class AccountUpdatedNotification(TypedDict):
+    """Params of the notification `account/updated`."""
+    authMode: 'NotRequired[Union[AuthMode, None]]'
+    """How the client is known to its provider. `None` after a logout."""
+    planType: 'NotRequired[Union[PlanType, None]]'
+    """The subscription, if the client has named one."""
 
 class AdditionalFileSystemPermissions(TypedDict):
     """Permissions for files beyond the sandbox of a command."""
@@ -162,6 +180,9 @@ class AttestationGenerateResponse(TypedDict):
     """Response to `attestation/generate`."""
     token: str
     """The attestation."""
+
+AuthMode = Union[Literal['apikey'], Literal['chatgpt'], Literal['chatgptAuthTokens'], Literal['headers'], Literal['agentIdentity'], Literal['personalAccessToken'], Literal['bedrockApiKey'], Literal['bedrockAccessKeys']]
+"""How a client, or the server for it, proves to a provider who it is."""
 
 class ByteRange(TypedDict):
     """A range of bytes in a text, from `start` (inclusive) to `end` (exclusive)."""
@@ -411,6 +432,29 @@ class ClientRequestMcpServerStatusList(TypedDict):
     params: 'ListMcpServerStatusParams'
     trace: 'NotRequired[TraceContext]'
 
+class ClientRequestMcpServerOauthLogin(TypedDict):
+    id: 'RequestId'
+    method: Literal['mcpServer/oauth/login']
+    params: 'McpServerOauthLoginParams'
+    trace: 'NotRequired[TraceContext]'
+
+class ClientRequestConfigMcpServerReload(TypedDict):
+    id: 'RequestId'
+    method: Literal['config/mcpServer/reload']
+    trace: 'NotRequired[TraceContext]'
+
+class ClientRequestMcpServerToolCall(TypedDict):
+    id: 'RequestId'
+    method: Literal['mcpServer/tool/call']
+    params: 'McpServerToolCallParams'
+    trace: 'NotRequired[TraceContext]'
+
+class ClientRequestMcpServerResourceRead(TypedDict):
+    id: 'RequestId'
+    method: Literal['mcpServer/resource/read']
+    params: 'McpResourceReadParams'
+    trace: 'NotRequired[TraceContext]'
+
 class ClientRequestConfigRead(TypedDict):
     id: 'RequestId'
     method: Literal['config/read']
@@ -541,7 +585,7 @@ class ClientRequestThreadRollback(TypedDict):
     params: 'ThreadRollbackParams'
     trace: 'NotRequired[TraceContext]'
 
-ClientRequest = Union["ClientRequestInitialize", "ClientRequestThreadStart", "ClientRequestThreadResume", "ClientRequestThreadFork", "ClientRequestThreadArchive", "ClientRequestThreadDelete", "ClientRequestThreadUnsubscribe", "ClientRequestThreadNameSet", "ClientRequestThreadMetadataUpdate", "ClientRequestThreadUnarchive", "ClientRequestThreadCompactStart", "ClientRequestThreadShellCommand", "ClientRequestThreadRevert", "ClientRequestThreadList", "ClientRequestThreadLoadedList", "ClientRequestThreadRead", "ClientRequestThreadInjectItems", "ClientRequestThreadTurnsList", "ClientRequestThreadItemsList", "ClientRequestThreadGoalSet", "ClientRequestThreadGoalGet", "ClientRequestThreadGoalClear", "ClientRequestTurnStart", "ClientRequestTurnSteer", "ClientRequestTurnInterrupt", "ClientRequestReviewStart", "ClientRequestSkillsList", "ClientRequestHooksList", "ClientRequestPluginInstalled", "ClientRequestModelList", "ClientRequestModelProviderList", "ClientRequestModelProviderCapabilitiesRead", "ClientRequestExperimentalFeatureList", "ClientRequestPermissionProfileList", "ClientRequestMcpServerStatusList", "ClientRequestConfigRead", "ClientRequestConfigValueWrite", "ClientRequestConfigBatchWrite", "ClientRequestConfigRequirementsRead", "ClientRequestAccountRead", "ClientRequestAccountLoginStart", "ClientRequestAccountLogout", "ClientRequestFsReadFile", "ClientRequestFsWriteFile", "ClientRequestFsCreateDirectory", "ClientRequestFsGetMetadata", "ClientRequestFsReadDirectory", "ClientRequestFsRemove", "ClientRequestFsCopy", "ClientRequestFsWatch", "ClientRequestFsUnwatch", "ClientRequestCommandExec", "ClientRequestCommandExecWrite", "ClientRequestCommandExecTerminate", "ClientRequestCommandExecResize", "ClientRequestFuzzyFileSearch", "ClientRequestThreadRollback"]
+ClientRequest = Union["ClientRequestInitialize", "ClientRequestThreadStart", "ClientRequestThreadResume", "ClientRequestThreadFork", "ClientRequestThreadArchive", "ClientRequestThreadDelete", "ClientRequestThreadUnsubscribe", "ClientRequestThreadNameSet", "ClientRequestThreadMetadataUpdate", "ClientRequestThreadUnarchive", "ClientRequestThreadCompactStart", "ClientRequestThreadShellCommand", "ClientRequestThreadRevert", "ClientRequestThreadList", "ClientRequestThreadLoadedList", "ClientRequestThreadRead", "ClientRequestThreadInjectItems", "ClientRequestThreadTurnsList", "ClientRequestThreadItemsList", "ClientRequestThreadGoalSet", "ClientRequestThreadGoalGet", "ClientRequestThreadGoalClear", "ClientRequestTurnStart", "ClientRequestTurnSteer", "ClientRequestTurnInterrupt", "ClientRequestReviewStart", "ClientRequestSkillsList", "ClientRequestHooksList", "ClientRequestPluginInstalled", "ClientRequestModelList", "ClientRequestModelProviderList", "ClientRequestModelProviderCapabilitiesRead", "ClientRequestExperimentalFeatureList", "ClientRequestPermissionProfileList", "ClientRequestMcpServerStatusList", "ClientRequestMcpServerOauthLogin", "ClientRequestConfigMcpServerReload", "ClientRequestMcpServerToolCall", "ClientRequestMcpServerResourceRead", "ClientRequestConfigRead", "ClientRequestConfigValueWrite", "ClientRequestConfigBatchWrite", "ClientRequestConfigRequirementsRead", "ClientRequestAccountRead", "ClientRequestAccountLoginStart", "ClientRequestAccountLogout", "ClientRequestFsReadFile", "ClientRequestFsWriteFile", "ClientRequestFsCreateDirectory", "ClientRequestFsGetMetadata", "ClientRequestFsReadDirectory", "ClientRequestFsRemove", "ClientRequestFsCopy", "ClientRequestFsWatch", "ClientRequestFsUnwatch", "ClientRequestCommandExec", "ClientRequestCommandExecWrite", "ClientRequestCommandExecTerminate", "ClientRequestCommandExecResize", "ClientRequestFuzzyFileSearch", "ClientRequestThreadRollback"]
 
 class CodexErrorInfo19HttpConnectionFailed(TypedDict):
     httpStatusCode: NotRequired[Union[int, None]]
@@ -1057,6 +1101,9 @@ class DeprecationNoticeNotification(TypedDict):
     """What is deprecated."""
     details: NotRequired[Union[str, None]]
     """Explanation for people, for example what to use instead."""
+
+DesktopOnboardingEntrypoint = Literal['life_sciences']
+"""Life sciences."""
 
 class DynamicToolCallItem(TypedDict):
     """A call of a tool that the client runs."""
@@ -2013,6 +2060,37 @@ class McpAppUi(TypedDict):
 McpAuthStatus = Union[Literal['unknown'], Literal['unsupported'], Literal['notLoggedIn'], Literal['bearerToken'], Literal['oAuth']]
 """Authentication status of the user at an MCP server."""
 
+class McpResourceReadParams(TypedDict):
+    """Params of `mcpServer/resource/read`."""
+    server: str
+    """Name of the MCP server."""
+    uri: str
+    """Address of the resource."""
+    threadId: NotRequired[Union[str, None]]
+    """Id of a loaded thread that has the MCP server. Without it, the MCP server is started for this request."""
+    _meta: NotRequired[Union[dict[str, Any], None]]
+    """Metadata for the MCP server."""
+    connectorId: NotRequired[Union[str, None]]
+    """Ignored."""
+    originCallId: NotRequired[Union[str, None]]
+    """Ignored."""
+    target: 'NotRequired[Union[McpResourceReadTarget, None]]'
+    """Ignored."""
+
+class McpResourceReadResponse(TypedDict):
+    """Result of `mcpServer/resource/read`."""
+    contents: 'list[ResourceContent]'
+    """The contents."""
+    originCallId: NotRequired[Union[str, None]]
+    """Always `null`."""
+
+class McpResourceReadTarget(TypedDict):
+    """The app and account of a hosted resource. This server has none."""
+    connectorId: str
+    """Id of the app."""
+    linkId: NotRequired[Union[str, None]]
+    """Id of the account."""
+
 McpServerConnectionStatus = Union[Literal['notStarted'], Literal['starting'], Literal['connected'], Literal['authenticationRequired'], Literal['failed'], Literal['cancelled'], Literal['disabled']]
 """Status of the connection to an MCP server."""
 
@@ -2069,6 +2147,52 @@ class McpServerInfo(TypedDict):
     websiteUrl: NotRequired[Union[str, None]]
     """URL of its website."""
 
+McpServerOauthClientRegistration = Union[Literal['auto'], Literal['cimd'], Literal['dcr']]
+"""How a client becomes known to an authorization server."""
+
+class McpServerOauthLoginCompletedNotification(TypedDict):
+    """Params of the notification `mcpServer/oauthLogin/completed`."""
+    name: str
+    """Name of the MCP server."""
+    success: bool
+    """Whether the user has logged in."""
+    error: NotRequired[Union[str, None]]
+    """Why not."""
+    loginId: NotRequired[Union[str, None]]
+    """Id of the login."""
+    threadId: NotRequired[Union[str, None]]
+    """Id of the thread that the login named."""
+
+class McpServerOauthLoginParams(TypedDict):
+    """Params of `mcpServer/oauth/login`."""
+    name: str
+    """Name of the MCP server."""
+    threadId: NotRequired[Union[str, None]]
+    """Id of the thread, which is repeated in the notification of the end."""
+    scopes: NotRequired[Union[list[str], None]]
+    """The scopes. If absent, those of the configuration or of the MCP server."""
+    timeoutSecs: NotRequired[Union[int, None]]
+    """Time limit of the login in seconds."""
+    clientRegistration: 'NotRequired[Union[McpServerOauthClientRegistration, None]]'
+    """How the server becomes known to the authorization server."""
+    device: NotRequired[Union[bool, None]]
+    """Whether the user types a code on another device, instead of a browser that returns to the machine of the server. An
+addition of this server."""
+
+class McpServerOauthLoginResponse(TypedDict):
+    """Result of `mcpServer/oauth/login`."""
+    authorizationUrl: str
+    """The address that the user has to open."""
+    loginId: NotRequired[Union[str, None]]
+    """Id of the login, which the notification of the end has as well."""
+    userCode: NotRequired[Union[str, None]]
+    """With `device`: the code that the user types. An addition of this server."""
+    verificationUrl: NotRequired[Union[str, None]]
+    """With `device`: the address at which the user types it. An addition of this server."""
+
+McpServerRefreshResponse = dict[str, Any]
+"""Result of `config/mcpServer/reload`."""
+
 McpServerStartupFailureReason = Literal['reauthenticationRequired']
 """The user must log in again."""
 
@@ -2117,6 +2241,30 @@ class McpServerStatusUpdatedNotification(TypedDict):
     """The error. `null` if there was none."""
     failureReason: 'NotRequired[Union[McpServerStartupFailureReason, None]]'
     """What the user can do about the error."""
+
+class McpServerToolCallParams(TypedDict):
+    """Params of `mcpServer/tool/call`."""
+    server: str
+    """Name of the MCP server."""
+    threadId: str
+    """Id of a loaded thread that has the MCP server."""
+    tool: str
+    """Name of the tool at the MCP server."""
+    arguments: NotRequired[Any]
+    """Arguments of the call."""
+    _meta: NotRequired[Any]
+    """Metadata for the MCP server."""
+
+class McpServerToolCallResponse(TypedDict):
+    """Result of `mcpServer/tool/call`, as the MCP server sent it."""
+    content: list[Any]
+    """The parts of the result."""
+    isError: NotRequired[Union[bool, None]]
+    """Whether the tool reports an error."""
+    structuredContent: NotRequired[Any]
+    """The result as data."""
+    _meta: NotRequired[Any]
+    """Metadata of the MCP server."""
 
 class McpToolCallAppContext(TypedDict):
     """The application that a tool belongs to."""
@@ -2772,6 +2920,31 @@ class Resource(TypedDict):
     title: NotRequired[Union[str, None]]
     """The title."""
 
+class ResourceContent1(TypedDict):
+    """A text."""
+    text: str
+    """The text."""
+    uri: str
+    """Address of the content."""
+    mimeType: NotRequired[Union[str, None]]
+    """Its MIME type."""
+    _meta: NotRequired[Any]
+    """Metadata of the MCP server."""
+
+class ResourceContent2(TypedDict):
+    """Bytes."""
+    blob: str
+    """The bytes in base64."""
+    uri: str
+    """Address of the content."""
+    mimeType: NotRequired[Union[str, None]]
+    """Its MIME type."""
+    _meta: NotRequired[Any]
+    """Metadata of the MCP server."""
+
+ResourceContent = Union["ResourceContent1", "ResourceContent2"]
+"""A content of a resource."""
+
 class ResourceTemplate(TypedDict):
     """A template of resources of an MCP server."""
     name: str
@@ -3111,6 +3284,24 @@ class ServerNotificationMcpServerStartupStatusUpdated(TypedDict):
     emittedAtMs: NotRequired[int]
     """When it was sent, in Unix milliseconds."""
 
+class ServerNotificationMcpServerOauthLoginCompleted(TypedDict):
+    method: Literal['mcpServer/oauthLogin/completed']
+    params: 'McpServerOauthLoginCompletedNotification'
+    emittedAtMs: NotRequired[int]
+    """When it was sent, in Unix milliseconds."""
+
+class ServerNotificationAccountLoginCompleted(TypedDict):
+    method: Literal['account/login/completed']
+    params: 'AccountLoginCompletedNotification'
+    emittedAtMs: NotRequired[int]
+    """When it was sent, in Unix milliseconds."""
+
+class ServerNotificationAccountUpdated(TypedDict):
+    method: Literal['account/updated']
+    params: 'AccountUpdatedNotification'
+    emittedAtMs: NotRequired[int]
+    """When it was sent, in Unix milliseconds."""
+
 class ServerNotificationAccountRateLimitsUpdated(TypedDict):
     method: Literal['account/rateLimits/updated']
     params: 'AccountRateLimitsUpdatedNotification'
@@ -3189,7 +3380,7 @@ class ServerNotificationFuzzyFileSearchSessionCompleted(TypedDict):
     emittedAtMs: NotRequired[int]
     """When it was sent, in Unix milliseconds."""
 
-ServerNotification = Union["ServerNotificationError", "ServerNotificationThreadStarted", "ServerNotificationThreadStatusChanged", "ServerNotificationThreadArchived", "ServerNotificationThreadDeleted", "ServerNotificationThreadUnarchived", "ServerNotificationThreadClosed", "ServerNotificationThreadReverted", "ServerNotificationSkillsChanged", "ServerNotificationThreadNameUpdated", "ServerNotificationThreadGoalUpdated", "ServerNotificationThreadGoalCleared", "ServerNotificationThreadQueueChanged", "ServerNotificationThreadTokenUsageUpdated", "ServerNotificationTurnStarted", "ServerNotificationHookStarted", "ServerNotificationTurnCompleted", "ServerNotificationHookCompleted", "ServerNotificationTurnDiffUpdated", "ServerNotificationTurnPlanUpdated", "ServerNotificationItemStarted", "ServerNotificationItemCompleted", "ServerNotificationItemAgentMessageDelta", "ServerNotificationItemPlanDelta", "ServerNotificationCommandExecOutputDelta", "ServerNotificationProcessOutputDelta", "ServerNotificationProcessExited", "ServerNotificationItemCommandExecutionOutputDelta", "ServerNotificationItemCommandExecutionTerminalInteraction", "ServerNotificationItemFileChangeOutputDelta", "ServerNotificationItemFileChangePatchUpdated", "ServerNotificationServerRequestResolved", "ServerNotificationItemMcpToolCallProgress", "ServerNotificationMcpServerStartupStatusUpdated", "ServerNotificationAccountRateLimitsUpdated", "ServerNotificationRemoteControlStatusChanged", "ServerNotificationFsChanged", "ServerNotificationItemReasoningSummaryTextDelta", "ServerNotificationItemReasoningSummaryPartAdded", "ServerNotificationItemReasoningTextDelta", "ServerNotificationThreadCompacted", "ServerNotificationModelRerouted", "ServerNotificationWarning", "ServerNotificationDeprecationNotice", "ServerNotificationConfigWarning", "ServerNotificationFuzzyFileSearchSessionUpdated", "ServerNotificationFuzzyFileSearchSessionCompleted"]
+ServerNotification = Union["ServerNotificationError", "ServerNotificationThreadStarted", "ServerNotificationThreadStatusChanged", "ServerNotificationThreadArchived", "ServerNotificationThreadDeleted", "ServerNotificationThreadUnarchived", "ServerNotificationThreadClosed", "ServerNotificationThreadReverted", "ServerNotificationSkillsChanged", "ServerNotificationThreadNameUpdated", "ServerNotificationThreadGoalUpdated", "ServerNotificationThreadGoalCleared", "ServerNotificationThreadQueueChanged", "ServerNotificationThreadTokenUsageUpdated", "ServerNotificationTurnStarted", "ServerNotificationHookStarted", "ServerNotificationTurnCompleted", "ServerNotificationHookCompleted", "ServerNotificationTurnDiffUpdated", "ServerNotificationTurnPlanUpdated", "ServerNotificationItemStarted", "ServerNotificationItemCompleted", "ServerNotificationItemAgentMessageDelta", "ServerNotificationItemPlanDelta", "ServerNotificationCommandExecOutputDelta", "ServerNotificationProcessOutputDelta", "ServerNotificationProcessExited", "ServerNotificationItemCommandExecutionOutputDelta", "ServerNotificationItemCommandExecutionTerminalInteraction", "ServerNotificationItemFileChangeOutputDelta", "ServerNotificationItemFileChangePatchUpdated", "ServerNotificationServerRequestResolved", "ServerNotificationItemMcpToolCallProgress", "ServerNotificationMcpServerStartupStatusUpdated", "ServerNotificationMcpServerOauthLoginCompleted", "ServerNotificationAccountLoginCompleted", "ServerNotificationAccountUpdated", "ServerNotificationAccountRateLimitsUpdated", "ServerNotificationRemoteControlStatusChanged", "ServerNotificationFsChanged", "ServerNotificationItemReasoningSummaryTextDelta", "ServerNotificationItemReasoningSummaryPartAdded", "ServerNotificationItemReasoningTextDelta", "ServerNotificationThreadCompacted", "ServerNotificationModelRerouted", "ServerNotificationWarning", "ServerNotificationDeprecationNotice", "ServerNotificationConfigWarning", "ServerNotificationFuzzyFileSearchSessionUpdated", "ServerNotificationFuzzyFileSearchSessionCompleted"]
 
 class ServerRequestItemCommandExecutionRequestApproval(TypedDict):
     id: 'RequestId'
@@ -4625,4 +4816,4 @@ WebSearchAction = Union["WebSearchActionSearch", "WebSearchActionOpenPage", "Web
 WriteStatus = Union[Literal['ok'], Literal['okOverridden']]
 """Whether a written setting is effective."""
 
-__all__ = ["AbsolutePath", "Account", "AccountRateLimitsUpdatedNotification", "AdditionalFileSystemPermissions", "AdditionalNetworkPermissions", "AgentMessageDelivery", "AgentMessageDeltaNotification", "AgentMessageDisplay", "AgentMessageItem", "AgentMessageModeration", "ApplyPatchApprovalParams", "ApplyPatchApprovalResponse", "ApprovalsReviewer", "AskForApproval", "AsyncUserInputQuestion", "AttestationGenerateParams", "AttestationGenerateResponse", "ByteRange", "ChatgptAuthTokensRefreshParams", "ChatgptAuthTokensRefreshReason", "ChatgptAuthTokensRefreshResponse", "ClientInfo", "ClientNotification", "ClientRequest", "CodexErrorInfo", "CollabAgentState", "CollabAgentStatus", "CollabAgentTool", "CollabAgentToolCallItem", "CollabAgentToolCallStatus", "CollaborationMode", "CommandAction", "CommandExecOutputDeltaNotification", "CommandExecOutputStream", "CommandExecParams", "CommandExecResizeParams", "CommandExecResizeResponse", "CommandExecResponse", "CommandExecTerminalSize", "CommandExecTerminateParams", "CommandExecTerminateResponse", "CommandExecWriteParams", "CommandExecWriteResponse", "CommandExecutionApprovalDecision", "CommandExecutionApprovalKind", "CommandExecutionItem", "CommandExecutionOutputDeltaNotification", "CommandExecutionRequestApprovalParams", "CommandExecutionRequestApprovalResponse", "CommandExecutionSource", "CommandExecutionStatus", "ConfigBatchWriteParams", "ConfigEdit", "ConfigLayer", "ConfigLayerMetadata", "ConfigLayerSource", "ConfigReadParams", "ConfigReadResponse", "ConfigRequirementsReadResponse", "ConfigValueWriteParams", "ConfigWarningNotification", "ConfigWriteResponse", "ContextCompactedNotification", "ContextCompactionItem", "CreditsSnapshot", "CyberAccessProgram", "DeprecationNoticeNotification", "DynamicToolCallItem", "DynamicToolCallOutputContentItem", "DynamicToolCallParams", "DynamicToolCallResponse", "DynamicToolCallStatus", "EnteredReviewModeItem", "ErrorNotification", "ErrorResponse", "ExecCommandApprovalParams", "ExecCommandApprovalResponse", "ExitedReviewModeItem", "ExperimentalFeature", "ExperimentalFeatureListParams", "ExperimentalFeatureListResponse", "ExperimentalFeatureStage", "FileChange", "FileChangeApprovalDecision", "FileChangeItem", "FileChangeOutputDeltaNotification", "FileChangePatchUpdatedNotification", "FileChangeRequestApprovalParams", "FileChangeRequestApprovalResponse", "FileSystemAccessMode", "FileSystemPath", "FileSystemSandboxEntry", "FileSystemSpecialPath", "FileUpdateChange", "FsChangedNotification", "FsCopyParams", "FsCopyResponse", "FsCreateDirectoryParams", "FsCreateDirectoryResponse", "FsGetMetadataParams", "FsGetMetadataResponse", "FsReadDirectoryEntry", "FsReadDirectoryParams", "FsReadDirectoryResponse", "FsReadFileParams", "FsReadFileResponse", "FsRemoveParams", "FsRemoveResponse", "FsUnwatchParams", "FsUnwatchResponse", "FsWatchParams", "FsWatchResponse", "FsWriteFileParams", "FsWriteFileResponse", "FunctionCallOutputBody", "FunctionCallOutputContentItem", "FunctionCallOutputItem", "FuzzyFileSearchMatchType", "FuzzyFileSearchParams", "FuzzyFileSearchResponse", "FuzzyFileSearchResult", "FuzzyFileSearchSessionCompletedNotification", "FuzzyFileSearchSessionUpdatedNotification", "GatewayAuth", "GetAccountParams", "GetAccountResponse", "GitInfo", "GrantedPermissionProfile", "HookCompletedNotification", "HookErrorInfo", "HookEventName", "HookExecutionMode", "HookHandlerType", "HookMetadata", "HookOutputEntry", "HookOutputEntryKind", "HookPromptFragment", "HookPromptItem", "HookRunStatus", "HookRunSummary", "HookScope", "HookSource", "HookStartedNotification", "HookTrustStatus", "HooksListEntry", "HooksListParams", "HooksListResponse", "ImageDetail", "ImageGenerationFailure", "ImageGenerationInputImage", "ImageGenerationItem", "ImageViewItem", "InitializeCapabilities", "InitializeParams", "InitializeResponse", "InputModality", "ItemCompletedNotification", "ItemStartedNotification", "ListMcpServerStatusParams", "ListMcpServerStatusResponse", "LoginAccountParams", "LoginAccountResponse", "LoginAppBrand", "LogoutAccountResponse", "McpAppDisplayMode", "McpAppUi", "McpAuthStatus", "McpServerConnectionStatus", "McpServerElicitationAction", "McpServerElicitationRequestParams", "McpServerElicitationRequestResponse", "McpServerInfo", "McpServerStartupFailureReason", "McpServerStartupState", "McpServerStatus", "McpServerStatusDetail", "McpServerStatusUpdatedNotification", "McpToolCallAppContext", "McpToolCallError", "McpToolCallItem", "McpToolCallProgressNotification", "McpToolCallResult", "McpToolCallStatus", "MemoryCitation", "MemoryCitationEntry", "MergeStrategy", "MessagePhase", "MisalignmentErrorDetails", "MisalignmentSteer", "ModeKind", "Model", "ModelAccessPrograms", "ModelAvailabilityNux", "ModelListParams", "ModelListResponse", "ModelProviderCapabilitiesReadParams", "ModelProviderCapabilitiesReadResponse", "ModelProviderListParams", "ModelProviderListResponse", "ModelProviderSummary", "ModelRerouteReason", "ModelReroutedNotification", "ModelServiceTier", "ModelUpgradeInfo", "MultiAgentVersion", "NetworkAccess", "NetworkApprovalContext", "NetworkApprovalProtocol", "NetworkPolicyAmendment", "NetworkPolicyRuleAction", "NonSteerableTurnKind", "OverriddenMetadata", "ParsedCommand", "PatchApplyStatus", "PatchChangeKind", "PermissionGrantScope", "PermissionProfileListParams", "PermissionProfileListResponse", "PermissionProfileSummary", "PermissionsRequestApprovalParams", "PermissionsRequestApprovalResponse", "Personality", "PlanDeltaNotification", "PlanItem", "PlanType", "PluginInstalledParams", "PluginInstalledResponse", "ProcessExitedNotification", "ProcessOutputDeltaNotification", "ProcessOutputStream", "ProviderSettings", "RateLimitReachedType", "RateLimitSnapshot", "RateLimitWindow", "ReasoningEffortOption", "ReasoningItem", "ReasoningSummary", "ReasoningSummaryPartAddedNotification", "ReasoningSummaryTextDeltaNotification", "ReasoningTextDeltaNotification", "RemoteControlConnectionStatus", "RemoteControlStatusChangedNotification", "RequestId", "RequestPermissionProfile", "Resource", "ResourceTemplate", "Response", "ReviewDecision", "ReviewDelivery", "ReviewStartParams", "ReviewStartResponse", "ReviewTarget", "RpcError", "SandboxMode", "SandboxPolicy", "ServerNotification", "ServerRequest", "ServerRequestResolvedNotification", "SessionSource", "Settings", "SkillDependencies", "SkillErrorInfo", "SkillInterface", "SkillMetadata", "SkillScope", "SkillToolDependency", "SkillsChangedNotification", "SkillsListEntry", "SkillsListParams", "SkillsListResponse", "SleepItem", "SortDirection", "SpendControlLimitSnapshot", "SubAgentActivityItem", "SubAgentActivityKind", "SubAgentSource", "TerminalInteractionNotification", "TextElement", "TextPosition", "TextRange", "Thread", "ThreadActiveFlag", "ThreadArchiveParams", "ThreadArchiveResponse", "ThreadArchivedNotification", "ThreadClosedNotification", "ThreadCompactStartParams", "ThreadCompactStartResponse", "ThreadDeleteParams", "ThreadDeleteResponse", "ThreadDeletedNotification", "ThreadForkParams", "ThreadForkResponse", "ThreadGoal", "ThreadGoalClearParams", "ThreadGoalClearResponse", "ThreadGoalClearedNotification", "ThreadGoalGetParams", "ThreadGoalGetResponse", "ThreadGoalMutationOrigin", "ThreadGoalSetParams", "ThreadGoalSetResponse", "ThreadGoalStatus", "ThreadGoalUpdatedNotification", "ThreadHistoryMode", "ThreadInjectItemsParams", "ThreadInjectItemsResponse", "ThreadItem", "ThreadItemEntry", "ThreadItemOutputDeferral", "ThreadItemsListAnchor", "ThreadItemsListCursor", "ThreadItemsListParams", "ThreadItemsListResponse", "ThreadListCwdFilter", "ThreadListParams", "ThreadListResponse", "ThreadLoadedListParams", "ThreadLoadedListResponse", "ThreadMetadataGitInfoUpdateParams", "ThreadMetadataUpdateParams", "ThreadMetadataUpdateResponse", "ThreadNameUpdatedNotification", "ThreadQueueChangedNotification", "ThreadReadParams", "ThreadReadResponse", "ThreadResumeParams", "ThreadResumeResponse", "ThreadRevertParams", "ThreadRevertResponse", "ThreadRevertedNotification", "ThreadRollbackParams", "ThreadRollbackResponse", "ThreadSection", "ThreadSectionAppearance", "ThreadSetNameParams", "ThreadSetNameResponse", "ThreadShellCommandParams", "ThreadShellCommandResponse", "ThreadSortKey", "ThreadSourceKind", "ThreadStartParams", "ThreadStartResponse", "ThreadStartSource", "ThreadStartedNotification", "ThreadStatus", "ThreadStatusChangedNotification", "ThreadTokenUsage", "ThreadTokenUsageUpdatedNotification", "ThreadTurnsListParams", "ThreadTurnsListResponse", "ThreadUnarchiveParams", "ThreadUnarchiveResponse", "ThreadUnarchivedNotification", "ThreadUnsubscribeParams", "ThreadUnsubscribeResponse", "ThreadUnsubscribeStatus", "TokenUsageBreakdown", "Tool", "ToolRequestUserInputAnswer", "ToolRequestUserInputOption", "ToolRequestUserInputParams", "ToolRequestUserInputQuestion", "ToolRequestUserInputResponse", "TraceContext", "Turn", "TurnCompletedNotification", "TurnDiffUpdatedNotification", "TurnError", "TurnInterruptParams", "TurnInterruptResponse", "TurnItemsView", "TurnPlanStep", "TurnPlanStepStatus", "TurnPlanUpdatedNotification", "TurnStartParams", "TurnStartResponse", "TurnStartedNotification", "TurnStatus", "TurnSteerParams", "TurnSteerResponse", "TurnToolOutput", "UserInput", "UserMessageItem", "WarningNotification", "WebSearchAction", "WebSearchItem", "WriteStatus"]  # noqa
+__all__ = ["AbsolutePath", "Account", "AccountLoginCompletedNotification", "AccountRateLimitsUpdatedNotification", "AccountUpdatedNotification", "AdditionalFileSystemPermissions", "AdditionalNetworkPermissions", "AgentMessageDelivery", "AgentMessageDeltaNotification", "AgentMessageDisplay", "AgentMessageItem", "AgentMessageModeration", "ApplyPatchApprovalParams", "ApplyPatchApprovalResponse", "ApprovalsReviewer", "AskForApproval", "AsyncUserInputQuestion", "AttestationGenerateParams", "AttestationGenerateResponse", "AuthMode", "ByteRange", "ChatgptAuthTokensRefreshParams", "ChatgptAuthTokensRefreshReason", "ChatgptAuthTokensRefreshResponse", "ClientInfo", "ClientNotification", "ClientRequest", "CodexErrorInfo", "CollabAgentState", "CollabAgentStatus", "CollabAgentTool", "CollabAgentToolCallItem", "CollabAgentToolCallStatus", "CollaborationMode", "CommandAction", "CommandExecOutputDeltaNotification", "CommandExecOutputStream", "CommandExecParams", "CommandExecResizeParams", "CommandExecResizeResponse", "CommandExecResponse", "CommandExecTerminalSize", "CommandExecTerminateParams", "CommandExecTerminateResponse", "CommandExecWriteParams", "CommandExecWriteResponse", "CommandExecutionApprovalDecision", "CommandExecutionApprovalKind", "CommandExecutionItem", "CommandExecutionOutputDeltaNotification", "CommandExecutionRequestApprovalParams", "CommandExecutionRequestApprovalResponse", "CommandExecutionSource", "CommandExecutionStatus", "ConfigBatchWriteParams", "ConfigEdit", "ConfigLayer", "ConfigLayerMetadata", "ConfigLayerSource", "ConfigReadParams", "ConfigReadResponse", "ConfigRequirementsReadResponse", "ConfigValueWriteParams", "ConfigWarningNotification", "ConfigWriteResponse", "ContextCompactedNotification", "ContextCompactionItem", "CreditsSnapshot", "CyberAccessProgram", "DeprecationNoticeNotification", "DesktopOnboardingEntrypoint", "DynamicToolCallItem", "DynamicToolCallOutputContentItem", "DynamicToolCallParams", "DynamicToolCallResponse", "DynamicToolCallStatus", "EnteredReviewModeItem", "ErrorNotification", "ErrorResponse", "ExecCommandApprovalParams", "ExecCommandApprovalResponse", "ExitedReviewModeItem", "ExperimentalFeature", "ExperimentalFeatureListParams", "ExperimentalFeatureListResponse", "ExperimentalFeatureStage", "FileChange", "FileChangeApprovalDecision", "FileChangeItem", "FileChangeOutputDeltaNotification", "FileChangePatchUpdatedNotification", "FileChangeRequestApprovalParams", "FileChangeRequestApprovalResponse", "FileSystemAccessMode", "FileSystemPath", "FileSystemSandboxEntry", "FileSystemSpecialPath", "FileUpdateChange", "FsChangedNotification", "FsCopyParams", "FsCopyResponse", "FsCreateDirectoryParams", "FsCreateDirectoryResponse", "FsGetMetadataParams", "FsGetMetadataResponse", "FsReadDirectoryEntry", "FsReadDirectoryParams", "FsReadDirectoryResponse", "FsReadFileParams", "FsReadFileResponse", "FsRemoveParams", "FsRemoveResponse", "FsUnwatchParams", "FsUnwatchResponse", "FsWatchParams", "FsWatchResponse", "FsWriteFileParams", "FsWriteFileResponse", "FunctionCallOutputBody", "FunctionCallOutputContentItem", "FunctionCallOutputItem", "FuzzyFileSearchMatchType", "FuzzyFileSearchParams", "FuzzyFileSearchResponse", "FuzzyFileSearchResult", "FuzzyFileSearchSessionCompletedNotification", "FuzzyFileSearchSessionUpdatedNotification", "GatewayAuth", "GetAccountParams", "GetAccountResponse", "GitInfo", "GrantedPermissionProfile", "HookCompletedNotification", "HookErrorInfo", "HookEventName", "HookExecutionMode", "HookHandlerType", "HookMetadata", "HookOutputEntry", "HookOutputEntryKind", "HookPromptFragment", "HookPromptItem", "HookRunStatus", "HookRunSummary", "HookScope", "HookSource", "HookStartedNotification", "HookTrustStatus", "HooksListEntry", "HooksListParams", "HooksListResponse", "ImageDetail", "ImageGenerationFailure", "ImageGenerationInputImage", "ImageGenerationItem", "ImageViewItem", "InitializeCapabilities", "InitializeParams", "InitializeResponse", "InputModality", "ItemCompletedNotification", "ItemStartedNotification", "ListMcpServerStatusParams", "ListMcpServerStatusResponse", "LoginAccountParams", "LoginAccountResponse", "LoginAppBrand", "LogoutAccountResponse", "McpAppDisplayMode", "McpAppUi", "McpAuthStatus", "McpResourceReadParams", "McpResourceReadResponse", "McpResourceReadTarget", "McpServerConnectionStatus", "McpServerElicitationAction", "McpServerElicitationRequestParams", "McpServerElicitationRequestResponse", "McpServerInfo", "McpServerOauthClientRegistration", "McpServerOauthLoginCompletedNotification", "McpServerOauthLoginParams", "McpServerOauthLoginResponse", "McpServerRefreshResponse", "McpServerStartupFailureReason", "McpServerStartupState", "McpServerStatus", "McpServerStatusDetail", "McpServerStatusUpdatedNotification", "McpServerToolCallParams", "McpServerToolCallResponse", "McpToolCallAppContext", "McpToolCallError", "McpToolCallItem", "McpToolCallProgressNotification", "McpToolCallResult", "McpToolCallStatus", "MemoryCitation", "MemoryCitationEntry", "MergeStrategy", "MessagePhase", "MisalignmentErrorDetails", "MisalignmentSteer", "ModeKind", "Model", "ModelAccessPrograms", "ModelAvailabilityNux", "ModelListParams", "ModelListResponse", "ModelProviderCapabilitiesReadParams", "ModelProviderCapabilitiesReadResponse", "ModelProviderListParams", "ModelProviderListResponse", "ModelProviderSummary", "ModelRerouteReason", "ModelReroutedNotification", "ModelServiceTier", "ModelUpgradeInfo", "MultiAgentVersion", "NetworkAccess", "NetworkApprovalContext", "NetworkApprovalProtocol", "NetworkPolicyAmendment", "NetworkPolicyRuleAction", "NonSteerableTurnKind", "OverriddenMetadata", "ParsedCommand", "PatchApplyStatus", "PatchChangeKind", "PermissionGrantScope", "PermissionProfileListParams", "PermissionProfileListResponse", "PermissionProfileSummary", "PermissionsRequestApprovalParams", "PermissionsRequestApprovalResponse", "Personality", "PlanDeltaNotification", "PlanItem", "PlanType", "PluginInstalledParams", "PluginInstalledResponse", "ProcessExitedNotification", "ProcessOutputDeltaNotification", "ProcessOutputStream", "ProviderSettings", "RateLimitReachedType", "RateLimitSnapshot", "RateLimitWindow", "ReasoningEffortOption", "ReasoningItem", "ReasoningSummary", "ReasoningSummaryPartAddedNotification", "ReasoningSummaryTextDeltaNotification", "ReasoningTextDeltaNotification", "RemoteControlConnectionStatus", "RemoteControlStatusChangedNotification", "RequestId", "RequestPermissionProfile", "Resource", "ResourceContent", "ResourceTemplate", "Response", "ReviewDecision", "ReviewDelivery", "ReviewStartParams", "ReviewStartResponse", "ReviewTarget", "RpcError", "SandboxMode", "SandboxPolicy", "ServerNotification", "ServerRequest", "ServerRequestResolvedNotification", "SessionSource", "Settings", "SkillDependencies", "SkillErrorInfo", "SkillInterface", "SkillMetadata", "SkillScope", "SkillToolDependency", "SkillsChangedNotification", "SkillsListEntry", "SkillsListParams", "SkillsListResponse", "SleepItem", "SortDirection", "SpendControlLimitSnapshot", "SubAgentActivityItem", "SubAgentActivityKind", "SubAgentSource", "TerminalInteractionNotification", "TextElement", "TextPosition", "TextRange", "Thread", "ThreadActiveFlag", "ThreadArchiveParams", "ThreadArchiveResponse", "ThreadArchivedNotification", "ThreadClosedNotification", "ThreadCompactStartParams", "ThreadCompactStartResponse", "ThreadDeleteParams", "ThreadDeleteResponse", "ThreadDeletedNotification", "ThreadForkParams", "ThreadForkResponse", "ThreadGoal", "ThreadGoalClearParams", "ThreadGoalClearResponse", "ThreadGoalClearedNotification", "ThreadGoalGetParams", "ThreadGoalGetResponse", "ThreadGoalMutationOrigin", "ThreadGoalSetParams", "ThreadGoalSetResponse", "ThreadGoalStatus", "ThreadGoalUpdatedNotification", "ThreadHistoryMode", "ThreadInjectItemsParams", "ThreadInjectItemsResponse", "ThreadItem", "ThreadItemEntry", "ThreadItemOutputDeferral", "ThreadItemsListAnchor", "ThreadItemsListCursor", "ThreadItemsListParams", "ThreadItemsListResponse", "ThreadListCwdFilter", "ThreadListParams", "ThreadListResponse", "ThreadLoadedListParams", "ThreadLoadedListResponse", "ThreadMetadataGitInfoUpdateParams", "ThreadMetadataUpdateParams", "ThreadMetadataUpdateResponse", "ThreadNameUpdatedNotification", "ThreadQueueChangedNotification", "ThreadReadParams", "ThreadReadResponse", "ThreadResumeParams", "ThreadResumeResponse", "ThreadRevertParams", "ThreadRevertResponse", "ThreadRevertedNotification", "ThreadRollbackParams", "ThreadRollbackResponse", "ThreadSection", "ThreadSectionAppearance", "ThreadSetNameParams", "ThreadSetNameResponse", "ThreadShellCommandParams", "ThreadShellCommandResponse", "ThreadSortKey", "ThreadSourceKind", "ThreadStartParams", "ThreadStartResponse", "ThreadStartSource", "ThreadStartedNotification", "ThreadStatus", "ThreadStatusChangedNotification", "ThreadTokenUsage", "ThreadTokenUsageUpdatedNotification", "ThreadTurnsListParams", "ThreadTurnsListResponse", "ThreadUnarchiveParams", "ThreadUnarchiveResponse", "ThreadUnarchivedNotification", "ThreadUnsubscribeParams", "ThreadUnsubscribeResponse", "ThreadUnsubscribeStatus", "TokenUsageBreakdown", "Tool", "ToolRequestUserInputAnswer", "ToolRequestUserInputOption", "ToolRequestUserInputParams", "ToolRequestUserInputQuestion", "ToolRequestUserInputResponse", "TraceContext", "Turn", "TurnCompletedNotification", "TurnDiffUpdatedNotification", "TurnError", "TurnInterruptParams", "TurnInterruptResponse", "TurnItemsView", "TurnPlanStep", "TurnPlanStepStatus", "TurnPlanUpdatedNotification", "TurnStartParams", "TurnStartResponse", "TurnStartedNotification", "TurnStatus", "TurnSteerParams", "TurnSteerResponse", "TurnToolOutput", "UserInput", "UserMessageItem", "WarningNotification", "WebSearchAction", "WebSearchItem", "WriteStatus"]  # noqa

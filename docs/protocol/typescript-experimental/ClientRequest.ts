@@ -27,6 +27,11 @@ import type { HooksListParams } from "./HooksListParams";
 import type { InitializeParams } from "./InitializeParams";
 import type { ListMcpServerStatusParams } from "./ListMcpServerStatusParams";
 import type { LoginAccountParams } from "./LoginAccountParams";
+import type { McpResourceReadParams } from "./McpResourceReadParams";
+import type { McpServerOauthLoginParams } from "./McpServerOauthLoginParams";
+import type { McpServerPromptGetParams } from "./McpServerPromptGetParams";
+import type { McpServerPromptListParams } from "./McpServerPromptListParams";
+import type { McpServerToolCallParams } from "./McpServerToolCallParams";
 import type { ModelListParams } from "./ModelListParams";
 import type { ModelProviderCapabilitiesReadParams } from "./ModelProviderCapabilitiesReadParams";
 import type { ModelProviderListParams } from "./ModelProviderListParams";
@@ -140,6 +145,12 @@ export type ClientRequest =
   | { "id": RequestId, "method": "permissionProfile/list", "params": PermissionProfileListParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "collaborationMode/list", "params": CollaborationModeListParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "mcpServerStatus/list", "params": ListMcpServerStatusParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "mcpServer/oauth/login", "params": McpServerOauthLoginParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "config/mcpServer/reload", "params"?: NoParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "mcpServer/tool/call", "params": McpServerToolCallParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "mcpServer/resource/read", "params": McpResourceReadParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "mcpServer/prompt/list", "params": McpServerPromptListParams, "trace"?: TraceContext | null }
+  | { "id": RequestId, "method": "mcpServer/prompt/get", "params": McpServerPromptGetParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "account/bedrock/checkGovCloudRequirements", "params": BedrockCheckGovCloudRequirementsParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "config/read", "params": ConfigReadParams, "trace"?: TraceContext | null }
   | { "id": RequestId, "method": "config/value/write", "params": ConfigValueWriteParams, "trace"?: TraceContext | null }

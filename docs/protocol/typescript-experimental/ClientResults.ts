@@ -28,6 +28,12 @@ import type { InitializeResponse } from "./InitializeResponse";
 import type { ListMcpServerStatusResponse } from "./ListMcpServerStatusResponse";
 import type { LoginAccountResponse } from "./LoginAccountResponse";
 import type { LogoutAccountResponse } from "./LogoutAccountResponse";
+import type { McpResourceReadResponse } from "./McpResourceReadResponse";
+import type { McpServerOauthLoginResponse } from "./McpServerOauthLoginResponse";
+import type { McpServerPromptGetResponse } from "./McpServerPromptGetResponse";
+import type { McpServerPromptListResponse } from "./McpServerPromptListResponse";
+import type { McpServerRefreshResponse } from "./McpServerRefreshResponse";
+import type { McpServerToolCallResponse } from "./McpServerToolCallResponse";
 import type { ModelListResponse } from "./ModelListResponse";
 import type { ModelProviderCapabilitiesReadResponse } from "./ModelProviderCapabilitiesReadResponse";
 import type { ModelProviderListResponse } from "./ModelProviderListResponse";
@@ -138,6 +144,12 @@ export type ClientResults = {
   "permissionProfile/list": PermissionProfileListResponse,
   "collaborationMode/list": CollaborationModeListResponse,
   "mcpServerStatus/list": ListMcpServerStatusResponse,
+  "mcpServer/oauth/login": McpServerOauthLoginResponse,
+  "config/mcpServer/reload": McpServerRefreshResponse,
+  "mcpServer/tool/call": McpServerToolCallResponse,
+  "mcpServer/resource/read": McpResourceReadResponse,
+  "mcpServer/prompt/list": McpServerPromptListResponse,
+  "mcpServer/prompt/get": McpServerPromptGetResponse,
   "account/bedrock/checkGovCloudRequirements": BedrockCheckGovCloudRequirementsResponse,
   "config/read": ConfigReadResponse,
   "config/value/write": ConfigWriteResponse,

@@ -2,7 +2,7 @@
 import type { AbsolutePath } from "./AbsolutePath";
 
 /**
- * Params of `trace/read`. Exactly one of the two fields must be set.
+ * Params of `trace/read`. Exactly one of `threadId` and `tracePath` must be set.
  */
 export type TraceReadParams = {
 /**
@@ -10,6 +10,10 @@ export type TraceReadParams = {
  */
 threadId?: string | null,
 /**
- * Directory of a bundle, from `trace/list`.
+ * Path of a bundle, from `trace/list`.
  */
-tracePath?: AbsolutePath | null, };
+tracePath?: AbsolutePath | null,
+/**
+ * Whether `state` has the compact form, in which the lists of items are ranges of shared lines.
+ */
+compact?: boolean | null, };

@@ -6,7 +6,7 @@ import type { JsonValue } from "./JsonValue";
  */
 export type TraceReadResponse = {
 /**
- * The reduced graph in the form of `state.json`.
+ * The reduced graph in the form of `state.json`, or in the compact form.
  */
 state: JsonValue,
 /**

@@ -7,7 +7,7 @@ import type { TraceStatus } from "./TraceStatus";
  */
 export type TraceSummary = {
 /**
- * The directory of the bundle.
+ * The bundle: a directory, or one file.
  */
 path: AbsolutePath,
 /**

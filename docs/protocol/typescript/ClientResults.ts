@@ -23,6 +23,10 @@ import type { InitializeResponse } from "./InitializeResponse";
 import type { ListMcpServerStatusResponse } from "./ListMcpServerStatusResponse";
 import type { LoginAccountResponse } from "./LoginAccountResponse";
 import type { LogoutAccountResponse } from "./LogoutAccountResponse";
+import type { McpResourceReadResponse } from "./McpResourceReadResponse";
+import type { McpServerOauthLoginResponse } from "./McpServerOauthLoginResponse";
+import type { McpServerRefreshResponse } from "./McpServerRefreshResponse";
+import type { McpServerToolCallResponse } from "./McpServerToolCallResponse";
 import type { ModelListResponse } from "./ModelListResponse";
 import type { ModelProviderCapabilitiesReadResponse } from "./ModelProviderCapabilitiesReadResponse";
 import type { ModelProviderListResponse } from "./ModelProviderListResponse";
@@ -92,6 +96,10 @@ export type ClientResults = {
   "experimentalFeature/list": ExperimentalFeatureListResponse,
   "permissionProfile/list": PermissionProfileListResponse,
   "mcpServerStatus/list": ListMcpServerStatusResponse,
+  "mcpServer/oauth/login": McpServerOauthLoginResponse,
+  "config/mcpServer/reload": McpServerRefreshResponse,
+  "mcpServer/tool/call": McpServerToolCallResponse,
+  "mcpServer/resource/read": McpResourceReadResponse,
   "config/read": ConfigReadResponse,
   "config/value/write": ConfigWriteResponse,
   "config/batchWrite": ConfigWriteResponse,

@@ -1,5 +1,7 @@
 // Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { AccountLoginCompletedNotification } from "./AccountLoginCompletedNotification";
 import type { AccountRateLimitsUpdatedNotification } from "./AccountRateLimitsUpdatedNotification";
+import type { AccountUpdatedNotification } from "./AccountUpdatedNotification";
 import type { AgentMessageDeltaNotification } from "./AgentMessageDeltaNotification";
 import type { CommandExecOutputDeltaNotification } from "./CommandExecOutputDeltaNotification";
 import type { CommandExecutionOutputDeltaNotification } from "./CommandExecutionOutputDeltaNotification";
@@ -16,6 +18,7 @@ import type { HookCompletedNotification } from "./HookCompletedNotification";
 import type { HookStartedNotification } from "./HookStartedNotification";
 import type { ItemCompletedNotification } from "./ItemCompletedNotification";
 import type { ItemStartedNotification } from "./ItemStartedNotification";
+import type { McpServerOauthLoginCompletedNotification } from "./McpServerOauthLoginCompletedNotification";
 import type { McpServerStatusUpdatedNotification } from "./McpServerStatusUpdatedNotification";
 import type { McpToolCallProgressNotification } from "./McpToolCallProgressNotification";
 import type { ModelReroutedNotification } from "./ModelReroutedNotification";
@@ -82,6 +85,9 @@ export type ServerNotification =
   | { "method": "serverRequest/resolved", "params": ServerRequestResolvedNotification, "emittedAtMs"?: number }
   | { "method": "item/mcpToolCall/progress", "params": McpToolCallProgressNotification, "emittedAtMs"?: number }
   | { "method": "mcpServer/startupStatus/updated", "params": McpServerStatusUpdatedNotification, "emittedAtMs"?: number }
+  | { "method": "mcpServer/oauthLogin/completed", "params": McpServerOauthLoginCompletedNotification, "emittedAtMs"?: number }
+  | { "method": "account/login/completed", "params": AccountLoginCompletedNotification, "emittedAtMs"?: number }
+  | { "method": "account/updated", "params": AccountUpdatedNotification, "emittedAtMs"?: number }
   | { "method": "account/rateLimits/updated", "params": AccountRateLimitsUpdatedNotification, "emittedAtMs"?: number }
   | { "method": "remoteControl/status/changed", "params": RemoteControlStatusChangedNotification, "emittedAtMs"?: number }
   | { "method": "fs/changed", "params": FsChangedNotification, "emittedAtMs"?: number }

@@ -180,6 +180,39 @@ pub enum LoginAccountParams {
     },
 }
 
+/// How a client, or the server for it, proves to a provider who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+#[serde(rename_all = "camelCase")]
+pub enum AuthMode {
+    /// An API key, which the server keeps.
+    #[serde(rename = "apikey")]
+    ApiKey,
+    /// A ChatGPT account, whose tokens the server keeps.
+    Chatgpt,
+    /// Tokens that the client has and renews.
+    ChatgptAuthTokens,
+    /// Headers of requests.
+    Headers,
+    /// The identity of an agent.
+    AgentIdentity,
+    /// A personal access token.
+    PersonalAccessToken,
+    /// A bearer token of Amazon Bedrock.
+    BedrockApiKey,
+    /// Access keys of Amazon Bedrock.
+    BedrockAccessKeys,
+}
+
+/// What brought somebody to the login of the desktop program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
+#[serde(rename_all = "snake_case")]
+pub enum DesktopOnboardingEntrypoint {
+    /// Life sciences.
+    LifeSciences,
+}
+
 /// A product whose name a login page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]

@@ -32,7 +32,12 @@ const FREE: &[&str] = &["/history", "/config", "/requirements", "/marketplaces",
 const FREE_FORM: &str = "mcpServer/elicitation/request params";
 
 /// Fields that only this server has, with their types. Clients of the peer ignore them.
-const OWN_FIELDS: &[(&str, &str)] = &[("CommandExecutionRequestApprovalParams", "rights")];
+const OWN_FIELDS: &[(&str, &str)] = &[
+    ("CommandExecutionRequestApprovalParams", "rights"),
+    ("McpServerOauthLoginParams", "device"),
+    ("McpServerOauthLoginResponse", "userCode"),
+    ("McpServerOauthLoginResponse", "verificationUrl"),
+];
 
 /// Notifications that are stable in the peer's schema but only sent to connections with the experimental capability.
 const WITHHELD: &[&str] = &["thread/readState/changed", "thread/settings/updated"];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::common::{Nullable, from_raw};
+use crate::common::Nullable;
 use crate::error::RpcError;
 
 /// How important a method is for clients.
@@ -330,15 +330,28 @@ impl<T> IsSet for Vec<T> {
 
 /// Decodes the params of a method. The error message contains the name of the method and, if known, of the field.
 pub(crate) fn decode_params<P: DeserializeOwned>(method: &str, params: Option<&RawValue>) -> Result<P, RpcError> {
-    let refuse = |error: &dyn fmt::Display| RpcError::undecodable(format_args!("{method}: {error}"));
-    let Some(raw) = params.filter(|raw| raw.get() != "null") else {
-        // Only the type of a method without params can be decoded from `null`.
-        return serde_json::from_value(Value::Null).map_err(|_| refuse(&"missing field `params`"));
-    };
+    let value = value_of_params(method, params)?;
+    let absent = value.is_null();
+    serde_json::from_value(value).map_err(|error| refused_params(method, absent, &error))
+}
+
+/// Returns the value that params are decoded from: an object, or `null` if there are none. It is not generic, so that it is
+/// compiled once and not for every method.
+fn value_of_params(method: &str, params: Option<&RawValue>) -> Result<Value, RpcError> {
+    let Some(raw) = params.filter(|raw| raw.get() != "null") else { return Ok(Value::Null) };
     if raw.get().starts_with('[') {
-        return Err(refuse(&"params are a list, expected an object"));
+        return Err(RpcError::undecodable(format_args!("{method}: params are a list, expected an object")));
     }
-    from_raw(raw).map_err(|error| refuse(&error))
+    serde_json::from_str(raw.get()).map_err(|error| RpcError::undecodable(format_args!("{method}: {error}")))
+}
+
+/// Returns the error for params that do not have the form of the method. Only the type of a method without params can be
+/// decoded from `null`.
+fn refused_params(method: &str, absent: bool, error: &serde_json::Error) -> RpcError {
+    if absent {
+        return RpcError::undecodable(format_args!("{method}: missing field `params`"));
+    }
+    RpcError::undecodable(format_args!("{method}: {error}"))
 }
 
 /// Removes fields from an object.
@@ -448,6 +461,7 @@ macro_rules! client_methods {
             /// # Errors
             ///
             /// Returns an error if the params cannot be serialized.
+            #[cfg(any(test, feature = "rewrite"))]
             pub fn params(&self) -> Result<Value, serde_json::Error> {
                 match self {
                     $(Self::$variant(params) => serde_json::to_value(params),)*
@@ -524,17 +538,6 @@ macro_rules! server_notifications {
                         let thread: fn(&$params) -> Option<&str> = $thread;
                         thread(params)
                     })*
-                }
-            }
-
-            /// Returns the params as JSON.
-            ///
-            /// # Errors
-            ///
-            /// Returns an error if the params cannot be serialized.
-            pub fn params(&self) -> Result<Value, serde_json::Error> {
-                match self {
-                    $(Self::$variant(params) => serde_json::to_value(params),)*
                 }
             }
 

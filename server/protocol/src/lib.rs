@@ -51,6 +51,7 @@ pub mod goal;
 pub mod history;
 pub mod hook;
 pub mod item;
+pub mod mcp;
 pub mod methods;
 pub mod model;
 pub mod notification;

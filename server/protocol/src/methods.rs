@@ -58,17 +58,23 @@ use crate::history::{
     ThreadSearchOccurrencesResponse, ThreadSearchParams, ThreadSearchResponse, ThreadTurnsListParams,
     ThreadTurnsListResponse,
 };
+use crate::mcp::{
+    McpResourceReadParams, McpResourceReadResponse, McpServerOauthLoginCompletedNotification,
+    McpServerOauthLoginParams, McpServerOauthLoginResponse, McpServerPromptGetParams, McpServerPromptGetResponse,
+    McpServerPromptListParams, McpServerPromptListResponse, McpServerRefreshResponse, McpServerToolCallParams,
+    McpServerToolCallResponse,
+};
 use crate::model::{
     ModelListParams, ModelListResponse, ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse,
     ModelProviderListParams, ModelProviderListResponse,
 };
 use crate::notification::{
-    AccountRateLimitsUpdatedNotification, AgentMessageDeltaNotification, CommandExecOutputDeltaNotification,
-    CommandExecutionOutputDeltaNotification, ConfigWarningNotification, ContextCompactedNotification,
-    DeprecationNoticeNotification, ErrorNotification, FileChangeOutputDeltaNotification,
-    FileChangePatchUpdatedNotification, FsChangedNotification, FuzzyFileSearchSessionCompletedNotification,
-    FuzzyFileSearchSessionUpdatedNotification, HookCompletedNotification, HookStartedNotification,
-    ItemCompletedNotification, ItemStartedNotification, McpServerStatusUpdatedNotification,
+    AccountLoginCompletedNotification, AccountRateLimitsUpdatedNotification, AccountUpdatedNotification,
+    AgentMessageDeltaNotification, CommandExecOutputDeltaNotification, CommandExecutionOutputDeltaNotification,
+    ConfigWarningNotification, ContextCompactedNotification, DeprecationNoticeNotification, ErrorNotification,
+    FileChangeOutputDeltaNotification, FileChangePatchUpdatedNotification, FsChangedNotification,
+    FuzzyFileSearchSessionCompletedNotification, FuzzyFileSearchSessionUpdatedNotification, HookCompletedNotification,
+    HookStartedNotification, ItemCompletedNotification, ItemStartedNotification, McpServerStatusUpdatedNotification,
     McpToolCallProgressNotification, ModelReroutedNotification, PlanDeltaNotification, ProcessExitedNotification,
     ProcessOutputDeltaNotification, ReasoningSummaryPartAddedNotification, ReasoningSummaryTextDeltaNotification,
     ReasoningTextDeltaNotification, RemoteControlStatusChangedNotification, ServerRequestResolvedNotification,
@@ -233,6 +239,17 @@ client_methods! {
         CollaborationModeListParams => CollaborationModeListResponse, Two, Experimental, None;
     McpServerStatusList "mcpServerStatus/list":
         ListMcpServerStatusParams => ListMcpServerStatusResponse, Two, Stable, Mcp;
+    McpServerOauthLogin "mcpServer/oauth/login":
+        McpServerOauthLoginParams => McpServerOauthLoginResponse, Two, Stable, None;
+    ConfigMcpServerReload "config/mcpServer/reload": NoParams => McpServerRefreshResponse, Two, Stable, Mcp;
+    McpServerToolCall "mcpServer/tool/call":
+        McpServerToolCallParams => McpServerToolCallResponse, Two, Stable, None;
+    McpServerResourceRead "mcpServer/resource/read":
+        McpResourceReadParams => McpResourceReadResponse, Two, Stable, None;
+    McpServerPromptList "mcpServer/prompt/list":
+        McpServerPromptListParams => McpServerPromptListResponse, Own, Experimental, None;
+    McpServerPromptGet "mcpServer/prompt/get":
+        McpServerPromptGetParams => McpServerPromptGetResponse, Own, Experimental, None;
     AccountBedrockCheckGovCloudRequirements "account/bedrock/checkGovCloudRequirements":
         BedrockCheckGovCloudRequirementsParams => BedrockCheckGovCloudRequirementsResponse, Two, Experimental, None;
     ConfigRead "config/read": ConfigReadParams => ConfigReadResponse, One, Stable, ConfigShared;
@@ -376,12 +393,8 @@ unavailable_methods! {
     Experimental "environment/add";
     Experimental "environment/info";
     Experimental "environment/status";
-    Stable "mcpServer/oauth/login";
-    Stable "config/mcpServer/reload";
-    Stable "mcpServer/resource/read";
     Experimental "mcpServer/event/stream/start";
     Experimental "mcpServer/event/stream/stop";
-    Stable "mcpServer/tool/call";
     Stable "windowsSandbox/setupStart";
     Stable "windowsSandbox/readiness";
     Experimental "account/bedrock/discover";
@@ -480,6 +493,10 @@ server_notifications! {
         McpToolCallProgressNotification, Stable, |params| Some(&params.thread_id);
     McpServerStartupStatusUpdated "mcpServer/startupStatus/updated":
         McpServerStatusUpdatedNotification, Stable, |params| params.thread_id.as_deref();
+    McpServerOauthLoginCompleted "mcpServer/oauthLogin/completed":
+        McpServerOauthLoginCompletedNotification, Stable, |params| params.thread_id.as_deref();
+    AccountLoginCompleted "account/login/completed": AccountLoginCompletedNotification, Stable, |_| None;
+    AccountUpdated "account/updated": AccountUpdatedNotification, Stable, |_| None;
     AccountRateLimitsUpdated "account/rateLimits/updated": AccountRateLimitsUpdatedNotification, Stable, |_| None;
     RemoteControlStatusChanged "remoteControl/status/changed":
         RemoteControlStatusChangedNotification, Stable, |_| None;
@@ -514,9 +531,7 @@ pub const UNSENT_NOTIFICATIONS: &[&str] = &[
     "item/autoApprovalReview/started",
     "item/autoApprovalReview/completed",
     "autoApprovalReview/strictReviewRequired",
-    "mcpServer/oauthLogin/completed",
     "mcpServer/event/stream/notification",
-    "account/updated",
     "account/gatewayOAuth/changed",
     "app/list/updated",
     "externalAgentConfig/import/progress",
@@ -540,7 +555,6 @@ pub const UNSENT_NOTIFICATIONS: &[&str] = &[
     "thread/realtime/closed",
     "windows/worldWritableWarning",
     "windowsSandbox/setupCompleted",
-    "account/login/completed",
 ];
 
 server_requests! {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-use crate::account::RateLimitSnapshot;
+use crate::account::{AuthMode, DesktopOnboardingEntrypoint, PlanType, RateLimitSnapshot};
 use crate::command::CommandExecOutputStream;
 use crate::common::AbsolutePath;
 use crate::envelope::RequestId;
@@ -20,6 +20,32 @@ use crate::search::FuzzyFileSearchResult;
 use crate::settings::ThreadSettings;
 use crate::thread::{Thread, ThreadReadState, ThreadStatus, ThreadTokenUsage};
 use crate::turn::{Turn, TurnError, TurnPlanStep};
+
+/// Params of the notification `account/login/completed`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
+#[serde(rename_all = "camelCase")]
+pub struct AccountLoginCompletedNotification {
+    /// Id of a login that took several steps.
+    pub login_id: Option<String>,
+    /// Whether the login succeeded.
+    pub success: bool,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// What brought the user to the login.
+    pub onboarding_entrypoint: Option<DesktopOnboardingEntrypoint>,
+}
+
+/// Params of the notification `account/updated`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
+#[serde(rename_all = "camelCase")]
+pub struct AccountUpdatedNotification {
+    /// How the client is known to its provider. `None` after a logout.
+    pub auth_mode: Option<AuthMode>,
+    /// The subscription, if the client has named one.
+    pub plan_type: Option<PlanType>,
+}
 
 /// Params of the notification `account/rateLimits/updated`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ pub enum TraceStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSummary {
-    /// The directory of the bundle.
+    /// The bundle: a directory, or one file.
     pub path: AbsolutePath,
     /// The trace id in the manifest of the bundle.
     pub trace_id: String,
@@ -71,7 +71,7 @@ pub struct TraceListResponse {
     pub next_cursor: Option<String>,
 }
 
-/// Params of `trace/read`. Exactly one of the two fields must be set.
+/// Params of `trace/read`. Exactly one of `threadId` and `tracePath` must be set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -79,9 +79,12 @@ pub struct TraceReadParams {
     /// Id of a thread whose trace is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// Directory of a bundle, from `trace/list`.
+    /// Path of a bundle, from `trace/list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_path: Option<AbsolutePath>,
+    /// Whether `state` has the compact form, in which the lists of items are ranges of shared lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact: Option<bool>,
 }
 
 /// Result of `trace/read`.
@@ -89,7 +92,7 @@ pub struct TraceReadParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReadResponse {
-    /// The reduced graph in the form of `state.json`.
+    /// The reduced graph in the form of `state.json`, or in the compact form.
     pub state: Value,
     /// Diagnostics of the reduction.
     pub diagnostics: Vec<Value>,

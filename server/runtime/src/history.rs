@@ -5,7 +5,6 @@
 //! recordings can tell which items joined the conversation. Items that providers would reject are refused.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -123,7 +122,7 @@ fn part(item: &Value) -> Option<Part<'_>> {
 
 /// Returns the item with the output of a call.
 pub(crate) fn output(call_id: &str, kind: CallKind, output: &Value) -> ModelItem {
-    Arc::new(json!({
+    ModelItem::from(json!({
         "type": kind.output_type(),
         "id": format!("{}_{}", kind.prefix(), Uuid::now_v7()),
         "call_id": call_id,
@@ -133,7 +132,7 @@ pub(crate) fn output(call_id: &str, kind: CallKind, output: &Value) -> ModelItem
 
 /// Returns a message that the runtime adds to the history.
 pub(crate) fn message(role: &str, parts: &[Value]) -> ModelItem {
-    Arc::new(json!({
+    ModelItem::from(json!({
         "type": "message",
         "id": format!("msg_{}", Uuid::now_v7()),
         "role": role,
@@ -199,9 +198,9 @@ pub(crate) fn with_id(item: ModelItem) -> Result<ModelItem, &'static str> {
         return Ok(item);
     }
     let id = format!("{}_{}", prefix(&item), Uuid::now_v7());
-    let mut value = Arc::unwrap_or_clone(item);
+    let mut value = item.into_value();
     value["id"] = json!(id);
-    Ok(Arc::new(value))
+    Ok(value.into())
 }
 
 /// Checks that providers and readers of recordings accept an item.
@@ -284,7 +283,7 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> ModelItem {
-        Arc::new(json!({ "type": "function_call", "call_id": id, "name": "x", "arguments": "{}" }))
+        json!({ "type": "function_call", "call_id": id, "name": "x", "arguments": "{}" }).into()
     }
 
     fn told(history: &History) -> Vec<String> {
@@ -306,8 +305,8 @@ mod tests {
             output("2", CallKind::Custom, &json!("of the wrong kind")),
             output("2", CallKind::Function, &json!("fine")),
             output("2", CallKind::Function, &json!("again")),
-            Arc::new(json!({ "type": "surprise" })),
-            Arc::new(json!(null)),
+            json!({ "type": "surprise" }).into(),
+            json!(null).into(),
             text_message("user", "hello"),
         ]);
         let expected = ["call 1", "output 1 \"aborted\"", "call 2", "output 2 \"fine\"", "\"message\""];
@@ -323,14 +322,13 @@ mod tests {
         let open = history.unanswered();
         assert_eq!(open.len(), 1);
         assert_eq!((&open[0]["call_id"], &open[0]["output"]), (&json!("2"), &json!("aborted")));
-        history.push(Arc::clone(&open[0]));
+        history.push(open[0].clone());
         assert!(history.unanswered().is_empty());
     }
 
     #[test]
     fn items_get_ids_and_keep_those_they_have() {
-        let named =
-            with_id(Arc::new(json!({ "type": "message", "role": "user", "content": [], "id": "mine" }))).unwrap();
+        let named = with_id(json!({ "type": "message", "role": "user", "content": [], "id": "mine" }).into()).unwrap();
         assert_eq!(id(&named), Some("mine"));
         let unnamed = with_id(call("1")).unwrap();
         assert!(id(&unnamed).unwrap().starts_with("fc_"));
@@ -353,10 +351,10 @@ mod tests {
             (json!({ "type": "agent_message", "content": [] }), "an agent's message of an unknown shape"),
             (json!({ "type": "configuration_update" }), "an item of an unknown type"),
         ] {
-            assert_eq!(with_id(Arc::new(item)), Err(reason));
+            assert_eq!(with_id(item.into()), Err(reason));
         }
         let output = json!({ "type": "function_call_output", "call_id": "1", "output": "" });
-        assert!(of_model(&output).is_err() && with_id(Arc::new(output)).is_ok());
+        assert!(of_model(&output).is_err() && with_id(output.into()).is_ok());
     }
 
     proptest! {
@@ -366,7 +364,7 @@ mod tests {
                 let id = id.to_string();
                 match kind {
                     0 => call(&id),
-                    1 => Arc::new(json!({ "type": "custom_tool_call", "call_id": id, "name": "x", "input": "" })),
+                    1 => json!({ "type": "custom_tool_call", "call_id": id, "name": "x", "input": "" }).into(),
                     2 => output(&id, CallKind::Function, &json!("f")),
                     3 => output(&id, CallKind::Custom, &json!("c")),
                     _ => text_message("user", "hello"),

@@ -2,15 +2,81 @@
 //!
 //! An item starts and completes once. The model does not see items but the history, which consists of [`ModelItem`]s.
 
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::id::{ItemId, ThreadId};
 
 /// One item of the history in the format of the Responses API.
-pub type ModelItem = Arc<Value>;
+///
+/// Every request repeats the items before it. So clones share the value, and its JSON text, which is made once.
+#[derive(Clone)]
+pub struct ModelItem(Arc<Shared>);
+
+struct Shared {
+    value: Value,
+    text: OnceLock<Arc<[u8]>>,
+}
+
+impl ModelItem {
+    /// Returns the value. It is copied if the item has other clones.
+    pub fn into_value(self) -> Value {
+        Arc::try_unwrap(self.0).map_or_else(|shared| shared.value.clone(), |shared| shared.value)
+    }
+
+    /// Returns a comma and the JSON text of the item, as a list of items has it.
+    pub(crate) fn listed(&self) -> &Arc<[u8]> {
+        self.0.text.get_or_init(|| {
+            let mut text = vec![b','];
+            serde_json::to_writer(&mut text, &self.0.value).expect("a JSON value can be written");
+            text.into()
+        })
+    }
+}
+
+impl From<Value> for ModelItem {
+    fn from(value: Value) -> Self {
+        Self(Arc::new(Shared { value, text: OnceLock::new() }))
+    }
+}
+
+impl Deref for ModelItem {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0.value
+    }
+}
+
+impl Borrow<Value> for ModelItem {
+    fn borrow(&self) -> &Value {
+        self
+    }
+}
+
+impl PartialEq for ModelItem {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl fmt::Debug for ModelItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.value.fmt(f)
+    }
+}
+
+impl Serialize for ModelItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.value.serialize(serializer)
+    }
+}
 
 /// An item of a turn.
 #[derive(Debug, Clone, PartialEq)]

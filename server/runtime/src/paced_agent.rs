@@ -44,7 +44,7 @@ impl PacedAgent for AgentCore {
     }
 
     fn remember_mail(&self, mail: &[Arc<Mail>]) {
-        self.remember(&self.link.order(), mail.iter().map(|mail| Arc::new(mail.item())).collect(), None);
+        self.remember(&self.link.order(), mail.iter().map(|mail| mail.item().into()).collect(), None);
     }
 
     fn wake_for(self: Arc<Self>, mail: &[String]) -> Result<(), Refusal> {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use trace_recorder::format::{ExecutionStatus, Requester, RolloutStatus, ToolKind, ToolSummary};
 use trace_recorder::write::{
-    Body, BundleWriter, CompactionTrace, InferenceTrace, IntoBody, Json, Later, NewCompactionRequest, NewInference,
-    NewSession, NewThread, NewToolCall, SharedJson, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
+    Body, BundleWriter, CompactionTrace, InferenceTrace, IntoBody, JoinedJson, Json, Later, NewCompactionRequest,
+    NewInference, NewSession, NewThread, NewToolCall, Piece, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
 };
 
 use crate::clock::Clock;
@@ -38,6 +38,10 @@ pub(crate) struct Recording {
     source: Option<String>,
     writer: OnceCell<BundleWriter>,
 }
+
+/// Begins the ids of inference calls that belong to no conversation: those with which tools ask the model. A replay leaves them
+/// out.
+pub(crate) const SIDE_CALL_PREFIX: &str = "side_question:";
 
 /// How long a reader waits for what was recorded last.
 pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -344,17 +348,27 @@ pub(crate) fn complete_compaction(trace: &CompactionTrace, items: &[ModelItem]) 
 
 /// Records that a history took the place of another one.
 pub(crate) fn install_compaction(trace: &TurnTrace, compaction: &str, before: &[ModelItem], after: &[ModelItem]) {
-    let bytes = before.iter().chain(after).map(|item| size(item)).sum();
-    let value = json!({ "input_history": before, "replacement_history": after });
-    trace.install_compaction(compaction, Later { value, bytes });
+    let text = |text: &'static str| Piece::single(text.as_bytes().into());
+    let mut pieces = vec![text("{\"input_history\":[")];
+    pieces.extend(list_of(before));
+    pieces.push(text("],\"replacement_history\":["));
+    pieces.extend(list_of(after));
+    pieces.push(text("]}"));
+    trace.install_compaction(compaction, JoinedJson(pieces));
 }
 
-/// What is sent as well: its text is made once.
+/// Returns the texts of items in a list, without its brackets. They are those that requests have.
+fn list_of(items: &[ModelItem]) -> impl Iterator<Item = Piece> {
+    // There is no comma in front of the first item.
+    items.iter().enumerate().map(|(index, item)| Piece::shared(Arc::clone(item.listed()), usize::from(index == 0)))
+}
+
+/// What is sent as well: the texts of its items are made once.
 struct Sent<'a>(&'a RequestBody);
 
 impl IntoBody for Sent<'_> {
     fn into_body(self) -> Body {
-        SharedJson(Arc::clone(self.0.text())).into_body()
+        JoinedJson(self.0.pieces()).into_body()
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use common::graph::state;
@@ -104,7 +103,7 @@ fn interfere(world: &World, what: Interference) {
         Interference::Urgent => mail(Wake::Agent),
         Interference::Inject => {
             let call = json!({"type": "function_call", "name": "x", "call_id": "injected", "arguments": ""});
-            world.agent.inject(vec![Arc::new(call)]).unwrap();
+            world.agent.inject(vec![call.into()]).unwrap();
         }
         Interference::Compact => drop(world.agent.compact()),
     }

@@ -6,7 +6,6 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use common::graph::state;
@@ -66,7 +65,7 @@ async fn a_session_is_recorded_with_everything_in_it() {
     ]);
     assert!(world.agent.recording().path().is_none(), "nothing is recorded before anything happens");
     let past = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "injected"}]});
-    world.agent.inject(vec![Arc::new(past)]).unwrap();
+    world.agent.inject(vec![past.into()]).unwrap();
     assert!(matches!(world.run("hello").await, TurnOutcome::Completed { .. }));
     assert!(matches!(world.run("fail").await, TurnOutcome::Failed(_)));
     let turn = world.start("stop");
@@ -129,7 +128,7 @@ async fn compactions_are_recorded_with_both_histories() {
     *world.provider.compacted.lock().unwrap() = Some(Err(error));
     let turn = world.agent.compact().unwrap();
     world.witness.until(|kind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. })).await;
-    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![Arc::new(sealed)]));
+    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![sealed.into()]));
     world.witness.ended(&turn).await;
     world.run("three").await;
     let state = graph(&world).await;
@@ -146,6 +145,33 @@ async fn compactions_are_recorded_with_both_histories() {
     let last = by_start(&state, "inference_calls").pop().unwrap();
     let request = last["request_item_ids"].as_array().unwrap();
     assert_eq!(request[..4], compactions[1]["replacement_item_ids"].as_array().unwrap()[..]);
+}
+
+#[tokio::test]
+async fn a_request_with_another_token_is_an_attempt_of_its_own() {
+    let (world, _directory) = recorded(vec![refuses(1), answer([say("msg_1", "hello")])]);
+    assert!(matches!(world.run("hello").await, TurnOutcome::Completed { .. }));
+    let sealed = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"});
+    let error = ProviderError {
+        message: "the token is not valid".to_owned(),
+        details: None,
+        kind: ErrorKind::Unauthorized,
+        retry: RetryDecision::OtherToken { refused: 2 },
+        request_id: None,
+    };
+    *world.provider.compacted.lock().unwrap() = Some(Err(error));
+    *world.provider.compacted_later.lock().unwrap() = Some(Ok(vec![sealed.into()]));
+    let turn = world.agent.compact().unwrap();
+    assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
+    assert_eq!(*world.provider.renewed.lock().unwrap(), [1, 2]);
+    let is_error = |kind: &EventKind| matches!(kind, EventKind::Error { .. });
+    assert!(!world.witness.kinds().iter().any(is_error), "{}", world.witness.story());
+    let state = graph(&world).await;
+    assert_eq!(statuses(&by_start(&state, "codex_turns")), ["completed", "completed"]);
+    let inferences = by_start(&state, "inference_calls");
+    assert_eq!(statuses(&inferences), ["failed", "completed"]);
+    assert_eq!(inferences[0]["request_item_ids"], inferences[1]["request_item_ids"]);
+    assert_eq!(statuses(&by_start(&state, "compaction_requests")), ["failed", "completed"]);
 }
 
 #[tokio::test]

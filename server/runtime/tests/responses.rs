@@ -349,7 +349,7 @@ async fn a_history_is_made_shorter_where_the_provider_can() {
     let mut service = Service::new(connections).await;
     let provider = provider(&service.base_url, "remote_compaction = true");
     let compact = || provider.compact(request()).expect("it can");
-    assert_eq!(compact().await.expect("items"), [Arc::new(json!({"type": "compaction"}))]);
+    assert_eq!(compact().await.expect("items"), [trace_runtime::item::ModelItem::from(json!({"type": "compaction"}))]);
     assert!(service.request().await.starts_with("POST /v1/responses/compact HTTP/1.1\r\n"));
     assert_eq!(compact().await.expect_err("a number").kind, ErrorKind::StreamDisconnected { status: None });
     assert_eq!(compact().await.expect_err("no JSON").kind, ErrorKind::StreamDisconnected { status: None });

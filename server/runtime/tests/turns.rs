@@ -20,7 +20,7 @@ use trace_runtime::id::TurnId;
 use trace_runtime::item::{Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::pace::{Pace, PacedAgent};
-use trace_runtime::provider::{ModelEvent, ProviderError, RetryDecision};
+use trace_runtime::provider::{ModelEvent, ProviderError, RetryDecision, TokenError};
 use trace_runtime::runtime::ModelWindow;
 use trace_runtime::settings::SettingsChange;
 
@@ -292,6 +292,22 @@ async fn what_is_refused_for_good_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_gets_one_other_token() {
+    let busy = || fails("busy", ErrorKind::ServerOverloaded, RetryDecision::Request { after: None });
+    let world = world(vec![refuses(1), busy(), refuses(2), refuses(2), answer([say("msg_1", "hello")])]);
+    let TurnOutcome::Failed(error) = world.run("hello").await else { panic!("the second token was refused, too") };
+    assert_eq!((error.kind, error.details), (ErrorKind::Unauthorized, None));
+    assert_eq!((world.provider.inputs().len(), world.provider.renewed.lock().unwrap().clone()), (3, vec![1]));
+    assert!(matches!(world.run("again").await, TurnOutcome::Completed { .. }), "that is another question");
+    world.provider.then(refuses(3));
+    *world.provider.other_token.lock().unwrap() = Err(TokenError("the client refused".to_owned()));
+    let TurnOutcome::Failed(error) = world.run("again").await else { panic!("there is no other token") };
+    assert_eq!(error.details.as_deref(), Some("the token was not renewed: the client refused"));
+    assert_eq!(*world.provider.renewed.lock().unwrap(), [1, 2, 3]);
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unknown_provider_fails_the_turn() {
     let world = world(vec![]);
     let change = SettingsChange { provider: Some("absent".to_owned()), ..SettingsChange::default() };
@@ -558,7 +574,7 @@ async fn a_history_is_made_shorter_by_the_provider() {
     let world = world(vec![]);
     world.run("do something").await;
     let sealed = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"});
-    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![Arc::new(sealed)]));
+    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![sealed.into()]));
     let turn = world.agent.compact().unwrap();
     world.witness.ended(&turn).await;
     world.check_laws();
@@ -584,7 +600,7 @@ async fn a_provider_that_does_not_make_a_history_shorter_is_asked_again() {
     compacted(error(RetryDecision::Request { after: None }));
     let turn = world.agent.compact().unwrap();
     world.witness.until(|kind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. })).await;
-    compacted(Ok(vec![Arc::new(json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"}))]));
+    compacted(Ok(vec![json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"}).into()]));
     assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
     for retry in [RetryDecision::Request { after: None }, RetryDecision::Never] {
         compacted(error(retry));
@@ -772,21 +788,21 @@ async fn urgent_mail_keeps_a_turn_from_ending() {
 async fn items_are_put_into_the_history() {
     let world = world(vec![answer([call("call_1", "slow", &json!({"ms": 500}))])]);
     let past = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "past"}]});
-    world.agent.inject(vec![Arc::new(past.clone())]).unwrap();
+    world.agent.inject(vec![past.clone().into()]).unwrap();
     let bad = json!({"type": "message", "content": []});
-    let refusal = world.agent.inject(vec![Arc::new(past.clone()), Arc::new(bad)]).unwrap_err();
+    let refusal = world.agent.inject(vec![past.clone().into(), bad.into()]).unwrap_err();
     assert_eq!(refusal, Refusal::BadItem { index: 1, reason: "a message without `role`" });
     let turn = world.start("hello");
     world.witness.until(|kind| matches!(kind, EventKind::ItemGrew { .. })).await;
     let call = json!({"type": "function_call", "name": "x", "call_id": "call_9", "arguments": "{}"});
-    world.agent.inject(vec![Arc::new(call)]).unwrap();
+    world.agent.inject(vec![call.into()]).unwrap();
     world.witness.ended(&turn).await;
     world.check_laws();
     let inputs = world.provider.inputs();
     assert_eq!(inputs[0][0]["content"][0]["text"], "past");
     let last = &inputs[1][inputs[1].len() - 1];
     assert_eq!((&last["call_id"], &last["output"]), (&json!("call_9"), &json!("aborted")));
-    world.agent.hold().unwrap().replace_history(vec![Arc::new(past)]);
+    world.agent.hold().unwrap().replace_history(vec![past.into()]);
     assert_eq!(world.agent.history().len(), 1);
 }
 
@@ -794,16 +810,14 @@ async fn items_are_put_into_the_history() {
 async fn nothing_begins_while_the_history_is_changed() {
     let world = world(vec![answer([say("msg_1", "one")]), answer([say("msg_2", "two")])]);
     world.run("first").await;
-    let past =
-        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "past"}]}));
+    let past = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "past"}]}).into();
     let hold = world.agent.hold().unwrap();
     assert_eq!(world.agent.hold().unwrap_err(), Refusal::Held);
     assert_eq!(world.agent.start_turn_if_idle(request("x")), Err(Refusal::Held));
     assert_eq!(world.agent.compact(), Err(Refusal::Held));
     let next = world.agent.start_turn(request("second")).unwrap();
     assert!(world.agent.active_turn().is_none());
-    let note =
-        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}));
+    let note = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}).into();
     world.agent.inject(vec![note]).unwrap();
     hold.replace_history(vec![past]);
     drop(hold);
@@ -822,8 +836,7 @@ async fn nothing_begins_while_the_history_is_changed() {
 async fn what_is_said_to_an_agent_that_is_held_without_a_turn_after_it_is_kept() {
     let world = world(vec![]);
     let hold = world.agent.hold().unwrap();
-    let note =
-        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}));
+    let note = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}).into();
     world.agent.inject(vec![note]).unwrap();
     drop(hold);
     assert_eq!(world.agent.history().len(), 1);

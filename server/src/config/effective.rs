@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trace_mcp::ServerConfig;
+use trace_mcp::oauth::CallbackAddress;
 use trace_runtime::environment::VariableRules;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::replay::PROVIDER_NAME;
@@ -16,7 +17,7 @@ use trace_runtime::{ModelWindow, Settings};
 
 use super::catalog::CatalogModel;
 use super::error::ConfigError;
-use super::keys::{Keys, Reviewer, RoleKeys, SandboxMode, WorkspaceKeys};
+use super::keys::{Keys, RecordingForm, Reviewer, RoleKeys, SandboxMode, WorkspaceKeys};
 use super::known;
 use super::layer::{self, Layer, LayerName};
 use super::mcp;
@@ -92,10 +93,14 @@ pub struct Config {
     pub agents: AgentLimits,
     /// Roles that a model can give to the agents that it spawns.
     pub roles: Vec<Role>,
+    /// What a recording is while it is written.
+    pub recording: RecordingForm,
     /// Whether `trace exec` prints an event for each agent that is spawned, told something or interrupted.
     pub exec_shows_agents: bool,
     /// The configured MCP servers. Invalid ones are left out, with a warning.
     pub mcp_servers: Vec<ServerConfig>,
+    /// Where the browser returns to after a login at an MCP server.
+    pub mcp_oauth_callback: CallbackAddress,
     /// Which environment variables commands get.
     pub variables: VariableRules,
     /// Warnings for the user about the configuration.
@@ -158,6 +163,7 @@ impl Config {
         check(&keys)?;
         let providers = providers(&keys, &mut remarks)?;
         let mcp_servers = mcp::servers(&keys, &mut remarks)?;
+        let mcp_oauth_callback = mcp::callback(&keys)?;
         let variables =
             variables::rules(keys.shell_environment_policy, keys.sandbox.pass_variables, &providers, &mcp_servers);
         let chosen = keys.models.iter().find(|model| model.default);
@@ -188,12 +194,14 @@ impl Config {
             project_doc_max_bytes: keys.project_doc_max_bytes.unwrap_or(MAX_PROJECT_DOC_BYTES_DEFAULT),
             tool_output_token_limit: keys.tool_output_token_limit.unwrap_or(TOOL_OUTPUT_TOKENS_DEFAULT),
             roles: keys.agents.roles.into_iter().map(role).collect(),
+            recording: keys.recording.form.unwrap_or_default(),
             exec_shows_agents: keys.exec.agents,
             agents: AgentLimits {
                 max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
             },
             mcp_servers,
+            mcp_oauth_callback,
             variables,
             warnings: warnings(remarks),
             workspace: workspace(&keys.sandbox_workspace_write, &base),
@@ -467,6 +475,9 @@ mod tests {
             config.agents,
             AgentLimits { max_threads: MAX_AGENT_THREADS_DEFAULT, max_depth: MAX_AGENT_DEPTH_DEFAULT }
         );
+        // On Windows, a lock keeps readers out of the file.
+        let form = if cfg!(windows) { RecordingForm::Directory } else { RecordingForm::Packed };
+        assert_eq!(config.recording, form);
         assert_eq!(config.project_doc_max_bytes, MAX_PROJECT_DOC_BYTES_DEFAULT);
         assert_eq!(config.tool_output_token_limit, TOOL_OUTPUT_TOKENS_DEFAULT);
         assert!(config.warnings.is_empty());

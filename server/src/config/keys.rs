@@ -47,7 +47,11 @@ pub(super) struct Keys {
     #[serde(default)]
     pub(super) exec: ExecKeys,
     #[serde(default)]
+    pub(super) recording: RecordingKeys,
+    #[serde(default)]
     pub(super) mcp_servers: BTreeMap<String, toml::Value>,
+    pub(super) mcp_oauth_callback_port: Option<u16>,
+    pub(super) mcp_oauth_callback_url: Option<String>,
 }
 
 /// The table `sandbox_workspace_write`.
@@ -77,6 +81,29 @@ pub(super) struct SandboxKeys {
 pub(super) struct ExecKeys {
     #[serde(default)]
     pub(super) agents: bool,
+}
+
+/// The table `recording`.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct RecordingKeys {
+    pub(super) form: Option<RecordingForm>,
+}
+
+/// What a recording is while it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordingForm {
+    /// One file that grows by what is new, and that is a packed bundle at the end.
+    Packed,
+    /// A directory with a file for each payload.
+    Directory,
+}
+
+impl Default for RecordingForm {
+    fn default() -> Self {
+        // A lock on Windows keeps readers out of the file, and the file of a growing bundle is its own lock.
+        if cfg!(windows) { Self::Directory } else { Self::Packed }
+    }
 }
 
 /// The table `agents`.

@@ -34,8 +34,6 @@ const HARMLESS: &[&str] = &[
     "js_repl_node_path",
     "log_dir",
     "marketplaces",
-    "mcp_oauth_callback_port",
-    "mcp_oauth_callback_url",
     "mcp_oauth_credentials_store",
     "memories",
     "model_verbosity",

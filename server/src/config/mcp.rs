@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use trace_mcp::ServerConfig;
+use trace_mcp::oauth::CallbackAddress;
 
 use super::error::ConfigError;
 use super::keys::Keys;
@@ -30,6 +31,17 @@ pub(super) fn servers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<Vec
     Ok(servers)
 }
 
+/// Returns where the browser returns to after a login at an MCP server.
+pub(super) fn callback(keys: &Keys) -> Result<CallbackAddress, ConfigError> {
+    let url = keys.mcp_oauth_callback_url.as_deref().map(CallbackAddress::parse).transpose();
+    let url = url.map_err(|error| ConfigError::Invalid { message: error.to_string() })?;
+    if keys.mcp_oauth_callback_port == Some(0) {
+        let message = "`mcp_oauth_callback_port` is 0; leave it out for any free port".to_owned();
+        return Err(ConfigError::Invalid { message });
+    }
+    Ok(CallbackAddress { port: keys.mcp_oauth_callback_port, url })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,7 +55,7 @@ mod tests {
     #[test]
     fn an_invalid_server_does_not_affect_others() {
         let (servers, remarks) = read(
-            "[mcp_servers.good]\ncommand = 'x'\nscopes = []\n[mcp_servers.bad]\ncommand = 'x'\nurl = 'http://a'\n[mcp_servers.'a b']\ncommand = 'x'",
+            "[mcp_servers.good]\ncommand = 'x'\nskills = []\n[mcp_servers.bad]\ncommand = 'x'\nurl = 'http://a'\n[mcp_servers.'a b']\ncommand = 'x'",
         );
         let names: Vec<_> = servers.expect("servers").into_iter().map(|server| server.name).collect();
         assert_eq!(names, ["good"]);
@@ -52,7 +64,7 @@ mod tests {
             [
                 "MCP server `a b` cannot be used: `a b` is not a valid server name; use 1 to 128 of the characters A-Z a-z 0-9 _ -",
                 "MCP server `bad` cannot be used: a server has either a `command` or a `url`",
-                "`mcp_servers.good.scopes` is not a known key and is ignored",
+                "`mcp_servers.good.skills` is not a known key and is ignored",
             ]
         );
     }

@@ -24,6 +24,6 @@ pub use effective::{
     TOOL_OUTPUT_TOKENS_DEFAULT,
 };
 pub use error::ConfigError;
-pub use keys::{Reviewer, SandboxMode};
+pub use keys::{RecordingForm, Reviewer, SandboxMode};
 pub use layer::{Layer, LayerName, MAX_KEY_BYTES, MAX_KEY_PARTS, Override};
 pub use store::{CONFIG_FILE_NAME, ConfigStore, MAX_CONFIG_BYTES, Overridden, Sources, Written};

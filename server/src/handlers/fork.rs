@@ -100,6 +100,7 @@ impl StartHandlers {
         let initial = InitialState {
             turns: stored.turns,
             usage: last_turn.zip(stored.usage),
+            plan: stored.plan,
             name: summary.name,
             preview: summary.preview,
             git_info: summary.git,

@@ -52,6 +52,7 @@ impl TraceHandlers {
     }
 
     pub(crate) async fn read(&self, params: TraceReadParams) -> Result<TraceReadResponse, RpcError> {
+        let is_compact = params.compact.unwrap_or_default();
         let path = match (params.thread_id, params.trace_path) {
             (Some(thread), None) => self.bundle_of(thread).await?,
             (None, Some(path)) => {
@@ -65,7 +66,7 @@ impl TraceHandlers {
         if let Some(live) = live {
             live.agent().recording().written().await;
         }
-        let reduced = blocking(&path, |path| traces::reduce(path)).await?.map_err(refused)?;
+        let reduced = blocking(&path, move |path| traces::reduce(path, is_compact)).await?.map_err(refused)?;
         Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
     }
 

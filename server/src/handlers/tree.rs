@@ -3,7 +3,7 @@
 //! The agents have the same paths as before, share the bundle of the root, and keep their unread mail. None of them continues
 //! by itself. A parent that was not told how the last turn of a child ended, or that it was cut off, is told now.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
@@ -11,7 +11,7 @@ use trace_protocol::item::ThreadItem;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_runtime::event::{ErrorKind, TurnError, TurnKind, TurnOutcome};
-use trace_runtime::tree::{self, StoredAgent, TreeLimits};
+use trace_runtime::tree::{self, Below, StoredAgent, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
 use super::overrides::Overrides;
@@ -32,17 +32,14 @@ impl ResumeHandlers {
         let id = root.id().clone();
         let limits = self.limits;
         let below = blocking(&self.store, move |store| open_agents(store, &id, limits.kept())).await?;
-        let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
-        for summary in below {
-            let Some(told) = summary.parent.as_ref().and_then(|parent| known.get(parent)) else { continue };
+        let mut below = Below::new(root.id(), mail.known.clone(), below, stored_agent);
+        while let Some((summary, told)) = below.next_agent() {
             let overrides = match wanted {
                 Some((id, overrides)) if *id == summary.id => overrides,
                 _ => &Overrides::default(),
             };
-            match self.load_agent(root, &summary, told, overrides).await {
-                Ok(mail) => {
-                    known.insert(summary.id, mail.known);
-                }
+            match self.load_agent(root, &summary, &told, overrides).await {
+                Ok(mail) => below.loaded(&summary.id, mail.known),
                 Err(error) => {
                     tracing::warn!(thread = %summary.id, error = error.message, "an agent of the tree is not loaded");
                 }

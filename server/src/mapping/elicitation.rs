@@ -111,19 +111,20 @@ pub(crate) fn startup(
     startup: &trace_mcp::Startup,
 ) -> trace_protocol::notification::McpServerStatusUpdatedNotification {
     use trace_mcp::Startup;
-    use trace_protocol::notification::McpServerStartupState as State;
+    use trace_protocol::notification::{McpServerStartupFailureReason, McpServerStartupState as State};
     let (status, error) = match startup {
         Startup::Starting => (State::Starting, None),
         Startup::Ready => (State::Ready, None),
         Startup::Failed(failure) => (State::Failed, Some(format!("MCP server `{name}`: {}", failure.message))),
         Startup::Cancelled => (State::Cancelled, None),
     };
+    let needs_login = matches!(startup, Startup::Failed(failure) if failure.need == trace_mcp::Remedy::Login);
     trace_protocol::notification::McpServerStatusUpdatedNotification {
         name: name.to_owned(),
         status,
         thread_id: Some(thread.to_string()),
         error,
-        failure_reason: None,
+        failure_reason: needs_login.then_some(McpServerStartupFailureReason::ReauthenticationRequired),
     }
 }
 

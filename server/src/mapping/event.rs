@@ -9,11 +9,34 @@ use trace_protocol::notification as wire;
 use trace_protocol::thread::{ThreadTokenUsage, TokenUsageBreakdown};
 use trace_protocol::turn::{CodexErrorInfo, TurnError as WireError, TurnPlanStep, TurnPlanStepStatus};
 use trace_runtime::event::{
-    Delta, ErrorKind, Event, EventKind, PlanStatus, Retry, ThreadUsage, TokenCounts, TurnError,
+    Delta, ErrorKind, Event, EventKind, PlanStatus, PlanStep, Retry, ThreadUsage, TokenCounts, TurnError,
 };
 use trace_runtime::{ThreadId, TurnId};
 
 use super::{item, settings};
+
+/// Returns the notification of the plan of a turn.
+pub(crate) fn plan_updated(
+    thread: &ThreadId,
+    turn: &TurnId,
+    explanation: Option<&str>,
+    steps: &[PlanStep],
+) -> ServerNotification {
+    let step = |step: &PlanStep| TurnPlanStep {
+        step: step.step.clone(),
+        status: match step.status {
+            PlanStatus::Pending => TurnPlanStepStatus::Pending,
+            PlanStatus::InProgress => TurnPlanStepStatus::InProgress,
+            PlanStatus::Completed => TurnPlanStepStatus::Completed,
+        },
+    };
+    ServerNotification::from(wire::TurnPlanUpdatedNotification {
+        thread_id: thread.to_string(),
+        turn_id: turn.to_string(),
+        explanation: explanation.map(str::to_owned),
+        plan: steps.iter().map(step).collect(),
+    })
+}
 
 /// Returns the notification of an event, or `None` if the event has no notification of its own.
 ///
@@ -39,22 +62,7 @@ pub(crate) fn notification(thread: &ThreadId, event: &Event) -> Option<ServerNot
             diff: diff.to_string(),
         }),
         EventKind::PlanChanged { turn, explanation, steps } => {
-            ServerNotification::from(wire::TurnPlanUpdatedNotification {
-                thread_id,
-                turn_id: turn.to_string(),
-                explanation: explanation.clone(),
-                plan: steps
-                    .iter()
-                    .map(|step| TurnPlanStep {
-                        step: step.step.clone(),
-                        status: match step.status {
-                            PlanStatus::Pending => TurnPlanStepStatus::Pending,
-                            PlanStatus::InProgress => TurnPlanStepStatus::InProgress,
-                            PlanStatus::Completed => TurnPlanStepStatus::Completed,
-                        },
-                    })
-                    .collect(),
-            })
+            plan_updated(thread, turn, explanation.as_deref(), steps)
         }
         EventKind::SettingsChanged { settings } => ServerNotification::from(wire::ThreadSettingsUpdatedNotification {
             thread_id,

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use trace_protocol::RpcError;
+use serde_json::Value;
 use trace_protocol::account::{
-    BedrockCheckGovCloudRequirementsResponse, GetAccountParams, GetAccountResponse, LoginAccountParams,
-    LoginAccountResponse, LogoutAccountResponse,
+    AuthMode, BedrockCheckGovCloudRequirementsResponse, GetAccountParams, GetAccountResponse, LoginAccountParams,
+    LoginAccountResponse, LogoutAccountResponse, PlanType,
 };
 use trace_protocol::config::ConfigRequirementsReadResponse;
+use trace_protocol::notification::{AccountLoginCompletedNotification, AccountUpdatedNotification};
+use trace_protocol::{RpcError, ServerNotification};
 use trace_runtime::provider::config::KeySource;
 
 use crate::client_tokens::ClientTokens;
@@ -57,6 +59,23 @@ impl AccountService {
     pub fn read(&self, _params: &GetAccountParams) -> GetAccountResponse {
         GetAccountResponse { requires_openai_auth: false, account: None, user_id: None, workspace_routing: None }
     }
+}
+
+/// Returns the subscription that a client names, if it is a known one.
+#[must_use]
+pub(super) fn plan_of(params: &LoginAccountParams) -> Option<PlanType> {
+    let LoginAccountParams::ChatgptAuthTokens { chatgpt_plan_type: Some(plan), .. } = params else { return None };
+    serde_json::from_value(Value::String(plan.clone())).ok()
+}
+
+/// Returns what a client hears after the answer to its login, as from the Codex CLI. Other clients hear nothing: the token
+/// is not theirs.
+#[must_use]
+pub(super) fn logged_in(plan_type: Option<PlanType>) -> [ServerNotification; 2] {
+    [
+        AccountLoginCompletedNotification { success: true, ..AccountLoginCompletedNotification::default() }.into(),
+        AccountUpdatedNotification { auth_mode: Some(AuthMode::ChatgptAuthTokens), plan_type }.into(),
+    ]
 }
 
 /// Returns the provider that takes tokens from clients: the one in use, or else the only one.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use trace_mcp::Variables;
 use trace_protocol::RpcError;
 use trace_protocol::methods::method;
+use trace_protocol::notification::AccountUpdatedNotification;
 use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::sandbox::WritableFolderRegistry;
 
@@ -140,9 +141,16 @@ impl Services {
             R::AccountRead(params) => answer!(AccountRead, Ok(self.account.read(&params))),
             R::AccountLoginStart(params) => {
                 let config = self.config.current().await;
-                answer!(AccountLoginStart, self.account.login(&config, responder.connection(), *params));
+                let plan = account::plan_of(&params);
+                let answer = self.account.login(&config, responder.connection(), *params);
+                let notifications = answer.is_ok().then(|| account::logged_in(plan));
+                answer!(AccountLoginStart, answer);
+                notifications.into_iter().flatten().for_each(|notification| notifier.notify(notification));
             }
-            R::AccountLogout(_) => answer!(AccountLogout, Ok(self.account.logout(responder.connection()))),
+            R::AccountLogout(_) => {
+                answer!(AccountLogout, Ok(self.account.logout(responder.connection())));
+                notifier.notify(AccountUpdatedNotification::default().into());
+            }
             R::AccountBedrockCheckGovCloudRequirements(_) => {
                 answer!(AccountBedrockCheckGovCloudRequirements, Ok(account::check_gov_cloud()));
             }
@@ -172,6 +180,18 @@ impl Services {
                 let config = self.config.current().await;
                 answer!(McpServerStatusList, self.mcp.list(&config, &params).await);
             }
+            R::McpServerOauthLogin(params) => {
+                let config = self.config.current().await;
+                answer!(McpServerOauthLogin, self.mcp.login(&config, *params, notifier).await);
+            }
+            R::ConfigMcpServerReload(_) => answer!(ConfigMcpServerReload, Ok(self.mcp.reload().await)),
+            R::McpServerToolCall(params) => answer!(McpServerToolCall, self.mcp.call_tool(*params).await),
+            R::McpServerResourceRead(params) => {
+                let config = self.config.current().await;
+                answer!(McpServerResourceRead, self.mcp.read_resource(&config, &params).await);
+            }
+            R::McpServerPromptList(params) => answer!(McpServerPromptList, self.mcp.list_prompts(&params).await),
+            R::McpServerPromptGet(params) => answer!(McpServerPromptGet, self.mcp.get_prompt(*params).await),
             R::ConfigRead(params) => answer!(ConfigRead, self.config.read(&params).await),
             R::ConfigValueWrite(params) => answer!(ConfigValueWrite, self.config.write_value(*params).await),
             R::ConfigBatchWrite(params) => answer!(ConfigBatchWrite, self.config.write_batch(*params).await),

@@ -8,9 +8,12 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use trace_mcp::{
-    Details, LaunchFolders, Remedy, ServerConfig, ServerReport, Servers, ServersShutdown, Startup, Transport,
+    Details, LaunchPolicy, OAuth, Remedy, ServerConfig, ServerReport, Servers, ServersShutdown, Startup, Transport,
     Variables, WeakServers,
 };
 use trace_protocol::RpcError;
@@ -42,7 +45,27 @@ pub struct McpService {
     cached: tokio::sync::Mutex<Option<CachedReports>>,
     /// The endings of all servers that were started and may still run, also of those whose thread is gone.
     endings: Mutex<Vec<ServersShutdown>>,
+    /// The logins of users at MCP servers.
+    pub(super) logins: OAuth,
+    /// Has one permit for each further login that may wait for a user.
+    login_room: Arc<Semaphore>,
+    /// The last login at each MCP server, by its name.
+    waiting_logins: Mutex<HashMap<String, WaitingLogin>>,
+    /// Is cancelled when the server shuts down.
+    pub(super) ending: CancellationToken,
 }
+
+/// A login that waits for the user, or has ended.
+#[derive(Debug)]
+pub(super) struct WaitingLogin {
+    /// Is cancelled when another login takes its place.
+    pub(super) replaced: CancellationToken,
+    /// Holds the port to which the browser returns.
+    pub(super) task: JoinHandle<()>,
+}
+
+/// Most logins that wait for users at the same time.
+pub const LOGINS_AT_ONCE: usize = 16;
 
 /// How long the reports of servers that were started only for a request are reused.
 pub const REPORTS_CACHED_FOR: Duration = Duration::from_secs(5);
@@ -67,6 +90,10 @@ impl McpService {
         Self {
             cwd,
             variables,
+            logins: OAuth::of_home(&home),
+            login_room: Arc::new(Semaphore::new(LOGINS_AT_ONCE)),
+            waiting_logins: Mutex::default(),
+            ending: CancellationToken::new(),
             home,
             folders,
             trees: Mutex::default(),
@@ -81,7 +108,8 @@ impl McpService {
         if config.mcp_servers.is_empty() {
             return None;
         }
-        let servers = self.started(config.mcp_servers.clone(), &self.launch_folders(&settings.cwd, &settings.sandbox));
+        let launch = self.launch(&settings.cwd, settings.sandbox.clone());
+        let servers = self.started(config.mcp_servers.clone(), &launch, roots(settings));
         let mut trees = self.trees();
         trees.retain(|_, servers| servers.upgrade().is_some());
         trees.insert(thread.clone(), servers.downgrade());
@@ -91,6 +119,47 @@ impl McpService {
     /// Returns the servers that were started for a thread, if they still run.
     pub fn of_thread(&self, thread: &ThreadId) -> Option<Servers> {
         self.trees().get(thread)?.upgrade()
+    }
+
+    /// Returns the servers that a thread uses: its own, or those of the agents above it.
+    pub(super) fn of_tree(&self, thread: &ThreadId) -> Option<Servers> {
+        self.of_thread(thread).or_else(|| self.below().get(thread).and_then(WeakServers::upgrade))
+    }
+
+    /// Returns the servers of all threads.
+    pub(super) fn all(&self) -> Vec<Servers> {
+        self.trees().values().filter_map(WeakServers::upgrade).collect()
+    }
+
+    /// Tells the servers of a thread in which folders it works from now on.
+    pub fn settings_changed(&self, thread: &ThreadId, settings: &Settings) {
+        if let Some(servers) = self.of_thread(thread) {
+            servers.set_roots(roots(settings));
+        }
+    }
+
+    /// Takes a place among the logins that wait for users. `None` if there is none.
+    pub(super) fn login_room(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.login_room).try_acquire_owned().ok()
+    }
+
+    pub(super) fn waiting_logins(&self) -> MutexGuard<'_, HashMap<String, WaitingLogin>> {
+        self.waiting_logins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the reports that were made without a thread.
+    pub(super) async fn forget_reports(&self) {
+        *self.cached.lock().await = None;
+    }
+
+    /// Starts one configured server for one request.
+    pub(super) fn started_for(&self, config: &Config, server: &str) -> Servers {
+        let mut configs: Vec<_> = config.mcp_servers.iter().filter(|known| known.name == server).cloned().collect();
+        for config in &mut configs {
+            config.startup_timeout = config.startup_timeout.min(STARTUP_FOR_ANSWER_MAX);
+        }
+        let launch = self.launch(&self.cwd, config.sandbox(config.sandbox_mode));
+        self.started(configs, &launch, Vec::new())
     }
 
     /// Makes an agent share the servers of its parent.
@@ -126,8 +195,7 @@ impl McpService {
             Some(McpServerStatusDetail::Full) | None => Details::All,
         };
         let thread = params.thread_id.as_deref().map(ThreadId::from);
-        let of_thread =
-            thread.and_then(|id| self.of_thread(&id).or_else(|| self.below().get(&id).and_then(WeakServers::upgrade)));
+        let of_thread = thread.and_then(|id| self.of_tree(&id));
         let mut statuses: Vec<_> = match of_thread {
             Some(servers) => servers.report(details).await.into_iter().map(status).collect(),
             None => {
@@ -148,6 +216,7 @@ impl McpService {
 
     /// Ends all servers and waits until they have ended.
     pub async fn shutdown(&self) {
+        self.ending.cancel();
         self.trees().clear();
         // Servers of threads that are gone may still be ending, and only `endings` knows them.
         let endings = self.endings().clone();
@@ -171,8 +240,8 @@ impl McpService {
         {
             return cached.reports.clone();
         }
-        let servers =
-            self.started(configs.clone(), &self.launch_folders(&self.cwd, &config.sandbox(config.sandbox_mode)));
+        let launch = self.launch(&self.cwd, config.sandbox(config.sandbox_mode));
+        let servers = self.started(configs.clone(), &launch, Vec::new());
         servers.settled().await;
         let reports = servers.report(details).await;
         servers.shutdown().await;
@@ -184,13 +253,13 @@ impl McpService {
         self.below.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn launch_folders(&self, cwd: &Path, sandbox: &SandboxPolicy) -> LaunchFolders {
-        let writable = Arc::new(self.folders.writable(cwd, sandbox));
-        LaunchFolders { home: self.home.clone(), cwd: cwd.to_owned(), writable }
+    fn launch(&self, cwd: &Path, sandbox: SandboxPolicy) -> LaunchPolicy {
+        let (home, folders) = (self.home.clone(), Arc::clone(&self.folders));
+        LaunchPolicy { home, cwd: cwd.to_owned(), sandbox, folders }
     }
 
-    fn started(&self, configs: Vec<ServerConfig>, launch_folders: &LaunchFolders) -> Servers {
-        let servers = Servers::start(configs, &self.variables, launch_folders);
+    fn started(&self, configs: Vec<ServerConfig>, launch: &LaunchPolicy, roots: Vec<PathBuf>) -> Servers {
+        let servers = Servers::start(configs, &self.variables, launch, roots);
         let mut endings = self.endings();
         endings.retain(|ending| !ending.is_over());
         endings.push(servers.ending());
@@ -206,6 +275,17 @@ impl McpService {
     }
 }
 
+/// Returns the folders in which a thread works: its working folder, and those that the user has added.
+fn roots(settings: &Settings) -> Vec<PathBuf> {
+    let added = match &settings.sandbox {
+        SandboxPolicy::WorkspaceWrite { writable_roots, .. } => writable_roots.as_slice(),
+        _ => &[],
+    };
+    let mut roots = vec![settings.cwd.clone()];
+    roots.extend(added.iter().filter(|folder| **folder != settings.cwd).cloned());
+    roots
+}
+
 /// Converts a report to the status that clients get.
 fn status(report: ServerReport) -> McpServerStatus {
     let needs_login = matches!(&report.startup, Some(Startup::Failed(failure)) if failure.need == Remedy::Login);
@@ -215,6 +295,7 @@ fn status(report: ServerReport) -> McpServerStatus {
             let auth = match bearer_token_env_var {
                 _ if needs_login => McpAuthStatus::NotLoggedIn,
                 Some(_) => McpAuthStatus::BearerToken,
+                None if report.is_logged_in => McpAuthStatus::OAuth,
                 None => McpAuthStatus::Unknown,
             };
             (auth, Some(url.origin().ascii_serialization()))

@@ -12,6 +12,8 @@ mod exec;
 mod file_operations;
 mod fs;
 mod mcp;
+mod mcp_login;
+mod mcp_requests;
 mod models;
 mod notify;
 mod page;
@@ -30,7 +32,8 @@ pub use exec::{
 };
 pub use file_operations::{FILE_OPERATIONS_AT_ONCE, FILE_OPERATIONS_PER_CONNECTION, FILE_TIMEOUT, TREE_TIMEOUT};
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
-pub use mcp::{McpService, REPORTS_CACHED_FOR, STARTUP_FOR_ANSWER_MAX};
+pub use mcp::{LOGINS_AT_ONCE, McpService, REPORTS_CACHED_FOR, STARTUP_FOR_ANSWER_MAX};
+pub use mcp_login::{LOGIN_TIMEOUT_DEFAULT, LOGIN_TIMEOUT_MAX};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
 pub use search::{

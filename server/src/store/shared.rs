@@ -297,13 +297,14 @@ fn read_all(present: &[&FoundRollout], indexed: &HashMap<PathBuf, Indexed>) -> V
 
 /// Reads a thread up to a place.
 pub(super) fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
-    let load::Loaded { turns, history, settings, usage, goal, mail, damage } = load::load(&chain, until)?;
+    let load::Loaded { turns, history, settings, usage, plan, goal, mail, damage } = load::load(&chain, until)?;
     Ok(StoredThread {
         summary,
         turns,
         history,
         settings,
         usage,
+        plan,
         goal,
         mail,
         dynamic_tools: chain.meta.dynamic_tools,

@@ -10,6 +10,7 @@ use trace_runtime::event::ThreadUsage;
 use trace_runtime::item::ModelItem;
 use trace_runtime::mail::Mail;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
+use trace_runtime::tool::plan::Plan;
 use trace_runtime::{Settings, TurnId};
 
 use super::summary::ThreadSummary;
@@ -27,6 +28,8 @@ pub struct StoredThread {
     pub settings: StoredSettings,
     /// The token usage, if the rollout contains it.
     pub usage: Option<ThreadUsage>,
+    /// The plan of the last turn, if its model made one.
+    pub plan: Option<(TurnId, Plan)>,
     /// The goal.
     pub goal: Option<ThreadGoal>,
     /// Messages of other agents.

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trace_protocol::Experimental;
-use trace_recorder::write::{TraceRoot, WriterOptions};
+use trace_recorder::write::{Form, TraceRoot, WriterOptions};
+use trace_reducer::state_json;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::tool::{self, ToolOptions};
@@ -37,6 +38,10 @@ struct TestServer {
 
 impl TestServer {
     async fn start(home: &Path) -> Self {
+        Self::start_recording(home, Form::Packed).await
+    }
+
+    async fn start_recording(home: &Path, form: Form) -> Self {
         // Login shells of commands read start-up files in their home directory.
         let user = format!("shell_environment_policy.set.HOME=\"{}\"", home.join("user").display());
         let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"danger-full-access\"", &user];
@@ -47,7 +52,7 @@ impl TestServer {
         tools.extend(tree::tools_with_roles(TreeLimits { max_threads: 8, max_depth: 3 }, vec![reader()]));
         let mut runtime = RuntimeOptions::new(vec![Arc::clone(&model) as _], tools);
         let traces = home.join("traces");
-        runtime.recording = Some(TraceRoot::new(&traces, WriterOptions::default()));
+        runtime.recording = Some(TraceRoot::new(&traces, WriterOptions { form, ..WriterOptions::default() }));
         let cwd = home.join("work");
         std::fs::create_dir_all(&cwd).unwrap();
         let services = ServiceOptions {
@@ -209,6 +214,38 @@ async fn a_thread_is_reverted_when_no_turn_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_plan_of_the_last_turn_is_sent_to_clients_that_join() {
+    let home = tempfile::tempdir().unwrap();
+    let mut server = TestServer::start(home.path()).await;
+    let thread = server.thread().await;
+    let plan = |status: &str| json!({"explanation": "why", "plan": [{"step": "look", "status": status}]});
+    let update = |status: &str| json!([{"call": "update_plan", "args": plan(status)}]);
+    let turn = server.start_turn(&thread, json!([update("pending"), update("in_progress"), [{"hold": "x"}]])).await;
+    let is_newest = |params: &Value| params["plan"][0]["status"] == "inProgress";
+    let first = server.told_that("turn/plan/updated", is_newest).await;
+    assert_eq!((&first["turnId"], &first["explanation"]), (&json!(turn), &json!("why")));
+    let resume = json!({"threadId": thread, "excludeTurns": true});
+    server.call("thread/resume", resume.clone()).await;
+    assert_eq!(server.told("turn/plan/updated").await, first);
+    server.model.release("x");
+    server.told("turn/completed").await;
+    server.server.shutdown().await;
+
+    let mut server = TestServer::start(home.path()).await;
+    server.call("thread/resume", resume.clone()).await;
+    assert_eq!(server.told("turn/plan/updated").await, first, "it is stored");
+    // A turn that is dropped has no plan any more, and another turn begins without one.
+    let kept = server.run(&thread, json!([update("completed")])).await["turn"]["id"].clone();
+    server.call("thread/revert", json!({"threadId": thread, "beforeTurnId": kept})).await;
+    server.call("thread/resume", resume.clone()).await;
+    server.run(&thread, json!([[{"say": "next"}]])).await;
+    server.call("thread/resume", resume).await;
+    let last = server.start_turn(&thread, json!([update("pending")])).await;
+    assert_eq!(server.told("turn/plan/updated").await["turnId"], last.as_str());
+    server.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trace_can_be_followed_from_before_the_first_turn() {
     let home = tempfile::tempdir().unwrap();
     let mut server = TestServer::start(home.path()).await;
@@ -228,8 +265,20 @@ async fn a_trace_can_be_followed_from_before_the_first_turn() {
     server.call("trace/read", json!({"threadId": thread})).await;
     let traces = server.call("trace/list", json!({})).await;
     assert_eq!(traces["data"][0]["threadIds"].as_array().unwrap().len(), 2);
+    let path = traces["data"][0]["path"].clone();
+    assert!(path.as_str().unwrap().ends_with(".trace"), "a file that grows");
     let again = server.call("trace/list", json!({})).await;
     assert_eq!(again["data"], traces["data"]);
+    server.server.shutdown().await;
+    let server = TestServer::start(home.path()).await;
+    let finished = server.call("trace/list", json!({"status": "finished"})).await;
+    assert_eq!(finished["data"][0]["threadIds"], traces["data"][0]["threadIds"]);
+    let whole = server.call("trace/read", json!({"tracePath": path})).await;
+    let compact = server.call("trace/read", json!({"tracePath": path, "compact": true})).await;
+    assert_eq!((&compact["lastSeq"], &compact["state"]["compact"]), (&whole["lastSeq"], &json!(1)));
+    let mut expanded = Vec::new();
+    state_json::expand(&compact["state"].to_string(), state_json::Style::Compact, &mut expanded).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&expanded).unwrap(), whole["state"]);
     server.server.shutdown().await;
 }
 

@@ -19,6 +19,7 @@ use trace_protocol::{RequestId, RpcError, ServerNotification};
 use trace_runtime::event::{Event, EventKind, Retry, ThreadUsage, TurnOutcome};
 use trace_runtime::host::{Answer, Question, QuestionId};
 use trace_runtime::item::{Input, ItemKind, ModelItem};
+use trace_runtime::tool::plan::Plan;
 use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 use uuid::Uuid;
 
@@ -77,6 +78,8 @@ pub(crate) struct State {
     updated_at: i64,
     recency_at: i64,
     usage: Option<(TurnId, ThreadUsage)>,
+    /// The plan of the last turn.
+    plan: Option<(TurnId, Plan)>,
     questions: BTreeMap<QuestionId, OpenQuestion>,
     subscribers: Vec<Arc<Connection>>,
     /// Subscribers that joined neither this thread nor its parent: they get notifications and no questions.
@@ -143,6 +146,7 @@ impl LoadedThread {
             updated_at: initial.updated_at,
             recency_at: initial.updated_at,
             usage: initial.usage,
+            plan: initial.plan,
             questions: BTreeMap::new(),
             subscribers: Vec::new(),
             hearers: Vec::new(),
@@ -240,6 +244,7 @@ impl LoadedThread {
                 state.resolve(id, |_| true);
                 state.has_failed = false;
                 state.is_giving_up = false;
+                state.plan = None;
                 state.touch(event.at_ms);
                 state.recency_at = event.at_ms.div_euclid(1000);
                 let goal = state.goal.as_ref().filter(|goal| goal.status == ThreadGoalStatus::Active);
@@ -293,9 +298,12 @@ impl LoadedThread {
                 state.usage = Some((turn.clone(), *usage));
                 state.tell_event(id, event);
             }
+            EventKind::PlanChanged { turn, explanation, steps } => {
+                state.plan = Some((turn.clone(), Plan { explanation: explanation.clone(), steps: steps.clone() }));
+                state.tell_event(id, event);
+            }
             EventKind::Warning { .. }
             | EventKind::DiffChanged { .. }
-            | EventKind::PlanChanged { .. }
             | EventKind::SettingsChanged { .. }
             | EventKind::TurnContext { .. }
             | EventKind::MailCame { .. }
@@ -371,7 +379,7 @@ impl LoadedThread {
     }
 
     /// Subscribes a connection at one point of the thread's history: `answer` responds with the state at this point, and later
-    /// changes follow as notifications. Open questions are sent to the connection again.
+    /// changes follow as notifications. The plan of the last turn and open questions are sent to the connection again.
     pub(crate) fn join(&self, connection: &Arc<Connection>, turns: Turns, answer: impl FnOnce(&State)) {
         let id = self.id();
         let mut state = self.state();
@@ -379,6 +387,12 @@ impl LoadedThread {
         answer(&state);
         if let (Turns::Full, Some((turn, usage))) = (turns, &state.usage) {
             tell(connection, mapping::event::usage_updated(id, turn, usage));
+        }
+        // No item of the protocol has the plan of a turn.
+        if let Some((turn, Plan { explanation, steps })) = &state.plan
+            && state.view.last_turn() == Some(turn.as_str())
+        {
+            tell(connection, mapping::event::plan_updated(id, turn, explanation.as_deref(), steps));
         }
         let goal: ServerNotification = match &state.goal {
             Some(goal) => {

@@ -7,6 +7,7 @@ use trace_protocol::queue::QueuedSubmission;
 use trace_protocol::thread::{GitInfo, SessionSource, ThreadHistoryMode};
 use trace_protocol::turn::Turn;
 use trace_runtime::event::ThreadUsage;
+use trace_runtime::tool::plan::Plan;
 use trace_runtime::{Settings, ThreadId, TurnId};
 
 use crate::store::{NewThread, ThreadWriter};
@@ -64,6 +65,8 @@ pub(crate) struct InitialState {
     pub(crate) turns: Vec<Turn>,
     /// Token usage so far, and the last turn that added to it.
     pub(crate) usage: Option<(TurnId, ThreadUsage)>,
+    /// The plan of the last turn.
+    pub(crate) plan: Option<(TurnId, Plan)>,
     pub(crate) name: Option<String>,
     /// Beginning of the first message.
     pub(crate) preview: String,

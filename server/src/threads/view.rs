@@ -64,6 +64,12 @@ impl View {
         Self { thread: thread.clone(), turns: turns.into_iter().map(Arc::new).collect(), running: None }
     }
 
+    /// Returns the id of the last turn.
+    pub(crate) fn last_turn(&self) -> Option<&str> {
+        let running = self.running.as_ref().map(|running| &running.turn);
+        running.or(self.turns.last()).map(|turn| turn.id.as_str())
+    }
+
     /// Begins a turn, and returns it for the notification.
     pub(crate) fn begin(&mut self, turn: &TurnId, root: &TurnId, kind: TurnKind, at_ms: i64) -> Turn {
         let turn = Turn {

@@ -3,7 +3,7 @@
 //! A client sends its token once, when it connects. Tokens are compared in constant time. Invalid settings are errors
 //! when the server starts, not when a client connects.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,20 +17,16 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::secret_file::{self, DIGEST_PREFIX, SecretFileError};
+
 /// Fewest bytes of a secret that signs tokens.
 pub const MIN_SECRET_BYTES: usize = 32;
 
 /// Default of `--ws-max-clock-skew-seconds`.
 pub const DEFAULT_CLOCK_SKEW_SECONDS: u64 = 30;
 
-/// Most bytes of a file with a token or a secret.
-pub const MAX_SECRET_FILE_BYTES: u64 = 64 << 10;
-
 /// Most bytes of a token that a client sends.
 pub const MAX_TOKEN_BYTES: usize = 16 << 10;
-
-/// Prefix of a file that contains the SHA-256 digest of a token instead of the token.
-pub const DIGEST_PREFIX: &[u8] = b"sha256:";
 
 /// How clients authenticate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,26 +100,9 @@ pub enum AuthError {
         /// The file.
         path: PathBuf,
     },
-    /// A file could not be read.
-    #[error("cannot read {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// A file is longer than [`MAX_SECRET_FILE_BYTES`].
-    #[error("{} is longer than {MAX_SECRET_FILE_BYTES} bytes", path.display())]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file is empty.
-    #[error("{} contains no token", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    /// A file holds no token or secret.
+    #[error(transparent)]
+    File(#[from] SecretFileError),
     /// A secret is too short.
     #[error("{} has {bytes} bytes, expected a secret of at least {MIN_SECRET_BYTES}", path.display())]
     ShortSecret {
@@ -225,10 +204,7 @@ impl std::fmt::Debug for Auth {
 fn capability(options: &AuthOptions) -> Result<Auth, AuthError> {
     let digest = match (&options.token_file, &options.token_sha256) {
         (Some(path), None) => {
-            let token = read(path)?;
-            if token.is_empty() {
-                return Err(AuthError::Empty { path: path.clone() });
-            }
+            let token = secret_file::read_token_or_digest(path)?;
             match token.strip_prefix(DIGEST_PREFIX) {
                 // With the digest in the file, the token itself need not be stored.
                 Some(digest) => std::str::from_utf8(digest)
@@ -246,7 +222,7 @@ fn capability(options: &AuthOptions) -> Result<Auth, AuthError> {
 
 fn signed(options: &AuthOptions) -> Result<Auth, AuthError> {
     let path = options.shared_secret_file.as_ref().ok_or(AuthError::NoSecret)?;
-    let secret = read(path)?;
+    let secret = secret_file::read(path)?;
     if secret.len() < MIN_SECRET_BYTES {
         return Err(AuthError::ShortSecret { path: path.clone(), bytes: secret.len() });
     }
@@ -254,20 +230,6 @@ fn signed(options: &AuthOptions) -> Result<Auth, AuthError> {
     let skew = Duration::from_secs(options.max_clock_skew_seconds.unwrap_or(DEFAULT_CLOCK_SKEW_SECONDS));
     let (issuer, audience) = (options.issuer.clone(), options.audience.clone());
     Ok(Auth(Arc::new(Rule::Signed { key, issuer, audience, skew })))
-}
-
-/// Reads a file, without the white space around its content.
-fn read(path: &Path) -> Result<Vec<u8>, AuthError> {
-    use std::io::Read as _;
-
-    let unreadable = |source| AuthError::Unreadable { path: path.to_owned(), source };
-    let mut content = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_SECRET_FILE_BYTES + 1).read_to_end(&mut content).map_err(unreadable)?;
-    if content.len() as u64 > MAX_SECRET_FILE_BYTES {
-        return Err(AuthError::TooLong { path: path.to_owned() });
-    }
-    Ok(content.trim_ascii().to_vec())
 }
 
 fn digest_from_hex(text: &str) -> Option<[u8; 32]> {
@@ -545,7 +507,7 @@ mod tests {
     fn files_without_a_token_or_secret_are_refused() {
         let blank = file(b" \n");
         let options = AuthOptions { token_file: Some(blank.path().into()), ..options(AuthMode::CapabilityToken) };
-        assert!(matches!(Auth::from_options(&options), Err(AuthError::Empty { .. })));
+        assert!(matches!(Auth::from_options(&options), Err(AuthError::File(SecretFileError::Empty { .. }))));
 
         let secret = |content: &[u8]| {
             let file = file(content);
@@ -558,9 +520,9 @@ mod tests {
         let short = secret(&[b"  ".as_slice(), &SECRET[1..], b"\n"].concat());
         assert!(matches!(short, AuthError::ShortSecret { bytes: 31, .. }), "{short}");
         let long = secret(&[b'x'; 65 << 10]);
-        assert!(matches!(long, AuthError::TooLong { .. }), "{long}");
+        assert!(matches!(long, AuthError::File(SecretFileError::TooLong { .. })), "{long}");
 
         let options = AuthOptions { token_file: Some("/no/such/file".into()), ..options };
-        assert!(matches!(Auth::from_options(&options), Err(AuthError::Unreadable { .. })));
+        assert!(matches!(Auth::from_options(&options), Err(AuthError::File(SecretFileError::Unreadable { .. }))));
     }
 }

@@ -27,8 +27,7 @@ mod websocket;
 pub use accept::HEAD_TIMEOUT;
 pub use admission::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER};
 pub use auth::{
-    Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, DIGEST_PREFIX, MAX_SECRET_FILE_BYTES,
-    MAX_TOKEN_BYTES, MIN_SECRET_BYTES, Unauthorized,
+    Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, MAX_TOKEN_BYTES, MIN_SECRET_BYTES, Unauthorized,
 };
 pub use bind::{Banner, Bound, bind};
 pub use bind_error::BindError;
@@ -42,8 +41,9 @@ pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 pub use peer::{ENDING_TIMEOUT, ORPHAN_TIMEOUT, end_descendants, keep_descendants};
 pub use proxy::{ProxyError, proxy};
 pub use remote::{
-    FIRST_RETRY, LAST_RETRY, MAX_ASSEMBLIES, MAX_UNACKNOWLEDGED, REMOTE_PING_INTERVAL, REMOTE_SILENCE_TIMEOUT, Remote,
-    RemoteError, RemoteOptions, RemoteStatus, STREAM_SILENCE_TIMEOUT, Stop,
+    ConnectEvent, ConnectOptions, FIRST_RETRY, LAST_RETRY, MAX_ASSEMBLIES, MAX_UNACKNOWLEDGED, REMOTE_PING_INTERVAL,
+    REMOTE_SILENCE_TIMEOUT, REVOCATION_INTERVAL, RelayClient, Remote, RemoteError, RemoteOptions, RemoteStatus,
+    STREAM_SILENCE_TIMEOUT, Sealing, Stop, UNSEALED_CODE,
 };
 pub use serve::{KEEP_ALIVE_AFTER, serve, serve_routes};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};

@@ -9,10 +9,10 @@
 //! machine (DNS rebinding) still sends its own name.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -29,6 +29,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::auth::Auth;
 use super::http::{App, upgrade};
+use crate::secret_file::{self, SecretFileError};
 
 /// The subprotocol of the page's WebSocket, and the only one that a response names.
 const PROTOCOL: &str = "trace.v2";
@@ -41,9 +42,6 @@ const ENCODED_TOKEN_PROTOCOL: &str = "trace.token64.";
 
 /// Fewest characters of a token in a file.
 pub const MIN_WEB_TOKEN_CHARS: usize = 32;
-
-/// Most bytes of a file with a token.
-const MAX_TOKEN_FILE_BYTES: u64 = 4 << 10;
 
 /// Bytes of a random token.
 const TOKEN_BYTES: usize = 24;
@@ -68,22 +66,17 @@ pub enum WebTokenError {
     /// The operating system provides no random bytes.
     #[error("no random token")]
     Random(#[source] io::Error),
-    /// The file cannot be read or created.
-    #[error("the token file {} cannot be used", path.display())]
-    File {
+    /// The file cannot be created.
+    #[error("the token file {} cannot be created", path.display())]
+    NotMade {
         /// The file.
         path: PathBuf,
         /// The cause.
         source: io::Error,
     },
-    /// Other users can read the file.
-    #[error("other users can read the token file {} (mode {mode:03o}); `chmod 600` it", path.display())]
-    Readable {
-        /// The file.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
+    /// The file cannot be read, or can be read by others.
+    #[error(transparent)]
+    File(#[from] SecretFileError),
     /// The file does not hold a token.
     #[error(
         "the token file {} must hold at least {MIN_WEB_TOKEN_CHARS} hexadecimal digits and nothing else; delete it to get a new one",
@@ -113,27 +106,26 @@ impl WebToken {
     ///
     /// Returns an error if the file cannot be read or created, holds something else, or can be read by other users.
     pub fn from_file(path: &Path) -> Result<Self, WebTokenError> {
-        let failed = |source| WebTokenError::File { path: path.to_owned(), source };
-        let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        let failed = |source| WebTokenError::NotMade { path: path.to_owned(), source };
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
             Ok(mut file) => {
                 let token = Self::random()?;
                 file.write_all(format!("{}\n", token.0).as_bytes()).map_err(failed)?;
                 return Ok(token);
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(path).map_err(failed)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(error)),
+        }
+        let invalid = || WebTokenError::Invalid { path: path.to_owned() };
+        let token = match secret_file::read_text(path) {
+            Ok(token) => token,
+            Err(SecretFileError::Empty { .. } | SecretFileError::NotText { .. }) => return Err(invalid()),
+            Err(error) => return Err(error.into()),
         };
-        let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(WebTokenError::Readable { path: path.to_owned(), mode });
-        }
-        let mut text = String::new();
-        file.take(MAX_TOKEN_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
-        let token = text.trim();
         if token.len() < MIN_WEB_TOKEN_CHARS || !token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(WebTokenError::Invalid { path: path.to_owned() });
+            return Err(invalid());
         }
-        Ok(Self(token.to_owned()))
+        Ok(Self(token))
     }
 
     /// Returns the token.
@@ -345,6 +337,8 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn headers(values: &[(HeaderName, &str)]) -> HeaderMap {
@@ -439,13 +433,16 @@ mod tests {
         assert_eq!(format!("{made:?}"), "WebToken(..)");
         let set = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
         set(0o644);
-        assert!(matches!(WebToken::from_file(&path), Err(WebTokenError::Readable { mode: 0o644, .. })));
+        assert!(matches!(
+            WebToken::from_file(&path),
+            Err(WebTokenError::File(SecretFileError::Shared { mode: 0o644, .. }))
+        ));
         set(0o600);
         for wrong in ["", "0123", &"g".repeat(MIN_WEB_TOKEN_CHARS)] {
             std::fs::write(&path, wrong).expect("written");
             assert!(matches!(WebToken::from_file(&path), Err(WebTokenError::Invalid { .. })), "{wrong}");
         }
         let missing = WebToken::from_file(&folder.path().join("no/token"));
-        assert!(matches!(missing, Err(WebTokenError::File { .. })));
+        assert!(matches!(missing, Err(WebTokenError::NotMade { .. })));
     }
 }

@@ -90,7 +90,7 @@ async fn write(mut sink: impl Sink<Message, Error = axum::Error> + Unpin, mut re
         let reason = outbound.reason().unwrap_or(CloseReason::ClientLeft);
         let code = match reason {
             CloseReason::ServerEnds => close_code::AWAY,
-            CloseReason::TooSlow | CloseReason::Abandoned => close_code::POLICY,
+            CloseReason::TooSlow | CloseReason::Abandoned | CloseReason::Refused => close_code::POLICY,
             CloseReason::ClientLeft | CloseReason::Broken => close_code::NORMAL,
         };
         let frame = CloseFrame { code, reason: Utf8Bytes::from(reason.to_string()) };

@@ -351,6 +351,49 @@ async fn long_messages_come_and_go_in_pieces() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_cannot_be_put_together_ends_its_stream_and_no_other() {
+    let (mut backend, dialling) = connected().await;
+    begun(&mut backend, "other").await;
+    let piece = |stream: &str, seq: u64, segment: u64, content: &str| {
+        json!({"type": "client_message_chunk", "client_id": "client", "stream_id": stream, "seq_id": seq,
+            "segment_id": segment, "segment_count": 3, "message_size_bytes": 9, "message_chunk_base64": content})
+    };
+    for (number, (pieces, why)) in [
+        (vec![(0, "YWFh"), (2, "YWFh")], "piece 2 came instead of piece 1"),
+        (vec![(0, "!")], "a piece is not base64"),
+        (vec![(0, "YWFh"), (1, "YWFh"), (2, "YWFhYQ==")], "does not fit into its message"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let stream = format!("s{number}");
+        begun(&mut backend, &stream).await;
+        for (segment, content) in pieces {
+            backend.send(&piece(&stream, 2, segment, content)).await;
+        }
+        let told = backend.hear().await;
+        assert_eq!((&told["type"], &told["stream_id"]), (&json!("server_message"), &json!(stream)));
+        let message = told["message"]["error"]["message"].as_str().expect("a reason");
+        assert!(told["message"]["id"].is_null() && message.contains(why), "{told}");
+        let end = backend.hear().await;
+        assert_eq!(
+            (&end["type"], &end["status"], &end["stream_id"]),
+            (&json!("pong"), &json!("unknown"), &json!(stream))
+        );
+    }
+    // Of a stream that is not there, nobody can be told more.
+    backend.send(&piece("nobody", 1, 1, "YWFh")).await;
+    let end = backend.hear().await;
+    assert_eq!(
+        (&end["type"], &end["status"], &end["stream_id"]),
+        (&json!("pong"), &json!("unknown"), &json!("nobody"))
+    );
+    backend.say("other", 2, &list(2)).await;
+    assert!(backend.answer(2).await["message"]["result"].is_object());
+    dialling.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_end_with_the_server_after_their_messages() {
     let (mut backend, dialling) = connected().await;
     let last = begun(&mut backend, "s").await;

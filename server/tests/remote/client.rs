@@ -67,7 +67,6 @@ struct State {
     heard: Vec<Value>,
     /// The close code with which the stream ended.
     ended: Option<u16>,
-    connections: usize,
 }
 
 impl Numbered {
@@ -129,10 +128,6 @@ impl Numbered {
         self.state.lock().expect("no panic").heard.clone()
     }
 
-    pub(crate) fn connections(&self) -> usize {
-        self.state.lock().expect("no panic").connections
-    }
-
     async fn wait<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> T {
         let mut changes = self.changed.subscribe();
         let waiting = async {
@@ -177,7 +172,6 @@ async fn connect(address: SocketAddr, token: &str, state: &Mutex<State>, changed
     let Ok((mut socket, stream)) = open(address, &path, &headers).await else { return };
     {
         let mut state = state.lock().expect("no panic");
-        state.connections += 1;
         state.queue.as_mut().expect("a queue").reconnected();
         if is_new {
             state.stream = stream;

@@ -4,5 +4,6 @@ mod backend;
 mod client;
 mod cuts;
 mod proxy;
+mod sealed;
 mod sessions;
 mod world;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use trace_relay::devices::{CODE_SECONDS, DevicesError, MAX_WRONG_CODES};
+use trace_relay::devices::{CODE_SECONDS, MAX_WRONG_CODES};
+use trace_relay::file::FileError;
 use trace_relay::relay::{MAX_STREAMS, StreamEnd};
 use trace_server::transport::RemoteStatus;
 
@@ -326,5 +327,5 @@ async fn what_is_no_session_is_ended() {
 fn a_devices_file_with_errors_is_told() {
     let devices = TestDevices::new();
     std::fs::write(devices.path(), "{").expect("writes");
-    assert!(matches!(devices.file.read(), Err(DevicesError::Invalid { .. })));
+    assert!(matches!(devices.file.read(), Err(FileError::Invalid { .. })));
 }

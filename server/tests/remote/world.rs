@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -11,12 +11,18 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use trace_relay::devices::{DevicesFile, PairError};
+use trace_relay::file::FileError;
 use trace_relay::relay::{Relay, RelayOptions};
+use trace_relay::seal::SealingCode;
+use trace_relay::seal::clients::{SealedClientsError, SealedClientsFile};
+use trace_relay::seal::server::{SealedServer, SealedServerFile};
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::runtime::RuntimeOptions;
 use trace_server::config::{ConfigStore, Override};
 use trace_server::services::{ServiceOptions, Variables};
-use trace_server::transport::{Remote, RemoteOptions, RemoteStatus, Shutdown};
+use trace_server::transport::{
+    ConnectEvent, ConnectOptions, Listen, RelayClient, Remote, RemoteOptions, RemoteStatus, Sealing, Shutdown, bind,
+};
 use trace_server::{Server, ServerOptions};
 
 use crate::client::LONG;
@@ -82,6 +88,11 @@ pub(crate) struct Dialling {
 
 impl Dialling {
     pub(crate) fn start(address: SocketAddr, token: &str) -> Self {
+        Self::sealed(address, token, None)
+    }
+
+    /// Starts a server that opens sealed streams.
+    pub(crate) fn sealed(address: SocketAddr, token: &str, sealing: Option<Sealing>) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"read-only\""];
         let overrides = overrides.map(|text| Override::parse(text).expect("an override"));
@@ -100,7 +111,7 @@ impl Dialling {
         let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
         let shutdown = Shutdown::new();
-        let options = RemoteOptions { url: format!("ws://{address}"), token: token.to_owned() };
+        let options = RemoteOptions { url: format!("ws://{address}"), token: token.to_owned(), sealing };
         let remote = Remote::new(&options, server.opener(), &shutdown).expect("a URL");
         let (sender, status) = watch::channel(None);
         let stop = CancellationToken::new();
@@ -146,6 +157,8 @@ fn plain(value: &Value, home: &str) -> Value {
             .collect::<serde_json::Map<_, _>>()
             .into(),
         Value::Array(items) => items.iter().map(|item| plain(item, home)).collect(),
+        // Only what a model said is so long.
+        Value::String(text) if text.len() > 4_096 => text.clone().into(),
         Value::String(text) => {
             let mut text = text.replace(home, "HOME");
             let is_id = |part: &str| {
@@ -167,6 +180,83 @@ fn plain(value: &Value, home: &str) -> Value {
         }
         other => other.clone(),
     }
+}
+
+/// A program that connects local clients to a relay.
+pub(crate) struct Connecting {
+    pub(crate) address: SocketAddr,
+    pub(crate) events: Arc<Mutex<Vec<ConnectEvent>>>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Connecting {
+    pub(crate) async fn start(relay: SocketAddr, token: &str, keys: Option<SealedServerFile>) -> Self {
+        let options = ConnectOptions { url: format!("ws://{relay}"), token: token.to_owned(), device: None, keys };
+        let client = RelayClient::new(&options).expect("a URL");
+        let bound = bind(&Listen::WebSocket(([127, 0, 0, 1], 0).into()), None).await.expect("a free port");
+        let address = bound.address().expect("TCP");
+        let stop = CancellationToken::new();
+        let events = Arc::<Mutex<Vec<ConnectEvent>>>::default();
+        let tell = {
+            let events = Arc::clone(&events);
+            move |event| events.lock().expect("no panic").push(event)
+        };
+        Self { address, events, stop: stop.clone(), task: tokio::spawn(client.run(bound, stop, tell)) }
+    }
+
+    pub(crate) async fn end(mut self) {
+        self.stop.cancel();
+        timeout(LONG, &mut self.task).await.expect("it ends").expect("without a panic");
+    }
+}
+
+impl Drop for Connecting {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The keys of a server and its sealed clients.
+pub(crate) struct SealingKeys {
+    folder: TempDir,
+    pub(crate) file: SealedClientsFile,
+}
+
+impl SealingKeys {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = SealedClientsFile::new(folder.path().join("sealing.json"));
+        Self { folder, file }
+    }
+
+    pub(crate) fn sealing(&self, is_required: bool) -> Sealing {
+        Sealing { keys: self.file.clone(), is_required }
+    }
+
+    pub(crate) fn code(&self, name: &str) -> SealingCode {
+        self.file.update::<_, SealedClientsError>(|clients| clients.add(name, now())).expect("a code")
+    }
+
+    /// Returns the keys of a client that was given a code.
+    pub(crate) fn client(&self, name: &str) -> SealedServerFile {
+        self.client_with(name, &self.code(name))
+    }
+
+    pub(crate) fn client_with(&self, name: &str, code: &SealingCode) -> SealedServerFile {
+        let file = SealedServerFile::new(self.folder.path().join(format!("{name}.keys")));
+        let keys = SealedServer::new(code).expect("keys");
+        file.update::<_, FileError>(|kept| {
+            *kept = keys;
+            Ok(())
+        })
+        .expect("it is written");
+        file
+    }
+}
+
+fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time").as_secs()
 }
 
 /// The devices file of a test.
@@ -191,9 +281,8 @@ impl TestDevices {
     /// Pairs a client, and returns its token.
     pub(crate) fn client(&self, name: &str) -> String {
         let pairing = |devices: &mut trace_relay::devices::Devices| {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time").as_secs();
-            let code = devices.pair(&[DEVICE.to_owned()], None, now)?;
-            devices.redeem(&code, None, name, now).map(|paired| paired.token)
+            let code = devices.pair(&[DEVICE.to_owned()], None, now())?;
+            devices.redeem(&code, None, name, now()).map(|paired| paired.token)
         };
         self.file.update::<_, PairError>(pairing).expect("a client")
     }

@@ -82,16 +82,23 @@ async fn no_login_is_required() {
 async fn a_token_is_taken_for_the_provider_that_wants_one() {
     let provider =
         |name: &str| format!("[model_providers.{name}]\nbase_url = 'http://127.0.0.1:9/v1'\nauth = 'client'\n");
-    let login = json!({"type": "chatgptAuthTokens", "accessToken": "secret-token", "chatgptAccountId": "a"});
+    let login = json!({"type": "chatgptAuthTokens", "accessToken": "secret-token", "chatgptAccountId": "a",
+        "chatgptPlanType": "team"});
     let (one, two) = (provider("one"), provider("two"));
     for config in [format!("model_provider = 'one'\n{one}"), one.clone(), format!("model_provider = 'two'\n{one}{two}")]
     {
         let machine = Machine::with(&config, &[], None);
         let client = machine.client().await;
         assert_eq!(client.call("account/login/start", login.clone()).await, json!({"type": "chatgptAuthTokens"}));
+        let completed = client.note_of("account/login/completed").await;
+        assert!(completed["success"] == true && completed["loginId"].is_null() && completed["error"].is_null());
+        let updated = client.note_of("account/updated").await;
+        assert_eq!((&updated["authMode"], &updated["planType"]), (&json!("chatgptAuthTokens"), &json!("team")));
         let account = client.call("account/read", json!({})).await;
         assert!(account["account"].is_null() && !account.to_string().contains("secret-token"), "{account}");
         assert_eq!(client.call("account/logout", Value::Null).await, json!({}));
+        let updated = client.note_of("account/updated").await;
+        assert!(updated["authMode"].is_null() && updated["planType"].is_null(), "{updated}");
     }
     for (config, params, message) in [
         (String::new(), login.clone(), "no provider takes a token from a client"),
@@ -211,7 +218,7 @@ fn the_list_of_catalogues_is_complete() {
     let of_clients = table.split("\n## ").find(|section| section.starts_with("Methods that clients call"));
     let rows = of_clients.expect("the section is there").lines();
     let methods = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-    let others = ["thread/", "trace/", "fs/"];
+    let others = ["thread/", "trace/", "fs/", "mcpServer/"];
     let is_catalogue = |method: &&str| {
         ["/list", "/read", "/installed"].iter().any(|end| method.ends_with(end))
             && !others.iter().any(|family| method.starts_with(family))

@@ -21,7 +21,11 @@ use trace_server::services::{ServiceOptions, Variables};
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 use trace_server::{Server, ServerOptions};
 
+use self::double::{Double, Rules, browse};
 use crate::support::{TIMEOUT, eventually, validate};
+
+#[path = "../../mcp/tests/oauth/double.rs"]
+mod double;
 
 /// An MCP server. It logs what it receives, and that it has ended.
 const TOY: &str = r#"
@@ -36,13 +40,14 @@ while IFS= read -r line; do
   *'"method":"initialize"'*)
     answer "$id" '{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"toy","version":"1"},"instructions":"Play."}' ;;
   *'"method":"tools/list"'*)
-    answer "$id" '{"tools":[{"name":"say-hello","description":"Greets.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"form","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hang","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hidden","inputSchema":{"type":"object"}},{"name":"risky","inputSchema":{"type":"object"}},{"name":"grow","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}'"$more"']}' ;;
+    answer "$id" '{"tools":[{"name":"say-hello","description":"Greets.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"form","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hang","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"die","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hidden","inputSchema":{"type":"object"}},{"name":"risky","inputSchema":{"type":"object"}},{"name":"grow","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}'"$more"']}' ;;
   *'"name":"form"'*)
     printf '%s\n' '{"jsonrpc":"2.0","id":"ask","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}'
     IFS= read -r reply
     reply=$(printf '%s' "$reply" | sed 's/"/\\"/g')
     answer "$id" '{"content":[{"type":"text","text":"'"$reply"'"}]}' ;;
   *'"name":"hang"'*) ;;
+  *'"name":"die"'*) echo "the toy gives up" >&2; exit 3 ;;
   *'"name":"grow"'*)
     more=',{"name":"grown","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}'
     printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -110,11 +115,31 @@ impl World {
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
-        let answer = timeout(TIMEOUT, self.client.request(method, &params)).await.expect("an answer");
-        let result = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
-        let result = serde_json::from_str(result.get()).expect("JSON");
+        let result = self.call_own(method, params).await;
         validate(method, &result, |methods| methods["clientRequests"][method].get("result"));
         result
+    }
+
+    /// Calls a method that the Codex CLI may lack.
+    async fn call_own(&self, method: &str, params: Value) -> Value {
+        let answer = timeout(TIMEOUT, self.client.request(method, &params)).await.expect("an answer");
+        let result = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
+        serde_json::from_str(result.get()).expect("JSON")
+    }
+
+    /// Calls a method that must fail, and returns the error.
+    async fn refused(&self, method: &str, params: Value) -> String {
+        match timeout(TIMEOUT, self.client.request(method, &params)).await.expect("an answer") {
+            Err(CallError::Refused(error)) => error.message,
+            other => panic!("{method} with {params}: {other:?}"),
+        }
+    }
+
+    /// Returns the params of the next status of a server.
+    async fn status(&mut self) -> (String, String) {
+        let note = self.note("mcpServer/startupStatus/updated").await;
+        let text = |name: &str| note[name].as_str().unwrap_or_default().to_owned();
+        (text("status"), text("error"))
     }
 
     /// Starts a turn that runs the steps.
@@ -306,9 +331,155 @@ async fn shutdown_kills_mcp_servers_that_ignore_it() {
     assert!(begun.elapsed() < Duration::from_secs(25), "the answer that is missing was waited for");
 }
 
+/// Returns what an item says of its failure.
+fn why(item: &Value) -> &str {
+    item["error"]["message"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_program_that_died_in_a_call_is_started_again_at_the_next_one() {
+    let mut world = World::start(&toy(""), "never").await;
+    let mut statuses_told = Vec::new();
+    let begun = Instant::now();
+    for (names, expected) in [
+        (["die", "say_hello"], ["failed", "completed"]),
+        (["die", "say_hello"], ["failed", "completed"]),
+        (["die", "say_hello"], ["failed", "failed"]),
+    ] {
+        world.play(&calls(&names)).await;
+        let mut played = Vec::new();
+        loop {
+            let (_, method, params) = world.next().await;
+            match method.as_str() {
+                "item/completed" if params["item"]["type"] == "mcpToolCall" => played.push(params["item"].clone()),
+                "mcpServer/startupStatus/updated" => {
+                    statuses_told
+                        .push((params["status"].as_str().expect("a status").to_owned(), params["error"].clone()));
+                }
+                "turn/completed" => break,
+                _ => {}
+            }
+        }
+        let statuses: Vec<_> = played.iter().map(|item| item["status"].as_str().expect("a status")).collect();
+        // A call of a server that is dead does not begin.
+        assert_eq!(statuses, expected[..statuses.len()], "{played:?}");
+        let told = why(&played[0]);
+        assert!(told.contains("ended during this call") && told.contains("the call is not repeated"), "{told}");
+    }
+    assert_eq!(world.log().matches(r#""name":"die""#).count(), 3, "a call was repeated");
+    // The second start after an end waits for a second.
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    let words: Vec<_> = statuses_told.iter().map(|(status, _)| status.as_str()).collect();
+    let restart = ["failed", "starting", "ready"];
+    assert_eq!(words, [["starting", "ready"].as_slice(), &restart, &restart, &["failed"]].concat());
+    let error = |index: usize| statuses_told[index].1.as_str().expect("an error");
+    assert!(error(2).starts_with("MCP server `toy-1`: it has ended; it said: the toy gives up"), "{}", error(2));
+    assert!(error(8).contains("that was 3 times within 60 s"), "{}", error(8));
+    let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread })).await;
+    assert_eq!(listed["data"][0]["runtimeStatus"], "failed");
+
+    // A user starts it again, and all counts begin anew.
+    world.call("config/mcpServer/reload", Value::Null).await;
+    assert_eq!([world.status().await.0, world.status().await.0], ["starting", "ready"]);
+    let played = world.turn(&calls(&["say_hello", "die", "say_hello"]), &[]).await;
+    assert_eq!(statuses(&played), ["completed", "failed", "completed"]);
+    // A healthy program is left alone.
+    let starts = world.log().matches(r#""method":"initialize""#).count();
+    world.call("config/mcpServer/reload", Value::Null).await;
+    let played = world.turn(&calls(&["say_hello"]), &[]).await;
+    assert_eq!(
+        (statuses(&played), world.log().matches(r#""method":"initialize""#).count()),
+        (vec!["completed"], starts)
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_dies_at_its_start_is_started_again_for_a_call_but_not_for_ever() {
+    // The first process ends at once; with the second toy, every process does.
+    let once = "[ -e \"$LOG.once\" ] || { : > \"$LOG.once\"; echo 'not today' >&2; exit 1; }\n";
+    for (prelude, starts) in [(once, 2), ("echo started >> \"$LOG\"; echo 'not today' >&2; exit 1\n", 3)] {
+        let world = World::without_thread(&toy("").replace("toy.sh", "weak.sh")).await;
+        std::fs::write(world.home.path().join("weak.sh"), format!("{prelude}{TOY}")).expect("the file system works");
+        let mut world = world;
+        let started = world.call("thread/start", json!({})).await;
+        world.thread = started["thread"]["id"].as_str().expect("an id").to_owned();
+        assert_eq!(world.status().await.0, "starting");
+        let (status, error) = world.status().await;
+        assert!(status == "failed" && error.contains("not today"), "{error}");
+        let call = json!({ "threadId": world.thread, "server": "toy-1", "tool": "say-hello" });
+        if starts == 2 {
+            let result = world.call("mcpServer/tool/call", call).await;
+            assert_eq!(result["content"][0]["text"], "hello toy");
+            continue;
+        }
+        for _ in 0..3 {
+            let error = world.refused("mcpServer/tool/call", call.clone()).await;
+            assert!(error.contains("not today"), "{error}");
+        }
+        let error = world.refused("mcpServer/tool/call", call).await;
+        assert!(error.contains("started again only by `config/mcpServer/reload`"), "{error}");
+        assert_eq!(world.log().matches("started").count(), starts);
+    }
+}
+
+#[tokio::test]
+async fn a_program_is_not_started_again_from_what_commands_can_write_to_meanwhile() {
+    let tools = tempfile::tempdir().expect("a folder");
+    std::fs::write(tools.path().join("toy.sh"), TOY).expect("the file system works");
+    let script = tools.path().join("toy.sh").display().to_string();
+    let mut world = World::start(&toy("").replace("{home}/toy.sh", &script), "never").await;
+    let played = world.turn(&calls(&["say_hello"]), &[]).await;
+    assert_eq!(statuses(&played), ["completed"]);
+    // Commands of another thread can change the program from now on.
+    let first = world.thread.clone();
+    let other = world.call("thread/start", json!({ "cwd": tools.path(), "sandbox": "workspace-write" })).await;
+    world.thread = other["thread"]["id"].as_str().expect("an id").to_owned();
+    world.turn(&json!([[{ "call": "exec_command", "args": { "cmd": "true" } }], [{ "say": "done" }]]), &[]).await;
+    world.thread = first;
+    let played = world.turn(&calls(&["die"]), &[]).await;
+    assert_eq!(statuses(&played), ["failed"]);
+    let call = json!({ "threadId": world.thread, "server": "toy-1", "tool": "say-hello" });
+    let error = world.refused("mcpServer/tool/call", call).await;
+    assert!(error.contains("toy.sh, which commands of agents could have changed"), "{error}");
+}
+
+#[tokio::test]
+async fn clients_call_tools_themselves() {
+    let world = World::start(&toy("tool_timeout_sec = 3\n"), "never").await;
+    let call = |server: &str, tool: &str| json!({ "threadId": world.thread, "server": server, "tool": tool, "arguments": { "a": 1 }, "_meta": { "m": 2 } });
+    let result = world.call("mcpServer/tool/call", call("toy-1", "say-hello")).await;
+    assert_eq!((&result["content"][0]["text"], &result["isError"]), (&json!("hello toy"), &Value::Null));
+    assert!(world.log().contains(r#""m":2"#), "the metadata is not passed on");
+    // A client acts for the user, so nobody is asked, also not about tools that may do harm.
+    assert_eq!(world.call("mcpServer/tool/call", call("toy-1", "risky")).await["isError"], true);
+    assert_eq!(
+        world.call("mcpServer/tool/call", call("toy-1", "grow")).await["structuredContent"],
+        json!({ "grown": true })
+    );
+    let none = json!({ "threadId": "none", "server": "toy-1", "tool": "say-hello" });
+    let text = json!({ "threadId": world.thread, "server": "toy-1", "tool": "say-hello", "arguments": "x" });
+    for (params, expected) in [
+        (call("toy-1", "hidden"), "the MCP server toy-1 offers no tool `hidden`; it has: say-hello"),
+        (call("other", "say-hello"), "there is no MCP server `other`; there are: toy-1"),
+        (none, "the thread none is not loaded, or it has no MCP servers"),
+        (text, "`arguments` is not an object"),
+        (call("toy-1", "hang"), "timed out awaiting tools/call after 3 s"),
+    ] {
+        let error = world.refused("mcpServer/tool/call", params).await;
+        assert!(error.starts_with(expected), "{error}");
+    }
+    eventually("word of the end", || world.log().contains("notifications/cancelled")).await;
+    // A question of the server is cancelled: no turn runs that it could belong to.
+    let form = world.call("mcpServer/tool/call", call("toy-1", "form")).await;
+    assert!(form["content"][0]["text"].as_str().expect("a text").contains("cancel"), "{form}");
+}
+
 #[tokio::test]
 async fn servers_are_started_for_a_list_on_demand_and_only_once() {
     let world = World::without_thread(&format!("[mcp_servers.off]\ncommand = 'x'\nenabled = false\n{}", toy(""))).await;
+    let off = json!({ "server": "off", "uri": "demo://x" });
+    let error = world.refused("mcpServer/resource/read", off).await;
+    assert!(error.contains("the MCP server `off` is disabled"), "{error}");
     let begun = || world.log().matches(r#""method":"initialize""#).count();
     let listed = world.call("mcpServerStatus/list", json!({ "serverName": "off" })).await;
     assert_eq!((listed["data"].as_array().map(Vec::len), begun()), (Some(1), 0));
@@ -385,13 +556,12 @@ fn everything() -> Option<PathBuf> {
     Some(trace_needs::node_modules(&[SERVER], WHAT)?.join(SERVER).join("dist/index.js"))
 }
 
-#[tokio::test]
-async fn a_real_server_works_over_both_transports() {
-    let Some(script) = everything() else { return };
-    let port =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
-    let mut web = tokio::process::Command::new("node")
-        .arg(&script)
+/// Starts a server over HTTP. Returns its process, which ends when it is dropped, and its port.
+async fn web_server(script: &Path) -> (tokio::process::Child, u16) {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    let port = socket.expect("a port").port();
+    let web = tokio::process::Command::new("node")
+        .arg(script)
         .arg("streamableHttp")
         .env("PORT", port.to_string())
         .stdout(std::process::Stdio::null())
@@ -400,9 +570,17 @@ async fn a_real_server_works_over_both_transports() {
         .spawn()
         .expect("node");
     eventually("a listening server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
+    (web, port)
+}
+
+#[tokio::test]
+async fn a_real_server_works_over_both_transports() {
+    let Some(script) = everything() else { return };
+    let (mut web, port) = web_server(&script).await;
     let servers = format!(
-        "[mcp_servers.stdio]\ncommand = 'node'\nargs = ['{}']\nstartup_timeout_sec = 60\n\
-         [mcp_servers.web]\nurl = 'http://127.0.0.1:{port}/mcp'\nstartup_timeout_sec = 60\n",
+        "[mcp_servers.stdio]\ncommand = 'node'\nargs = ['{}']\nstartup_timeout_sec = 60\ndefault_tools_approval_mode = 'approve'\n\
+         [mcp_servers.web]\nurl = 'http://127.0.0.1:{port}/mcp'\nstartup_timeout_sec = 60\n\
+         default_tools_approval_mode = 'approve'\n",
         script.display()
     );
     let mut world = World::start(&servers, "on-request").await;
@@ -416,6 +594,10 @@ async fn a_real_server_works_over_both_transports() {
             ("trigger_long_running_operation", json!({ "duration": 0.2, "steps": 2 })),
             ("trigger_elicitation_request", json!({})),
             ("trigger_elicitation_request", json!({})),
+            ("trigger_url_elicitation", json!({ "url": "https://example.org/open", "elicitationId": "e-1" })),
+            ("get_annotated_message", json!({ "messageType": "success", "includeImage": true })),
+            ("get_resource_links", json!({ "count": 2 })),
+            ("get_resource_reference", json!({ "resourceType": "Text", "resourceId": 1 })),
         ] {
             steps.push(json!([{ "call": tool, "ns": ns, "args": args }]));
         }
@@ -426,15 +608,22 @@ async fn a_real_server_works_over_both_transports() {
     steps.push(json!([{ "say": "done" }]));
     let filled = json!({ "action": "accept", "content": { "name": "Ada", "check": true, "firstLine": "x" } });
     let refused = json!({ "action": "decline" });
-    let answers = [filled.clone(), refused.clone(), filled, refused];
+    let opened = json!({ "action": "accept" });
+    let answers = [filled.clone(), refused.clone(), opened.clone(), filled, refused, opened];
     let played = world.turn(&json!(steps), &answers).await;
-    let of_one = ["completed", "completed", "completed", "failed", "completed", "completed", "completed"];
+    let mut of_one = ["completed"; 11];
+    of_one[3] = "failed";
     assert_eq!(statuses(&played), [of_one.as_slice(), of_one.as_slice(), &["completed", "completed"]].concat());
     assert_eq!(played.progress, ["1/2", "2/2", "1/2", "2/2"]);
-    for offset in [0, 7] {
+    for offset in [0, 11] {
         let text = |index: usize| played.items[offset + index]["result"]["content"].to_string();
         assert!(text(0).contains("Echo: hi"), "{}", text(0));
         assert!(text(5).contains("Name: Ada") && text(6).contains("declined"), "{} {}", text(5), text(6));
+        assert!(text(7).contains("https://example.org/open"), "{}", text(7));
+    }
+    for visit in [&played.questions[2], &played.questions[5]] {
+        let expected = (json!("url"), json!("https://example.org/open"), json!("e-1"));
+        assert_eq!((visit["mode"].clone(), visit["url"].clone(), visit["elicitationId"].clone()), expected);
     }
     // A running call is cancelled.
     let long = json!([[{ "call": "trigger_long_running_operation", "ns": "mcp__stdio", "args": { "duration": 1000, "steps": 2 } }]]);
@@ -444,6 +633,239 @@ async fn a_real_server_works_over_both_transports() {
     assert_eq!(statuses(&world.finish(&[]).await), ["failed"]);
     let state = world.state().await;
     let tools = state["tool_calls"].as_object().expect("tools");
-    assert_eq!(tools.values().filter(|tool| tool["kind"]["type"] == "mcp").count(), 17);
+    assert_eq!(tools.values().filter(|tool| tool["kind"]["type"] == "mcp").count(), 25);
     web.kill().await.expect("it ends");
+}
+
+#[tokio::test]
+async fn a_real_server_gets_roots_and_gives_resources_and_prompts_to_clients() {
+    let Some(script) = everything() else { return };
+    let (_web, port) = web_server(&script).await;
+    let servers = format!(
+        "[mcp_servers.with]\ncommand = 'node'\nargs = ['{0}']\nstartup_timeout_sec = 60\nroots = true\n\
+         [mcp_servers.web]\nurl = 'http://127.0.0.1:{1}/mcp'\nstartup_timeout_sec = 60\nroots = true\n\
+         [mcp_servers.without]\ncommand = 'node'\nargs = ['{0}']\nstartup_timeout_sec = 60\n",
+        script.display(),
+        port
+    );
+    let mut world = World::start(&servers, "never").await;
+    let tools = async |world: &World, server: &str| {
+        let listed =
+            world.call("mcpServerStatus/list", json!({ "threadId": world.thread, "serverName": server })).await;
+        listed["data"][0]["tools"].as_object().expect("tools").keys().cloned().collect::<Vec<_>>()
+    };
+    let has = |tools: &[String]| tools.iter().any(|tool| tool == "get-roots-list");
+    let folder = world.home.path().join("a b");
+    std::fs::create_dir(&folder).expect("the file system works");
+    let roots = async |world: &World, server: &str| {
+        let call = json!({ "threadId": world.thread, "server": server, "tool": "get-roots-list" });
+        world.call("mcpServer/tool/call", call).await["content"].to_string()
+    };
+    for _ in 0..6 {
+        world.note("mcpServer/startupStatus/updated").await;
+    }
+    for server in ["with", "web"] {
+        // The server offers the tool when it has the capabilities of the client, and says so by a change of its list.
+        let deadline = Instant::now() + TIMEOUT;
+        while !has(&tools(&world, server).await) {
+            assert!(Instant::now() < deadline, "get-roots-list is not offered");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let shown = roots(&world, server).await;
+        assert!(!shown.contains("a%20b"), "{shown}");
+    }
+    assert!(!has(&tools(&world, "without").await));
+    world.call("thread/settings/update", json!({ "threadId": world.thread, "cwd": folder })).await;
+    for server in ["with", "web"] {
+        let deadline = Instant::now() + TIMEOUT;
+        while !roots(&world, server).await.contains("a%20b") {
+            assert!(Instant::now() < deadline, "the new folder is not told");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    let uri = "demo://resource/dynamic/text/1";
+    for thread in [json!(world.thread), Value::Null] {
+        let read = json!({ "threadId": thread, "server": "without", "uri": uri });
+        let contents = world.call("mcpServer/resource/read", read).await;
+        assert_eq!((&contents["contents"][0]["uri"], contents["contents"][0]["text"].is_string()), (&json!(uri), true));
+    }
+    let error = world.refused("mcpServer/resource/read", json!({ "server": "nope", "uri": uri })).await;
+    assert!(error.contains("there is no MCP server `nope`"), "{error}");
+
+    let listed = world.call_own("mcpServer/prompt/list", json!({ "threadId": world.thread, "server": "with" })).await;
+    let prompts = listed["data"].as_array().expect("prompts");
+    let prompt = prompts.iter().find(|prompt| prompt["name"] == "args-prompt").expect("a prompt with arguments");
+    assert_eq!((&prompt["server"], &prompt["arguments"][0]["name"]), (&json!("with"), &json!("city")));
+    let all = world.call_own("mcpServer/prompt/list", json!({ "threadId": world.thread })).await;
+    assert_eq!(all["data"].as_array().map(Vec::len), Some(prompts.len() * 3));
+    let get =
+        json!({ "threadId": world.thread, "server": "with", "name": "args-prompt", "arguments": { "city": "Oslo" } });
+    let filled = world.call_own("mcpServer/prompt/get", get).await;
+    assert!(filled["text"].as_str().expect("a text").contains("Oslo"), "{filled}");
+    assert_eq!(filled["messages"][0]["role"], "user");
+    let missing = json!({ "threadId": world.thread, "server": "with", "name": "nope" });
+    assert!(!world.refused("mcpServer/prompt/get", missing).await.is_empty());
+    world.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_real_server_asks_the_model_if_the_user_agrees() {
+    let Some(script) = everything() else { return };
+    let (_web, port) = web_server(&script).await;
+    let servers = format!(
+        "[mcp_servers.with]\ncommand = 'node'\nargs = ['{0}']\nstartup_timeout_sec = 60\nsampling = 'ask'\n\
+         default_tools_approval_mode = 'approve'\n\
+         [mcp_servers.web]\nurl = 'http://127.0.0.1:{1}/mcp'\nstartup_timeout_sec = 60\nsampling = 'ask'\n\
+         default_tools_approval_mode = 'approve'\n\
+         [mcp_servers.without]\ncommand = 'node'\nargs = ['{0}']\nstartup_timeout_sec = 60\n",
+        script.display(),
+        port
+    );
+    let mut world = World::start(&servers, "on-request").await;
+    let prompt = r#"RUN [[{"say":"words of the model"}]]"#;
+    let args = json!({ "prompt": prompt, "maxTokens": 100_000 });
+    let steps = |servers: &[&str]| {
+        let call = |server: &&str| json!([{ "call": "trigger_sampling_request", "ns": format!("mcp__{server}"), "args": args }]);
+        let mut steps: Vec<Value> = servers.iter().map(call).collect();
+        steps.push(json!([{ "say": "done" }]));
+        json!(steps)
+    };
+    let (accept, decline) = (json!({ "action": "accept", "content": {} }), json!({ "action": "decline" }));
+    let played = world.turn(&steps(&["with", "with", "web"]), &[accept.clone(), decline, accept.clone()]).await;
+    let question = &played.questions[0];
+    let message = question["message"].as_str().expect("a message");
+    assert!(message.starts_with("The MCP server with wants to ask the model "), "{message}");
+    assert!(
+        message.contains("(at most 4096 tokens)") && message.contains("> You are a helpful test server."),
+        "{message}"
+    );
+    assert!(message.contains(prompt), "{message}");
+    assert_eq!(question["_meta"]["trace_sampling"]["maxTokens"], 4096);
+    let text = |item: &Value| item["result"]["content"].to_string();
+    assert!(text(&played.items[0]).contains("words of the model"), "{:?}", played.items[0]);
+    assert!(text(&played.items[1]).contains("the user declined"), "{:?}", played.items[1]);
+
+    assert!(text(&played.items[2]).contains("words of the model"), "{:?}", played.items[2]);
+
+    // A turn asks the model a few times at most.
+    let played = world.turn(&steps(&["with"; 9]), &vec![accept; 8]).await;
+    assert_eq!(played.questions.len(), 8);
+    assert!(text(&played.items[7]).contains("words of the model"), "{:?}", played.items[7]);
+    assert!(text(&played.items[8]).contains("at most 8 times"), "{:?}", played.items[8]);
+    let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread, "serverName": "without" })).await;
+    assert!(listed["data"][0]["tools"]["trigger-sampling-request"].is_null(), "sampling is off by default");
+
+    // Each answer is an inference call of the thread, and no part of its conversation.
+    let state = world.state().await;
+    let threads = state["threads"].as_object().expect("threads");
+    assert_eq!(threads.len(), 1);
+    let calls: Vec<_> = state["inference_calls"].as_object().expect("calls").values().collect();
+    // Requests of the turns: 3 calls and the end, 9 calls and the end.
+    assert_eq!(calls.len(), 4 + 10 + 10, "{calls:#?}");
+    assert!(calls.iter().all(|call| call["execution"]["status"] == "completed"), "{calls:#?}");
+}
+
+/// Opens an address as a browser does, without blocking the tests.
+async fn browse_in_background(address: &Value) -> u16 {
+    let address = address.as_str().expect("an address").to_owned();
+    tokio::task::spawn_blocking(move || browse(&address).0).await.expect("a browser")
+}
+
+/// Waits until a login has succeeded and the thread has connected to the server `web` again, in any order.
+async fn connected_by_login(world: &mut World, begun: &Value) {
+    let (mut is_ready, mut is_completed) = (false, false);
+    while !(is_ready && is_completed) {
+        let (_, method, params) = world.next().await;
+        is_ready |=
+            method == "mcpServer/startupStatus/updated" && params["name"] == "web" && params["status"] == "ready";
+        if method == "mcpServer/oauthLogin/completed" {
+            assert_eq!((&params["success"], &params["loginId"]), (&json!(true), &begun["loginId"]));
+            is_completed = true;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_logs_in_at_an_mcp_server() {
+    let double = Double::start(Rules { device_waits: Some(1), ..Rules::default() });
+    let servers = format!("[mcp_servers.web]\nurl = '{}'\nstartup_timeout_sec = 60\n{}", double.url(), toy(""));
+    let mut world = World::start(&servers, "never").await;
+    let mut settled = std::collections::BTreeMap::new();
+    while settled.len() < 2 {
+        let note = world.note("mcpServer/startupStatus/updated").await;
+        if note["status"] != "starting" {
+            settled.insert(note["name"].as_str().expect("a name").to_owned(), note);
+        }
+    }
+    let failed = &settled["web"];
+    assert_eq!(failed["failureReason"], "reauthenticationRequired");
+    assert!(failed["error"].as_str().expect("why").contains("log in with `trace mcp login web`"), "{failed}");
+    let statuses = async |world: &World| {
+        let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread })).await;
+        let shown = |status: &Value| (status["authStatus"].clone(), status["runtimeStatus"].clone());
+        listed["data"].as_array().expect("servers").iter().map(shown).collect::<Vec<_>>()
+    };
+    let pair = |auth: &str, run: &str| (json!(auth), json!(run));
+    let of_toy = pair("unsupported", "connected");
+    assert_eq!(statuses(&world).await, [of_toy.clone(), pair("notLoggedIn", "authenticationRequired")]);
+
+    // The user declines.
+    double.change(|rules| rules.denies = Some("access_denied"));
+    let begun = world.call("mcpServer/oauth/login", json!({ "name": "web", "threadId": world.thread })).await;
+    assert!(begun["userCode"].is_null(), "{begun}");
+    assert_eq!(browse_in_background(&begun["authorizationUrl"]).await, 400);
+    let completed = world.note("mcpServer/oauthLogin/completed").await;
+    assert_eq!((&completed["success"], &completed["loginId"]), (&json!(false), &begun["loginId"]));
+    assert_eq!((&completed["threadId"], &completed["name"]), (&json!(world.thread), &json!("web")));
+    assert!(completed["error"].as_str().expect("why").contains("access_denied"), "{completed}");
+    double.change(|rules| rules.denies = None);
+
+    // Nobody comes in time.
+    let replaced = world.call("mcpServer/oauth/login", json!({ "name": "web" })).await;
+    let begun = world.call("mcpServer/oauth/login", json!({ "name": "web", "timeoutSecs": 1 })).await;
+    let completed = world.note("mcpServer/oauthLogin/completed").await;
+    assert_eq!((&completed["success"], &completed["loginId"]), (&json!(false), &replaced["loginId"]));
+    assert_eq!(completed["error"], "another login at the MCP server `web` was begun");
+    assert!(begun["loginId"].is_string(), "{begun}");
+    let completed = world.note("mcpServer/oauthLogin/completed").await;
+    assert_eq!(completed["error"], "nobody finished the login within 1 s");
+
+    // The user agrees, and the thread connects by itself.
+    let begun = world.call("mcpServer/oauth/login", json!({ "name": "web", "scopes": ["read", "write"] })).await;
+    assert_eq!(browse_in_background(&begun["authorizationUrl"]).await, 200);
+    connected_by_login(&mut world, &begun).await;
+    assert_eq!(statuses(&world).await, [of_toy, pair("oAuth", "connected")]);
+    let steps = json!([[{ "call": "hello", "ns": "mcp__web", "args": {} }], [{ "say": "done" }]]);
+    let played = world.turn(&steps, &[]).await;
+    assert_eq!(played.items[0]["result"]["content"][0]["text"], "hello");
+
+    // A code for another device.
+    let begun = world.call("mcpServer/oauth/login", json!({ "name": "web", "device": true })).await;
+    assert_eq!(begun["userCode"], "ABCD-EFGH");
+    assert!(begun["verificationUrl"].as_str().expect("an address").ends_with("/activate"), "{begun}");
+    connected_by_login(&mut world, &begun).await;
+
+    for (params, expected) in [
+        (json!({ "name": "nope" }), "there is no MCP server `nope`; there are: toy-1, web"),
+        (json!({ "name": "toy-1" }), "the MCP server `toy-1` is a program, which needs no login"),
+        (json!({ "name": "web", "timeoutSecs": 0 }), "`timeoutSecs` must be above 0"),
+        (
+            json!({ "name": "web", "clientRegistration": "cimd" }),
+            "this program cannot be registered at http://127.0.0.1:",
+        ),
+    ] {
+        let error = world.refused("mcpServer/oauth/login", params).await;
+        assert!(error.starts_with(expected), "{error}");
+    }
+
+    // A connection over HTTP is made again by a reload.
+    let before = double.seen().len();
+    world.call("config/mcpServer/reload", Value::Null).await;
+    while world.status().await.0 != "ready" {}
+    assert!(double.seen().len() > before);
+    let state = world.state().await.to_string();
+    for secret in double.secrets() {
+        assert!(!state.contains(&secret), "{secret} is recorded");
+    }
 }

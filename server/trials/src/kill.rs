@@ -384,14 +384,19 @@ async fn judge_bundles(
     Ok(())
 }
 
-/// Repairs a copy of a bundle, and reduces it with the peer.
+/// Repairs a copy of a bundle, and reduces it with the peer, which reads directories only.
 async fn accepted_by_peer(trace: &Path, peer: &Path, bundle: &Path) -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
-    let copy = place.path().join("bundle");
+    let is_file = bundle.is_file();
+    let directory = place.path().join("bundle");
+    let copy = if is_file { directory.with_extension("trace") } else { directory.clone() };
     succeeds(Command::new("cp").arg("-r").arg(bundle).arg(&copy)).await?;
     succeeds(Command::new(trace).args(["check", "--repair"]).arg(&copy)).await?;
+    if is_file {
+        succeeds(Command::new(trace).arg("unpack").arg(&copy).arg("-o").arg(&directory)).await?;
+    }
     let state = place.path().join("state.json");
-    succeeds(Command::new(peer).args(["debug", "trace-reduce"]).arg(&copy).arg("-o").arg(state)).await
+    succeeds(Command::new(peer).args(["debug", "trace-reduce"]).arg(&directory).arg("-o").arg(state)).await
 }
 
 async fn succeeds(command: &mut Command) -> anyhow::Result<()> {

@@ -417,11 +417,8 @@ async fn category_now(trace: &Path, home: &Home, thread: &str, turn: &str) -> an
 }
 
 fn bundle_of(home: &Home, thread: &str) -> anyhow::Result<Option<PathBuf>> {
-    for bundle in home.recorded()? {
-        let manifest: Value = serde_json::from_slice(&std::fs::read(bundle.join("manifest.json"))?)?;
-        if manifest["root_thread_id"] == *thread {
-            return Ok(Some(bundle));
-        }
-    }
-    Ok(None)
+    // The name of a bundle, a directory or a file, ends with the id of its root thread.
+    let name = |bundle: &PathBuf| bundle.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let end = format!("-{thread}");
+    Ok(home.recorded()?.into_iter().find(|bundle| name(bundle).is_some_and(|name| name.ends_with(&end))))
 }

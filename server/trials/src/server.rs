@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -53,6 +54,21 @@ impl ServerCommand {
     #[must_use]
     pub fn name(&self) -> &str {
         Path::new(&self.words[0]).file_name().and_then(|name| name.to_str()).unwrap_or("server")
+    }
+
+    /// Returns the number of events of a bundle that the server recorded. The server's program reads a file, and any bundle of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program cannot read the bundle.
+    pub async fn count_events(&self, bundle: &Path) -> anyhow::Result<usize> {
+        let question = "SELECT count(*) AS events FROM events";
+        let output = Command::new(&self.words[0]).args(["query", "--json"]).arg(bundle).arg(question).output().await?;
+        let rows: Value = serde_json::from_slice(&output.stdout).with_context(|| {
+            format!("{} has no events: {}", bundle.display(), String::from_utf8_lossy(&output.stderr))
+        })?;
+        let count = rows[0]["events"].as_u64().context("the program does not count")?;
+        Ok(usize::try_from(count)?)
     }
 
     /// Returns whether the server records bundles.
@@ -177,7 +193,7 @@ supports_websockets = false
         self.path().join("bundles")
     }
 
-    /// Returns the paths of the bundles.
+    /// Returns the paths of the bundles, which are directories or files.
     ///
     /// # Errors
     ///
@@ -185,8 +201,11 @@ supports_websockets = false
     pub fn recorded(&self) -> anyhow::Result<Vec<PathBuf>> {
         let entries =
             fs::read_dir(self.bundles())?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut bundles: Vec<PathBuf> =
-            entries.into_iter().filter(|path| path.join("manifest.json").is_file()).collect();
+        // What is being written has a hidden name.
+        let is_hidden = |path: &Path| path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_packed = |path: &Path| path.extension().is_some_and(|extension| extension == "trace") && path.is_file();
+        let is_bundle = |path: &PathBuf| path.join("manifest.json").is_file() || is_packed(path) && !is_hidden(path);
+        let mut bundles: Vec<PathBuf> = entries.into_iter().filter(is_bundle).collect();
         bundles.sort();
         Ok(bundles)
     }

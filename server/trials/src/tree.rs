@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -186,20 +186,19 @@ async fn once(command: &ServerCommand, team: &Team) -> anyhow::Result<(Run, u64,
     server.end().await?;
     let (mut events, mut bytes) = (0, 0);
     for bundle in home.recorded()? {
-        let trace = fs::read(bundle.join("trace.jsonl")).context("the bundle has no events")?;
-        events += trace.iter().filter(|byte| **byte == b'\n').count();
+        events += command.count_events(&bundle).await?;
         bytes += size(&bundle)?;
     }
     Ok((Run { seconds, processor_seconds, memory, events, bytes }, model.served(), home))
 }
 
-fn size(folder: &Path) -> anyhow::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        bytes += if entry.file_type()?.is_dir() { size(&entry.path())? } else { entry.metadata()?.len() };
+/// Returns the size of a file, or of all files below a folder.
+fn size(path: &Path) -> anyhow::Result<u64> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
     }
-    Ok(bytes)
+    fs::read_dir(path)?.map(|entry| size(&entry?.path())).sum()
 }
 
 /// Answers as the models of a team would: spawns leads or workers, or gives them the next task, and waits for them.

@@ -137,12 +137,22 @@ pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
     }
 }
 
+/// The reason of an answer that reached its limit of tokens.
+const OUTPUT_LIMIT: &str = "max_output_tokens";
+
+impl ProviderError {
+    /// Returns whether the answer was cut at its limit of tokens.
+    pub(crate) fn is_cut_at_limit(&self) -> bool {
+        self.retry == RetryDecision::Never && self.message == incomplete(Some(OUTPUT_LIMIT), None).message
+    }
+}
+
 /// Returns the error of an answer that the provider itself ended early.
 pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> ProviderError {
     let reason = reason.map_or_else(|| "no reason given".to_owned(), shown);
     // The same request would reach the same limit.
     let retry = match reason.as_str() {
-        "max_output_tokens" | "content_filter" => RetryDecision::Never,
+        OUTPUT_LIMIT | "content_filter" => RetryDecision::Never,
         _ => RetryDecision::Stream { after: None },
     };
     ProviderError {

@@ -1,6 +1,6 @@
 //! Providers over HTTP: requests whose answers are server-sent events, for all wire formats.
 //!
-//! A call makes one attempt. Within it, a request whose token was refused is repeated once with another token. Redirects are
+//! A call makes one attempt. An attempt whose token was refused says so, and the turn makes another one with another token. Redirects are
 //! not followed, so that keys reach only the configured URL. The size of a response is limited. No key, token, header value
 //! or query parameter appears in an error.
 //!
@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::config::{Compaction, Credential, Endpoint, PRODUCT, Wire, header_value, shown_url};
 use super::failure::{self, Refusal};
-use super::token::{ATTESTATION_TIMEOUT, Attestor, BearerToken, TokenSource};
+use super::token::{ATTESTATION_TIMEOUT, Attestor, BearerToken, TokenError, TokenSource};
 use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
 use super::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
 use crate::event::ErrorKind;
@@ -64,7 +64,7 @@ impl HttpProvider {
     }
 
     /// Returns a provider for `endpoint` whose requests have tokens of `tokens`, and attestations of `attestor` if the
-    /// endpoint has a header for them. If the provider refuses a token, the request is repeated once with another one.
+    /// endpoint has a header for them.
     pub fn with_tokens(
         endpoint: Endpoint,
         tokens: Option<Arc<dyn TokenSource>>,
@@ -101,32 +101,38 @@ impl Provider for HttpProvider {
             Compaction::Remote => Some(async move { inner.compact(&request).await }.boxed()),
         }
     }
+
+    fn renew_token(&self, refused: u64) -> BoxFuture<'_, Result<(), TokenError>> {
+        async move {
+            match &self.0.tokens {
+                Some(tokens) => tokens.renew(refused).await.map(drop),
+                None => Err(TokenError("the key of the provider is not renewed".to_owned())),
+            }
+        }
+        .boxed()
+    }
 }
 
 /// A response, and the token of the request.
 type Answered = (Response, Option<BearerToken>);
 
 impl Inner {
-    /// Sends a request, once more with another token if the provider refuses the first one. Returns the response once its
-    /// headers have arrived and have a status of success, with the token of the request.
+    /// Sends a request with the current token. Returns the response once its headers have arrived and have a status of success,
+    /// with the token of the request.
     async fn ask(&self, operation: Operation, request: &Request) -> Result<Answered, ProviderError> {
         let Some(tokens) = &self.tokens else { return Ok((self.send(operation, request, None).await?, None)) };
         let id = &self.endpoint.id;
-        let first = tokens.current().await;
-        let first = first.map_err(|error| unauthorized(format!("the provider `{id}` has no token: {error}"), None))?;
-        match self.send(operation, request, Some(&first)).await {
-            Err(refused) if refused.kind == ErrorKind::Unauthorized => {
-                tracing::info!(provider = id, "the provider refused a token");
-                match tokens.renew(&first).await {
-                    Ok(other) => Ok((self.send(operation, request, Some(&other)).await?, Some(other))),
-                    Err(error) => {
-                        let mut refused = refused;
-                        add_details(&mut refused, &format!("the token was not renewed: {error}"));
-                        Err(refused)
-                    }
+        let token = tokens.current().await;
+        let token = token.map_err(|error| unauthorized(format!("the provider `{id}` has no token: {error}"), None))?;
+        match self.send(operation, request, Some(&token)).await {
+            Ok(response) => Ok((response, Some(token))),
+            Err(mut error) => {
+                if error.kind == ErrorKind::Unauthorized {
+                    tracing::info!(provider = id, "the provider refused a token");
+                    error.retry = RetryDecision::OtherToken { refused: token.number() };
                 }
+                Err(error)
             }
-            sent => Ok((sent?, Some(first))),
         }
     }
 
@@ -231,13 +237,10 @@ impl Inner {
         if status == StatusCode::UNAUTHORIZED
             && let Credential::Key { variable, .. } = &self.endpoint.credential
         {
-            add_details(&mut error, &format!("the key comes from the environment variable `{variable}`"));
+            error.add_details(&format!("the key comes from the environment variable `{variable}`"));
         }
         if status.is_success() {
-            add_details(
-                &mut error,
-                &format!("the answer is `{kind}` and not a stream of events; is `base_url` right?"),
-            );
+            error.add_details(&format!("the answer is `{kind}` and not a stream of events; is `base_url` right?"));
         }
         error
     }
@@ -260,7 +263,7 @@ impl Inner {
         };
         match body.get_mut("output").map(Value::take) {
             Some(Value::Array(items)) if items.iter().all(Value::is_object) => {
-                Ok(items.into_iter().map(Arc::new).collect())
+                Ok(items.into_iter().map(ModelItem::from).collect())
             }
             _ => Err(failure::broken_off("the answer has no list `output` of items".to_owned(), request_id)),
         }
@@ -472,13 +475,6 @@ fn request_id(response: &Response) -> Option<String> {
 fn content_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     failure::shown(value.unwrap_or_default()).to_ascii_lowercase()
-}
-
-fn add_details(error: &mut ProviderError, more: &str) {
-    error.details = Some(match error.details.take() {
-        Some(details) => format!("{details}; {more}"),
-        None => more.to_owned(),
-    });
 }
 
 /// Returns the innermost cause of an error: the outer layers only say that there is one. URLs are left out because they may

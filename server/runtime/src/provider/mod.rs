@@ -5,6 +5,7 @@
 pub mod config;
 mod failure;
 pub mod http;
+mod renewal;
 mod request_body;
 pub mod scripted;
 pub mod sse;
@@ -25,6 +26,7 @@ use crate::item::ModelItem;
 pub use config::{Compaction, ConfigError, Endpoint, ProviderConfig, Thinking, Wire};
 pub use failure::{RETRY_AFTER_MAX, SHOWN_TEXT_MAX};
 pub use http::HttpProvider;
+pub(crate) use renewal::Renewal;
 pub use request_body::RequestBody;
 pub use scripted::Scripted;
 pub use token::{Attestor, BearerToken, TokenError, TokenSource};
@@ -45,6 +47,17 @@ pub trait Provider: Send + Sync + 'static {
 
     /// Asks the provider to compact a history. Returns the compacted history, or `None` if the provider cannot do it.
     fn compact(&self, request: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>>;
+
+    /// Replaces the token with this number, which was refused ([`RetryDecision::OtherToken`]). The next attempt then has another
+    /// one. Callers that were refused the same token share one renewal.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no other token.
+    fn renew_token(&self, refused: u64) -> BoxFuture<'_, Result<(), TokenError>> {
+        let _ = refused;
+        Box::pin(std::future::ready(Err(TokenError("the provider has no tokens that are renewed".to_owned()))))
+    }
 }
 
 /// A request to a model.
@@ -156,11 +169,26 @@ pub struct ProviderError {
     pub request_id: Option<String>,
 }
 
+impl ProviderError {
+    /// Adds details behind those that are there.
+    pub(crate) fn add_details(&mut self, more: &str) {
+        self.details = Some(match self.details.take() {
+            Some(details) => format!("{details}; {more}"),
+            None => more.to_owned(),
+        });
+    }
+}
+
 /// Whether a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
     /// A retry will not succeed.
     Never,
+    /// The token was refused. Another attempt may succeed once [`Provider::renew_token`] got another token.
+    OtherToken {
+        /// Number of the refused token.
+        refused: u64,
+    },
     /// A retry may succeed. No answer had begun.
     Request {
         /// The pause that the provider asked for.

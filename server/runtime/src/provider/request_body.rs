@@ -1,13 +1,14 @@
 //! The body of a request as it is sent and recorded.
 //!
 //! A conversation grows, and each request contains all of it. So items are shared with the history instead of copied, and
-//! the JSON text is built once for the provider and the recording. Providers with another wire format read the
+//! so is the JSON text of each: a body is a list of pieces. Providers with another wire format read the
 //! [value](RequestBody::value), which is built only on demand.
 
 use std::sync::{Arc, OnceLock};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use trace_recorder::write::Piece;
 
 use crate::item::ModelItem;
 
@@ -20,8 +21,16 @@ pub struct RequestBody {
     /// All members in order. If there are `items`, the member `input` is only a placeholder for their position.
     members: Map<String, Value>,
     items: Option<Vec<ModelItem>>,
+    around: OnceLock<Around>,
     text: OnceLock<Arc<[u8]>>,
     value: OnceLock<Value>,
+}
+
+/// The JSON texts in front of the items and behind them. Without items, the first is empty.
+#[derive(Debug)]
+struct Around {
+    front: Arc<[u8]>,
+    back: Arc<[u8]>,
 }
 
 impl RequestBody {
@@ -29,7 +38,11 @@ impl RequestBody {
     #[must_use]
     pub fn new(mut members: Map<String, Value>, items: Vec<ModelItem>) -> Self {
         members.insert(INPUT.to_owned(), Value::Null);
-        Self { members, items: Some(items), text: OnceLock::new(), value: OnceLock::new() }
+        Self::of(members, Some(items))
+    }
+
+    fn of(members: Map<String, Value>, items: Option<Vec<ModelItem>>) -> Self {
+        Self { members, items, around: OnceLock::new(), text: OnceLock::new(), value: OnceLock::new() }
     }
 
     /// Returns a member other than the conversation, or `Value::Null` if it is missing.
@@ -45,13 +58,66 @@ impl RequestBody {
     }
 
     /// Returns the body as JSON text.
-    ///
-    /// # Panics
-    ///
-    /// Never panics: a JSON value can always be serialized.
     #[must_use]
     pub fn text(&self) -> &Arc<[u8]> {
-        self.text.get_or_init(|| serde_json::to_vec(self).expect("a JSON value can be written").into())
+        self.text.get_or_init(|| {
+            let mut text = Vec::with_capacity(self.bytes());
+            self.for_each_part(|part, start| text.extend_from_slice(&part[start..]));
+            text.into()
+        })
+    }
+
+    /// Returns the JSON text as pieces, of which those of items are shared by all requests.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<Piece> {
+        let Around { front, back } = self.around.get_or_init(|| self.write_around());
+        let mut pieces = Vec::with_capacity(self.items().len() + 2);
+        pieces.push(Piece::single(Arc::clone(front)));
+        self.for_each_item(|text, start| pieces.push(Piece::shared(Arc::clone(text), start)));
+        pieces.push(Piece::single(Arc::clone(back)));
+        pieces
+    }
+
+    /// Returns the number of bytes of the JSON text.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let mut bytes = 0;
+        self.for_each_part(|part, start| bytes += part.len() - start);
+        bytes
+    }
+
+    /// Calls a function with each part of the JSON text, and with the number of bytes of the part that do not belong to it.
+    fn for_each_part(&self, mut take: impl FnMut(&Arc<[u8]>, usize)) {
+        let Around { front, back } = self.around.get_or_init(|| self.write_around());
+        take(front, 0);
+        self.for_each_item(&mut take);
+        take(back, 0);
+    }
+
+    /// Calls a function with the text of each item as [`for_each_part`](Self::for_each_part) does.
+    fn for_each_item(&self, mut take: impl FnMut(&Arc<[u8]>, usize)) {
+        // There is no comma in front of the first item.
+        self.items().iter().enumerate().for_each(|(index, item)| take(item.listed(), usize::from(index == 0)));
+    }
+
+    /// Writes the members around the items.
+    fn write_around(&self) -> Around {
+        let (mut front, mut text) = (Vec::new(), vec![b'{']);
+        for (index, (name, value)) in self.members.iter().enumerate() {
+            if index > 0 {
+                text.push(b',');
+            }
+            write(&mut text, name);
+            text.push(b':');
+            if self.items.is_some() && name == INPUT {
+                text.push(b'[');
+                front = std::mem::replace(&mut text, vec![b']']);
+            } else {
+                write(&mut text, value);
+            }
+        }
+        text.push(b'}');
+        Around { front: front.into(), back: text.into() }
     }
 
     /// Returns the body as a JSON value.
@@ -72,33 +138,15 @@ impl From<Value> for RequestBody {
     fn from(body: Value) -> Self {
         let Value::Object(mut members) = body else { return Self::from(Value::Object(Map::new())) };
         let items = match members.get_mut(INPUT) {
-            Some(Value::Array(items)) => Some(std::mem::take(items).into_iter().map(Arc::new).collect()),
+            Some(Value::Array(items)) => Some(std::mem::take(items).into_iter().map(ModelItem::from).collect()),
             _ => None,
         };
-        Self { members, items, text: OnceLock::new(), value: OnceLock::new() }
+        Self::of(members, items)
     }
 }
 
-impl Serialize for RequestBody {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.members.len()))?;
-        for (name, value) in &self.members {
-            match &self.items {
-                Some(items) if name == INPUT => map.serialize_entry(name, &Items(items))?,
-                _ => map.serialize_entry(name, value)?,
-            }
-        }
-        map.end()
-    }
-}
-
-/// Serializes items without copying them.
-struct Items<'a>(&'a [ModelItem]);
-
-impl Serialize for Items<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|item| &**item))
-    }
+fn write(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(text, value).expect("a JSON value can be written");
 }
 
 #[cfg(test)]
@@ -116,10 +164,13 @@ mod tests {
 
     #[test]
     fn text_and_value_say_the_same_in_the_same_order() {
-        let items = vec![Arc::new(json!({"type": "message", "role": "user"})), Arc::new(json!("odd"))];
+        let items = vec![json!({"type": "message", "role": "user"}).into(), json!("odd").into()];
         let body = RequestBody::new(object(json!({"model": "m", "input": null, "store": false})), items);
         let text = r#"{"model":"m","input":[{"type":"message","role":"user"},"odd"],"store":false}"#;
         assert_eq!(std::str::from_utf8(body.text()), Ok(text));
+        let pieces = body.pieces();
+        let joined: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref()).copied().collect();
+        assert_eq!((joined.as_slice(), pieces.len(), body.bytes()), (text.as_bytes(), 4, text.len()));
         assert_eq!(body.value().to_string(), text);
         assert_eq!((body.items().len(), body.get("model"), body.get("tools")), (2, &json!("m"), &Value::Null));
     }

@@ -54,9 +54,9 @@ pub trait TokenSource: fmt::Debug + Send + Sync + 'static {
     /// Returns the token for the next request.
     fn current(&self) -> BoxFuture<'_, Result<BearerToken, TokenError>>;
 
-    /// Returns another token, because the provider refused this one. Callers that were refused the same token share one
+    /// Returns another token, because the provider refused the one with this number. Callers that were refused the same token share one
     /// renewal.
-    fn renew(&self, refused: &BearerToken) -> BoxFuture<'_, Result<BearerToken, TokenError>>;
+    fn renew(&self, refused: u64) -> BoxFuture<'_, Result<BearerToken, TokenError>>;
 }
 
 /// Attests requests.

@@ -151,8 +151,7 @@ impl TokenSource for TokenCommand {
         .boxed()
     }
 
-    fn renew(&self, refused: &BearerToken) -> BoxFuture<'_, Result<BearerToken, TokenError>> {
-        let refused = refused.number();
+    fn renew(&self, refused: u64) -> BoxFuture<'_, Result<BearerToken, TokenError>> {
         async move {
             let mut state = self.state.lock().await;
             match &state.token {
@@ -188,7 +187,7 @@ mod tests {
         let first = command.current().await.expect("a token");
         assert_eq!(command.current().await.expect("a token"), first);
         assert_eq!((first.secret(), first.account()), ("token-1", None));
-        let (one, two) = tokio::join!(command.renew(&first), command.renew(&first));
+        let (one, two) = tokio::join!(command.renew(first.number()), command.renew(first.number()));
         assert_eq!(one.expect("a token").secret(), "token-2");
         assert_eq!(two.expect("a token").secret(), "token-2");
         assert_eq!(std::fs::read_to_string(log).expect("reads").lines().count(), 2);

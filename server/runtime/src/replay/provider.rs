@@ -74,12 +74,12 @@ impl Provider for ReplayProvider {
                 }
                 let compacted = state.compacted(place).map_err(|error| state.unreadable(place, &error))?;
                 if let Some(items) = compacted {
-                    return Ok(items.into_iter().map(Arc::new).collect());
+                    return Ok(items.into_iter().map(ModelItem::from).collect());
                 }
                 let mut items = Vec::new();
                 for event in events {
                     if let ModelEvent::ItemDone(item) = event? {
-                        items.push(Arc::new(item));
+                        items.push(item.into());
                     }
                 }
                 Ok(items)
@@ -100,7 +100,7 @@ fn replaced(
     }
     let read = tokio::task::spawn_blocking(move || {
         let items = state.conversation(place).map_err(|error| state.unreadable(place, &error))?;
-        Ok(items.into_iter().map(Arc::new).collect())
+        Ok(items.into_iter().map(ModelItem::from).collect())
     });
     Some(
         async move { read.await.unwrap_or_else(|_| Err(useless("cannot read the recording".to_owned(), None))) }

@@ -12,6 +12,7 @@ use trace_recorder::payloads::{PayloadError, PayloadFiles};
 use trace_recorder::{Bundle, BundleError};
 
 use super::user_messages;
+use crate::recording::SIDE_CALL_PREFIX;
 use crate::tool::CallDescription;
 
 /// Path of the root agent.
@@ -445,6 +446,9 @@ impl Reader {
                     self.tracks[track].turns[turn].ended = Some((seq, event.status));
                 }
             }
+            // A replay does not run the tool that asked, or the tool asks again.
+            EventPayload::InferenceStarted(event) if event.inference_call_id.as_str().starts_with(SIDE_CALL_PREFIX) => {
+            }
             EventPayload::InferenceStarted(event) => self.asked(
                 (seq, event.thread_id.as_str(), event.codex_turn_id.as_str()),
                 event.inference_call_id.as_str(),
@@ -601,5 +605,47 @@ impl Reader {
         if let Some(&(track, turn, exchange)) = self.exchanges.get(id) {
             self.tracks[track].turns[turn].exchanges[exchange].end = Some((seq, end));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+    use trace_recorder::format::Manifest;
+    use trace_recorder::payloads::MemoryFiles;
+
+    use super::*;
+
+    #[test]
+    fn what_tools_ask_the_model_belongs_to_no_conversation() {
+        let request = |id: &str| {
+            let payload =
+                json!({"raw_payload_id": "p", "kind": {"type": "inference_request"}, "path": "payloads/p.json"});
+            json!({
+                "type": "inference_started", "inference_call_id": id, "thread_id": "r", "codex_turn_id": "u", "model": "m",
+                "provider_name": "p", "request_payload": payload,
+            })
+        };
+        let thread =
+            json!({"type": "thread_started", "thread_id": "r", "agent_path": "/root", "metadata_payload": null});
+        let turn = json!({"type": "codex_turn_started", "codex_turn_id": "u", "thread_id": "r"});
+        let start = json!({"type": "rollout_started", "trace_id": "t", "root_thread_id": "r"});
+        let side = request(&format!("{SIDE_CALL_PREFIX}1"));
+        let events = [start, thread, turn, request("1"), side, request("2")];
+        let line = |(seq, payload): (usize, Value)| {
+            let line = json!({
+                "schema_version": 2, "seq": seq, "wall_time_unix_ms": seq, "rollout_id": "r", "thread_id": "r",
+                "codex_turn_id": "u", "payload": payload,
+            });
+            format!("{line}\n")
+        };
+        let log: String = (1..).zip(events).map(line).collect();
+        let (manifest, files) = (Manifest::new("t", "r", "r", 1), MemoryFiles::default());
+        let bundle = Bundle::from_memory(Path::new("memory"), manifest, log.into_bytes(), files);
+        let session = RecordedSession::read_from(bundle).expect("a session");
+        let (_, track) = session.track("/root").expect("an agent");
+        assert_eq!(track.turns[0].exchanges.len(), 2);
     }
 }

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::confinement::Confinement;
 use super::paths::slash_tmp;
-use super::writable_folders::WritableFolders;
+use super::writable_folders::{WritableFolders, names};
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 
 /// Most symlinks on the way to one folder. It is the limit of the kernel.
@@ -220,14 +220,6 @@ impl Resolver {
         }
         Some(real)
     }
-}
-
-fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
-    path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -114,7 +114,8 @@ fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
+/// Returns the names of a path in their order, `..` among them.
+pub(super) fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
     path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),

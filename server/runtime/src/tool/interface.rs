@@ -10,6 +10,7 @@ use trace_recorder::write::ToolTrace;
 use super::agent::ToolAgent;
 use super::call::{CallDescription, ToolCall, ToolOutcome};
 use super::call_order::CallOrder;
+use super::model::ModelAccess;
 use crate::id::TurnId;
 use crate::settings::Settings;
 
@@ -77,6 +78,8 @@ pub struct ToolContext {
     pub cancelled: CancellationToken,
     /// Records the work of the tool.
     pub trace: ToolTrace,
+    /// The model of the turn, for questions outside of the conversation.
+    pub model: ModelAccess,
     /// The next of the agent's tools that accepts the call, for a tool that intercepts calls of others.
     pub next: Option<Arc<dyn Tool>>,
 }

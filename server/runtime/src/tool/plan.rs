@@ -14,9 +14,45 @@ use crate::tool::{
 /// Most steps of a plan.
 pub const MAX_PLAN_STEPS: usize = 100;
 
+/// Name of the tool.
+pub const UPDATE_PLAN: &str = "update_plan";
+
 /// The tool `update_plan`.
 #[derive(Debug)]
 pub struct UpdatePlan;
+
+/// A plan of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Explanation of the model.
+    pub explanation: Option<String>,
+    /// The steps.
+    pub steps: Vec<PlanStep>,
+}
+
+impl Plan {
+    /// Reads the arguments of a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the model is told if they are no plan, or if the plan is too long.
+    pub fn read(arguments: &str) -> Result<Self, String> {
+        let Arguments { explanation, plan } =
+            serde_json::from_str(arguments).map_err(|error| format!("failed to parse function arguments: {error}"))?;
+        if plan.len() > MAX_PLAN_STEPS {
+            return Err(format!("the plan has {} steps, more than {MAX_PLAN_STEPS}; make it shorter", plan.len()));
+        }
+        let steps = plan.into_iter().map(|Step { step, status }| {
+            let status = match status {
+                Status::Pending => PlanStatus::Pending,
+                Status::InProgress => PlanStatus::InProgress,
+                Status::Completed => PlanStatus::Completed,
+            };
+            PlanStep { step, status }
+        });
+        Ok(Self { explanation, steps: steps.collect() })
+    }
+}
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -55,7 +91,7 @@ impl Tool for UpdatePlan {
         });
         Some(json!({
             "type": "function",
-            "name": "update_plan",
+            "name": UPDATE_PLAN,
             "description": "Shows the user the steps of longer work and how far each is. Call it again whenever that changes; at most one step is in_progress.",
             "strict": false,
             "parameters": {
@@ -71,11 +107,11 @@ impl Tool for UpdatePlan {
     }
 
     fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
-        namespace.is_none() && name == "update_plan"
+        namespace.is_none() && name == UPDATE_PLAN
     }
 
     fn description(&self, call: &ToolCall) -> CallDescription {
-        describe("update_plan", call)
+        describe(UPDATE_PLAN, call)
     }
 
     fn order(&self, _: &ToolCall) -> CallOrder {
@@ -87,25 +123,11 @@ impl Tool for UpdatePlan {
             let ToolInput::Arguments(arguments) = &call.input else {
                 return failed("update_plan takes JSON arguments");
             };
-            let Arguments { explanation, plan } = match serde_json::from_str(arguments) {
-                Ok(arguments) => arguments,
-                Err(error) => return failed(format!("failed to parse function arguments: {error}")),
+            let Plan { explanation, steps } = match Plan::read(arguments) {
+                Ok(plan) => plan,
+                Err(problem) => return failed(problem),
             };
-            if plan.len() > MAX_PLAN_STEPS {
-                return failed(format!(
-                    "the plan has {} steps, more than {MAX_PLAN_STEPS}; make it shorter",
-                    plan.len()
-                ));
-            }
-            let steps = plan.into_iter().map(|Step { step, status }| {
-                let status = match status {
-                    Status::Pending => PlanStatus::Pending,
-                    Status::InProgress => PlanStatus::InProgress,
-                    Status::Completed => PlanStatus::Completed,
-                };
-                PlanStep { step, status }
-            });
-            context.agent.event(EventKind::PlanChanged { turn: context.turn, explanation, steps: steps.collect() });
+            context.agent.event(EventKind::PlanChanged { turn: context.turn, explanation, steps });
             done("Plan updated")
         })
     }

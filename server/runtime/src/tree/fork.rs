@@ -68,7 +68,6 @@ fn is_asked(item: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::sync::Arc;
 
     use serde_json::json;
 
@@ -112,10 +111,10 @@ mod tests {
         let items = vec![
             text_message("user", "<environment_context>\nx\n</environment_context>"),
             text_message("user", "one"),
-            Arc::new(json!({ "type": "reasoning", "summary": [] })),
+            json!({ "type": "reasoning", "summary": [] }).into(),
             text_message("assistant", "1"),
-            Arc::new(letter::write("/root", "/root/a", letter::Purpose::Task, "two", None).item()),
-            Arc::new(letter::write("/root", "/root/a", letter::Purpose::Message, "by the way", None).item()),
+            letter::write("/root", "/root/a", letter::Purpose::Task, "two", None).item().into(),
+            letter::write("/root", "/root/a", letter::Purpose::Message, "by the way", None).item().into(),
             text_message("assistant", "2"),
         ];
         let same = settings("m");

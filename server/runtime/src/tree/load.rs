@@ -1,7 +1,8 @@
 //! Loads the stored agents of a tree: which of them, in which order, and what their parents must be told.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use super::{JoinError, TreeLimits, ends, join, report_if_unknown};
 use crate::agent::Agent;
@@ -44,6 +45,38 @@ pub fn load_order<T>(mut agents: Vec<T>, of: impl Fn(&T) -> StoredAgent<'_>, mos
         (path.matches('/').count(), worked_at)
     });
     agents
+}
+
+/// The agents below a root while they are loaded. Those below an agent that cannot be loaded are left out.
+#[derive(Debug)]
+pub struct Below<T> {
+    left: VecDeque<T>,
+    of: fn(&T) -> StoredAgent<'_>,
+    /// The ids of all messages that the loaded agents ever received.
+    known: HashMap<ThreadId, Arc<BTreeSet<String>>>,
+}
+
+impl<T> Below<T> {
+    /// Begins with the agents in their [`load_order`]. `known` are the ids of all messages that the root ever received.
+    pub fn new(root: &ThreadId, known: BTreeSet<String>, agents: Vec<T>, of: fn(&T) -> StoredAgent<'_>) -> Self {
+        Self { left: agents.into(), of, known: HashMap::from([(root.clone(), Arc::new(known))]) }
+    }
+
+    /// Returns the next agent to load, with the ids of all messages that its parent ever received.
+    pub fn next_agent(&mut self) -> Option<(T, Arc<BTreeSet<String>>)> {
+        loop {
+            let agent = self.left.pop_front()?;
+            let told = (self.of)(&agent).parent.and_then(|parent| self.known.get(parent)).cloned();
+            if let Some(told) = told {
+                return Some((agent, told));
+            }
+        }
+    }
+
+    /// Records that an agent was loaded. `known` are the ids of all messages that it ever received.
+    pub fn loaded(&mut self, id: &ThreadId, known: BTreeSet<String>) {
+        self.known.insert(id.clone(), Arc::new(known));
+    }
 }
 
 /// An agent that is back in its tree, and what its parent must know of it.
@@ -103,6 +136,24 @@ mod tests {
 
     fn order(rows: &[Row], most: usize) -> Vec<String> {
         load_order(rows.to_vec(), stored, most).into_iter().map(|row| row.0.to_string()).collect()
+    }
+
+    #[test]
+    fn agents_below_one_that_is_not_loaded_are_left_out() {
+        let rows = ["a r", "b r", "aa a", "bb b"].map(|text| {
+            let (id, parent) = text.split_once(' ').expect("two ids");
+            row(id, parent, "/root/x", 1)
+        });
+        let known = |id: &str| BTreeSet::from([format!("to {id}")]);
+        let mut below = Below::new(&ThreadId::from("r"), known("r"), rows.to_vec(), stored);
+        let mut seen = Vec::new();
+        while let Some((row, told)) = below.next_agent() {
+            if row.0.as_str() != "a" {
+                below.loaded(&row.0, known(row.0.as_str()));
+            }
+            seen.push((row.0.to_string(), BTreeSet::clone(&told)));
+        }
+        assert_eq!(seen, [("a", "r"), ("b", "r"), ("bb", "b")].map(|(id, told)| (id.to_owned(), known(told))));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
-pub use load::{Rejoined, StoredAgent, load_order, rejoin};
+pub use load::{Below, Rejoined, StoredAgent, load_order, rejoin};
 pub use path::ROOT;
 pub use registry::{AgentEntry, TreeLimits};
 pub use role::Role;

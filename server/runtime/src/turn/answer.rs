@@ -14,7 +14,7 @@ use super::task::Task;
 use crate::event::{Delta, ErrorKind, EventKind, TokenCounts};
 use crate::history::{self, CallKind};
 use crate::id::ItemId;
-use crate::item::{Item, ItemKind};
+use crate::item::{Item, ItemKind, ModelItem};
 use crate::open_item::OpenItem;
 use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision};
 use crate::recording::Answered;
@@ -237,10 +237,10 @@ impl<'a> Listener<'a> {
             self.answered.odd_items.push(item);
             return;
         }
-        let item = Arc::new(item);
-        self.answered.output_items.push(Arc::clone(&item));
+        let item = ModelItem::from(item);
+        self.answered.output_items.push(item.clone());
         if self.audience != Audience::Nobody {
-            self.task.remember(vec![Arc::clone(&item)]);
+            self.task.remember(vec![item.clone()]);
             self.calls.extend(call(&item));
         }
     }

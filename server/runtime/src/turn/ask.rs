@@ -10,7 +10,7 @@ use super::task::{Stop, Task};
 use crate::core::CONTEXT_IS_FULL;
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
-use crate::provider::{Provider, ProviderError, RetryDecision, RetryPolicy};
+use crate::provider::{Provider, ProviderError, Renewal, RetryDecision, RetryPolicy};
 
 /// The answer of a model.
 pub(crate) struct Reply {
@@ -35,15 +35,19 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
     let provider: Arc<dyn Provider> = task.provider()?;
     let retry_policy = provider.retry_policy();
     let mut tries = Tries::default();
+    let mut renewal = Renewal::default();
     loop {
         let Answer { calls, said, end } = ask_once(task, &provider, question).await;
-        let error = match end {
+        let mut error = match end {
             End::Whole => return Ok(Reply { calls, said }),
             End::Stopped => return Err(Stop::Interrupted),
             End::Broken(error) => error,
         };
         if error.kind == ErrorKind::ContextWindowExceeded {
             task.agent.state().history.context_tokens = CONTEXT_IS_FULL;
+        }
+        if task.unless_stopped(renewal.renew(&*provider, &mut error)).await? {
+            continue;
         }
         let Some(retry) = tries.count(&retry_policy, &error) else {
             return Err(Stop::Failed(final_error(error, &tries)));
@@ -80,7 +84,7 @@ impl Tries {
     /// Counts a retry and returns its delay. `None` if there is no further retry.
     fn count(&mut self, retry_policy: &RetryPolicy, error: &ProviderError) -> Option<Next> {
         let (count, of, after) = match error.retry {
-            RetryDecision::Never => return None,
+            RetryDecision::Never | RetryDecision::OtherToken { .. } => return None,
             RetryDecision::Request { after } => (&mut self.requests, retry_policy.request_retries, after),
             RetryDecision::Stream { after } => (&mut self.streams, retry_policy.stream_retries, after),
         };

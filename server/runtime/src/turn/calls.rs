@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use trace_recorder::write::ToolTrace;
 
 use super::queue::Queue;
+use super::request;
 use super::task::{Stop, Task};
 use crate::history::{self, ABORTED, CallKind};
 use crate::recording;
@@ -99,6 +100,7 @@ impl Calls {
             settings: task.settings(),
             cancelled: task.cancelled.clone(),
             trace,
+            model: request::model_access(task),
             next: tools.next().cloned(),
         };
         let (tool, call) = (tool.clone(), call.call.clone());

@@ -18,7 +18,7 @@ use crate::id::ItemId;
 use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem};
 use crate::open_item::OpenItem;
-use crate::provider::{Provider, Request, RetryDecision};
+use crate::provider::{Provider, Renewal, Request, RetryDecision};
 use crate::recording;
 
 /// Most bytes of messages of the user that are kept.
@@ -107,6 +107,7 @@ async fn by_provider(
     let request = Arc::new(request);
     let of = provider.retry_policy().request_retries;
     let mut number = 0;
+    let mut renewal = Renewal::default();
     loop {
         let Some(answer) = provider.compact(Arc::clone(&request)) else { return Ok(None) };
         let new = NewCompactionRequest {
@@ -116,7 +117,7 @@ async fn by_provider(
             provider_name: provider.name(),
         };
         let trace = recording::start_compaction(&task.trace, &new, &body);
-        let error = match task.unless_stopped(answer).await {
+        let mut error = match task.unless_stopped(answer).await {
             Ok(Ok(items)) => {
                 recording::complete_compaction(&trace, &items);
                 return Ok(Some(items.into_iter().filter_map(|item| history::with_id(item).ok()).collect()));
@@ -128,6 +129,9 @@ async fn by_provider(
             }
         };
         trace.fail(&recording::words(&error));
+        if task.unless_stopped(renewal.renew(&**provider, &mut error)).await? {
+            continue;
+        }
         let after = match error.retry {
             RetryDecision::Request { after } | RetryDecision::Stream { after } if number < of => after,
             _ => return Err(Stop::Failed(TurnError::from(error))),
@@ -192,7 +196,7 @@ fn kept(items: &[ModelItem]) -> Vec<ModelItem> {
         if bytes > MAX_KEPT_USER_BYTES && !kept.is_empty() {
             break;
         }
-        kept.push(Arc::clone(item));
+        kept.push(item.clone());
     }
     kept.reverse();
     kept

@@ -7,6 +7,7 @@ use crate::identity::review_path;
 use crate::item::ModelItem;
 use crate::provider::{Origin, RequestBody};
 use crate::settings::Settings;
+use crate::tool::ModelAccess;
 
 /// Name of the format if the last message must match a schema.
 const SCHEMA_NAME: &str = "final_output";
@@ -95,11 +96,27 @@ impl Question {
 
     /// Returns headers with the ids of session, thread and turn, for the logs of the provider.
     pub(crate) fn headers(&self, task: &Task) -> Vec<(String, String)> {
-        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        vec![
-            header("session-id", task.agent.identity.root().as_str()),
-            header("thread-id", task.agent.identity.id.as_str()),
-            header("turn-id", task.turn.as_str()),
-        ]
+        headers(task)
     }
+}
+
+fn headers(task: &Task) -> Vec<(String, String)> {
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    vec![
+        header("session-id", task.agent.identity.root().as_str()),
+        header("thread-id", task.agent.identity.id.as_str()),
+        header("turn-id", task.turn.as_str()),
+    ]
+}
+
+/// Returns access to the model of a turn for its tools.
+pub(crate) fn model_access(task: &Task) -> ModelAccess {
+    let settings = task.settings();
+    let origin = Origin {
+        path: task.agent.identity.path.clone(),
+        turn: task.turn.as_str().to_owned(),
+        root_turn: task.root_turn.as_str().to_owned(),
+    };
+    let provider = task.agent.options().provider(&settings.provider).cloned();
+    ModelAccess::new(provider, &settings.model, headers(task), origin, task.trace.clone(), task.cancelled.clone())
 }

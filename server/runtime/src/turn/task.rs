@@ -144,7 +144,7 @@ impl Task {
         self.take_up_notes();
         let pace = self.agent.options().pace.as_deref();
         let mail = self.agent.state().mailbox.take(pace, &self.agent.identity.path, &self.turn);
-        self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
+        self.remember(mail.iter().map(|mail| mail.item().into()).collect());
     }
 
     /// Applies changes of the settings for this turn.
@@ -180,7 +180,7 @@ impl Task {
         if let Some(namespace) = &namespace {
             item["namespace"] = namespace.as_str().into();
         }
-        self.remember(vec![Arc::new(item)]);
+        self.remember(vec![item.into()]);
         self.agent.link.show_item(&self.turn, Item { id, kind: ItemKind::ToolOutput { name, namespace, output } });
     }
 

@@ -26,7 +26,7 @@ use trace_runtime::event::{Delta, ErrorKind, Event, EventKind, TokenCounts, Turn
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::id::{ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, CommandSource, Input, Item, ItemKind, ModelItem, WorkStatus};
-use trace_runtime::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy};
+use trace_runtime::provider::{ModelEvent, Provider, ProviderError, Request, RetryDecision, RetryPolicy, TokenError};
 use trace_runtime::runtime::{AgentHost, Runtime, RuntimeOptions};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
 use trace_runtime::tool::{AfterCall, CallDescription, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
@@ -52,6 +52,12 @@ pub struct Scripted {
     pub retry_policy: RetryPolicy,
     /// Answer of `compact`; `None` if compaction is not supported.
     pub compacted: Mutex<Option<Result<Vec<ModelItem>, ProviderError>>>,
+    /// Answer of `compact` once a token was renewed.
+    pub compacted_later: Mutex<Option<Result<Vec<ModelItem>, ProviderError>>>,
+    /// Whether there is another token.
+    pub other_token: Mutex<Result<(), TokenError>>,
+    /// Numbers of the tokens that were renewed.
+    pub renewed: Mutex<Vec<u64>>,
     next_id: AtomicUsize,
 }
 
@@ -62,6 +68,9 @@ impl Scripted {
             requests: Mutex::default(),
             retry_policy: RetryPolicy { request_retries: 2, stream_retries: 2, idle_timeout: Duration::from_secs(30) },
             compacted: Mutex::new(None),
+            compacted_later: Mutex::new(None),
+            other_token: Mutex::new(Ok(())),
+            renewed: Mutex::default(),
             next_id: AtomicUsize::new(1),
         })
     }
@@ -117,6 +126,18 @@ impl Provider for Scripted {
             tokio::task::yield_now().await;
             answer
         }))
+    }
+
+    fn renew_token(&self, refused: u64) -> BoxFuture<'_, Result<(), TokenError>> {
+        self.renewed.lock().unwrap().push(refused);
+        if let Some(answer) = self.compacted_later.lock().unwrap().take() {
+            *self.compacted.lock().unwrap() = Some(answer);
+        }
+        let answer = self.other_token.lock().unwrap().clone();
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            answer
+        })
     }
 }
 
@@ -203,6 +224,11 @@ pub fn fails(message: &str, kind: ErrorKind, retry: RetryDecision) -> Vec<Step> 
         retry,
         request_id: Some("req_failed".to_owned()),
     })]
+}
+
+/// The answer of a service that refuses the token with this number.
+pub fn refuses(token: u64) -> Vec<Step> {
+    fails("the token is not valid", ErrorKind::Unauthorized, RetryDecision::OtherToken { refused: token })
 }
 
 /// Stores the events, and formats each as one line.

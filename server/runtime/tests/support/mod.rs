@@ -19,7 +19,7 @@ use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::id::{ItemId, ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, Item, ItemKind};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
-use trace_runtime::tool::{Tool, ToolCall, ToolContext, ToolInput, ToolOptions, ToolOutcome, standard};
+use trace_runtime::tool::{ModelAccess, Tool, ToolCall, ToolContext, ToolInput, ToolOptions, ToolOutcome, standard};
 use trace_runtime::{Agent, AgentHost, NewAgent, Runtime, RuntimeOptions};
 
 /// What a host does with a question.
@@ -160,6 +160,7 @@ impl World {
             settings: Arc::new(self.settings.clone()),
             cancelled: self.cancelled.clone(),
             trace: ToolTrace::disabled(),
+            model: ModelAccess::none(),
             next: None,
         };
         let tool = self.tools.iter().find(|tool| tool.is_called(namespace, name)).expect("a tool takes the call");

@@ -11,6 +11,7 @@ use trace_protocol::goal::ThreadGoal;
 use trace_protocol::turn::Turn;
 use trace_runtime::event::ThreadUsage;
 use trace_runtime::item::ModelItem;
+use trace_runtime::tool::plan::{Plan, UPDATE_PLAN};
 use trace_runtime::{ThreadId, TurnId};
 
 use super::error::StoreError;
@@ -33,6 +34,7 @@ pub(super) struct Loaded {
     pub(super) history: Vec<ModelItem>,
     pub(super) settings: StoredSettings,
     pub(super) usage: Option<ThreadUsage>,
+    pub(super) plan: Option<(TurnId, Plan)>,
     pub(super) goal: Option<ThreadGoal>,
     pub(super) mail: StoredMail,
     pub(super) damage: Damage,
@@ -48,6 +50,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         ..StoredSettings::default()
     };
     let mut usage = None;
+    let mut plan = None;
     let mut goal = None;
     let mut mail = StoredMail::default();
     let mut beside = HashSet::new();
@@ -59,6 +62,9 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
             LineKind::ResponseItem => {
                 let item = line.payload();
                 mail.mark_read(&item);
+                if let (Some(turn), Some(made)) = (turns.newest_id(), plan_of(&item)) {
+                    plan = Some((TurnId::from(turn), made));
+                }
                 history.push(item);
             }
             LineKind::Compacted => history.compact(&line.payload()),
@@ -98,7 +104,19 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
     let turns = turns.finish();
     let last_work = turns.iter().rev().find(|turn| !beside.contains(&turn.id));
     mail.last_work = last_work.map(|turn| TurnId::from(turn.id.as_str()));
-    Ok(Loaded { turns, history: history.finish(), settings, usage, goal, mail, damage })
+    // A plan ends with its turn being followed by another one, or dropped.
+    let plan = plan.filter(|(of, _)| turns.last().is_some_and(|turn| turn.id == of.as_str()));
+    Ok(Loaded { turns, history: history.finish(), settings, usage, plan, goal, mail, damage })
+}
+
+/// Returns the plan that a call of `update_plan` made.
+fn plan_of(item: &Value) -> Option<Plan> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    // A tool of the same name in a namespace, such as that of an MCP server, makes no plan.
+    let is_plan = text("type") == Some("function_call")
+        && text("name") == Some(UPDATE_PLAN)
+        && item.get("namespace").is_none_or(Value::is_null);
+    Plan::read(is_plan.then(|| text("arguments")).flatten()?).ok()
 }
 
 /// Finds the end of a copy: the first line that does not belong to it. Returns `None` if the copy contains the whole

@@ -4,8 +4,11 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// Kinds of files in the server home, with prefixes and suffixes of their paths.
-const KINDS: [(&str, &str, &str); 16] = [
+/// A kind of files in the server home, with the prefix and the suffix of their paths.
+type Kind = (&'static str, &'static str, &'static str);
+
+/// Kinds of files in every server home.
+const KINDS: [Kind; 12] = [
     ("thread", "sessions/", ".jsonl"),
     ("thread that was put away", "archived_sessions/", ".jsonl"),
     ("names", "session_index.jsonl", ""),
@@ -16,12 +19,19 @@ const KINDS: [(&str, &str, &str); 16] = [
     ("configuration", "config.toml", ""),
     ("lock of a thread", "thread-writer-locks/", ".lock"),
     ("claim on a thread", "thread-writer-locks/claims/", ".claim"),
+    ("socket", "app-server-control/app-server-control.sock", ""),
+    ("folder", "sessions", ""),
+];
+
+/// Kinds of files of recordings that are files.
+const FILES: [Kind; 1] = [("bundle", "traces/", ".trace")];
+
+/// Kinds of files of recordings that are directories.
+const DIRECTORIES: [Kind; 4] = [
     ("manifest of a bundle", "traces/", "/manifest.json"),
     ("log of a bundle", "traces/", "/trace.jsonl"),
     ("payload of a bundle", "traces/", "/payloads/*"),
     ("lock of a bundle", "traces/", "/recorder.json"),
-    ("socket", "app-server-control/app-server-control.sock", ""),
-    ("folder", "sessions", ""),
 ];
 
 /// Returns the relative paths and modes of all entries below a folder, except those that commands created.
@@ -46,7 +56,7 @@ fn everything(home: &Path) -> Vec<(String, u32)> {
 }
 
 /// Panics if another user may read an entry. Returns the kinds of which there is no entry.
-fn check(home: &Path) -> Vec<&'static str> {
+fn check(home: &Path, of_recordings: &[Kind]) -> Vec<&'static str> {
     let found = everything(home);
     for (name, mode) in &found {
         assert!(matches!(mode, 0o600 | 0o700), "{name} has mode {mode:o}");
@@ -57,12 +67,12 @@ fn check(home: &Path) -> Vec<&'static str> {
         name.starts_with(begin) && is_end
     };
     let is_there = |begin: &str, end: &str| found.iter().any(|(name, _)| fits(name, begin, end));
-    KINDS.iter().filter(|(_, begin, end)| !is_there(begin, end)).map(|(kind, ..)| *kind).collect()
+    KINDS.iter().chain(of_recordings).filter(|(_, begin, end)| !is_there(begin, end)).map(|(kind, ..)| *kind).collect()
 }
 
 /// Fills a server home with every kind of file, and keeps it in use.
-async fn live(home: &Path) -> (TestServer, String) {
-    let mut server = TestServer::start(home).await;
+async fn live(home: &Path, form: Form) -> (TestServer, String) {
+    let mut server = TestServer::start_recording(home, form).await;
     let put_away = server.thread().await;
     server.run(&put_away, json!([[{"say": "one"}]])).await;
     server.call("thread/archive", json!({"threadId": put_away})).await;
@@ -81,23 +91,31 @@ async fn live(home: &Path) -> (TestServer, String) {
 async fn every_kind_of_file_is_private_under_any_umask() {
     // The umask applies to the whole process. It can only make the files of other tests more open.
     rustix::process::umask(rustix::fs::Mode::empty());
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let (server, _) = live(&home).await;
-    let socket = crate::transport::Listen::parse("unix://", &home).unwrap();
-    let _bound = crate::transport::bind(&socket, None).await.unwrap();
-    assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    assert_eq!(check(&home), [""; 0], "nothing of these kinds was made");
-    server.model.release("held");
-    server.server.shutdown().await;
-    check(&home);
+    for (form, of_recordings) in [(Form::Packed, &FILES[..]), (Form::Directory, &DIRECTORIES)] {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let (server, _) = live(&home, form).await;
+        let socket = crate::transport::Listen::parse("unix://", &home).unwrap();
+        let _bound = crate::transport::bind(&socket, None).await.unwrap();
+        assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(check(&home, of_recordings), [""; 0], "nothing of these kinds was made");
+        server.model.release("held");
+        server.server.shutdown().await;
+        check(&home, of_recordings);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readable_files_of_earlier_servers_become_private() {
+    for (form, of_recordings) in [(Form::Packed, &FILES[..]), (Form::Directory, &DIRECTORIES)] {
+        become_private(form, of_recordings).await;
+    }
+}
+
+async fn become_private(form: Form, of_recordings: &[Kind]) {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
-    let (server, _) = live(&home).await;
+    let (server, _) = live(&home, form).await;
     server.model.release("held");
     server.server.shutdown().await;
     drop(server);
@@ -111,7 +129,7 @@ async fn readable_files_of_earlier_servers_become_private() {
     }
     std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o755)).unwrap();
     let server = TestServer::start(&home).await;
-    check(&home);
+    check(&home, of_recordings);
     assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     let listed = server.call("thread/list", json!({})).await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 1, "it is still read");

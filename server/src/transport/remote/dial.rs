@@ -12,18 +12,15 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::http::HeaderMap;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
-use trace_relay::relay::CURSOR_HEADER;
 use trace_runtime::tls::Certificates;
 
 use super::super::websocket::MAX_MESSAGE_BYTES;
 
 /// How long it may take to connect, with TLS and the upgrade to a WebSocket.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The path of servers.
-const PATH: &str = "/server";
 
 /// Most bytes of an answer that are told.
 const MAX_TOLD_BYTES: usize = 200;
@@ -53,7 +50,7 @@ pub enum RemoteError {
         url: String,
     },
     /// The token cannot be sent in a header.
-    #[error("the device token has characters that a token cannot have")]
+    #[error("the token has characters that a token cannot have")]
     BadToken,
     /// The certificates of the machine cannot be read.
     #[error("cannot read the certificates that this machine trusts")]
@@ -67,6 +64,8 @@ pub enum RemoteError {
 #[derive(Debug)]
 pub(super) enum DialError {
     Unauthorized(String),
+    /// The relay does not let this client in, whatever its token.
+    Refused(String),
     Failed(String),
 }
 
@@ -117,7 +116,7 @@ impl Dial {
             Ok((HeaderName::from_static(name), value))
         };
         Ok(Self {
-            url: format!("{}{PATH}", text.trim_end_matches('/')),
+            url: text.trim_end_matches('/').to_owned(),
             host,
             port: authority.port_u16().unwrap_or(port),
             headers: headers.into_iter().map(header).collect::<Result<_, RemoteError>>()?,
@@ -125,14 +124,23 @@ impl Dial {
         })
     }
 
-    pub(super) async fn connect(&self, cursor: Option<String>) -> Result<Socket, DialError> {
-        match timeout(CONNECT_TIMEOUT, self.try_connect(cursor)).await {
+    /// Connects to a path of the relay. Returns the headers of the answer, too.
+    pub(super) async fn connect(
+        &self,
+        path: &str,
+        more: Option<(&'static str, String)>,
+    ) -> Result<(Socket, HeaderMap), DialError> {
+        match timeout(CONNECT_TIMEOUT, self.try_connect(path, more)).await {
             Ok(connected) => connected,
             Err(_) => Err(DialError::Failed(format!("no connection within {} seconds", CONNECT_TIMEOUT.as_secs()))),
         }
     }
 
-    async fn try_connect(&self, cursor: Option<String>) -> Result<Socket, DialError> {
+    async fn try_connect(
+        &self,
+        path: &str,
+        more: Option<(&'static str, String)>,
+    ) -> Result<(Socket, HeaderMap), DialError> {
         let failed = |error: &dyn std::fmt::Display| DialError::Failed(error.to_string());
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|error| failed(&error))?;
         stream.set_nodelay(true).map_err(|error| failed(&error))?;
@@ -140,21 +148,25 @@ impl Dial {
             None => Box::new(stream),
             Some((tls, name)) => Box::new(tls.connect(name.clone(), stream).await.map_err(|error| failed(&error))?),
         };
-        let mut request = self.url.as_str().into_client_request().map_err(|error| failed(&error))?;
+        let url = format!("{}{path}", self.url);
+        let mut request = url.into_client_request().map_err(|error| failed(&error))?;
         request.headers_mut().extend(self.headers.iter().cloned());
-        if let Some(cursor) = cursor.and_then(|cursor| HeaderValue::try_from(cursor).ok()) {
-            request.headers_mut().insert(CURSOR_HEADER, cursor);
+        if let Some((name, value)) = more
+            && let Ok(value) = HeaderValue::try_from(value)
+        {
+            request.headers_mut().insert(name, value);
         }
         let most = 2 * MAX_MESSAGE_BYTES;
         let config = WebSocketConfig::default().max_message_size(Some(most)).max_frame_size(Some(most));
         match client_async_with_config(request, wire, Some(config)).await {
-            Ok((socket, _)) => Ok(socket),
+            Ok((socket, response)) => Ok((socket, response.headers().clone())),
             Err(Error::Http(response)) => {
                 let body = response.body().as_deref().unwrap_or_default();
                 let why = String::from_utf8_lossy(&body[..body.len().min(MAX_TOLD_BYTES)]);
                 let why = trace_text::preview(why.trim(), trace_text::Usage::Prose, MAX_TOLD_BYTES);
                 match response.status().as_u16() {
                     status @ (401 | 403) => Err(DialError::Unauthorized(format!("HTTP {status}: {why}"))),
+                    status @ 400 => Err(DialError::Refused(format!("HTTP {status}: {why}"))),
                     status => Err(DialError::Failed(format!("HTTP {status}: {why}"))),
                 }
             }
@@ -181,7 +193,7 @@ mod tests {
             let dial = dial(url).expect(url);
             assert_eq!((dial.host.as_str(), dial.port), (host, port));
         }
-        assert_eq!(dial("ws://localhost/a/").expect("good").url, "ws://localhost/a/server");
+        assert_eq!(dial("ws://localhost/a/").expect("good").url, "ws://localhost/a");
         for url in ["http://127.0.0.1", "127.0.0.1:4600", "ws://user@127.0.0.1", "ws://127.0.0.1/?a=b", ""] {
             assert!(matches!(dial(url), Err(RemoteError::BadUrl { .. })), "{url}");
         }

@@ -3,7 +3,9 @@
 //! A stream of a client is a connection like any other. It outlives the connection to the relay: its messages are
 //! numbered, kept until the relay has acknowledged them, and sent again after a reconnect.
 
+mod connect;
 mod dial;
+mod sealed;
 mod streams;
 
 use std::sync::Arc;
@@ -14,11 +16,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{SinkExt as _, StreamExt as _};
 use sha2::{Digest as _, Sha256};
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use trace_relay::relay::StreamEnd;
+use trace_relay::relay::{CURSOR_HEADER, StreamEnd};
 
 use self::dial::{Dial, DialError, Socket};
 use self::streams::Streams;
@@ -29,7 +31,9 @@ use crate::ingress::ConnectionOpener;
 /// Ends [`Remote::run`] when it is cancelled.
 pub use tokio_util::sync::CancellationToken as Stop;
 
+pub use self::connect::{ConnectEvent, ConnectOptions, RelayClient, UNSEALED_CODE};
 pub use self::dial::RemoteError;
+pub use self::sealed::Sealing;
 pub use self::streams::{MAX_ASSEMBLIES, MAX_UNACKNOWLEDGED, STREAM_SILENCE_TIMEOUT};
 
 /// Interval of pings to the relay.
@@ -44,6 +48,12 @@ pub const FIRST_RETRY: Duration = Duration::from_millis(100);
 /// Longest pause between two attempts.
 pub const LAST_RETRY: Duration = Duration::from_secs(30);
 
+/// Interval in which the server looks whether sealed clients were revoked.
+pub const REVOCATION_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The path of servers.
+const SERVER_PATH: &str = "/server";
+
 /// Most bytes of frames that are written together.
 const BATCH_BYTES: usize = 64 << 10;
 
@@ -57,6 +67,8 @@ pub struct RemoteOptions {
     pub url: String,
     /// The token of the device.
     pub token: String,
+    /// The clients whose streams are sealed. `None` if no stream is.
+    pub sealing: Option<Sealing>,
 }
 
 /// Where the server stands with its relay.
@@ -120,13 +132,23 @@ impl Remote {
             // The numbers of streams are known to this process only.
             (trace_relay::relay::INSTANCE_HEADER, hex(&instance)),
         ];
-        let streams = Arc::new(Streams::new(opener.clone(), shutdown.clone()));
+        let streams = Arc::new(Streams::new(opener.clone(), options.sealing.clone(), shutdown.clone()));
         Ok(Self { dial: Dial::new(url, &options.url, headers)?, streams })
     }
 
     /// Dials the relay, again and again, and serves its clients until `stop` is cancelled. Then the streams end after
     /// their messages have been sent. Each change of the status is passed to `tell`.
-    pub async fn run(self, stop: Stop, mut tell: impl FnMut(RemoteStatus)) {
+    ///
+    /// Meanwhile, the streams of sealed clients that were revoked end within [`REVOCATION_INTERVAL`], whatever the relay
+    /// does.
+    pub async fn run(self, stop: Stop, tell: impl FnMut(RemoteStatus)) {
+        tokio::select! {
+            () = watch_revocations(&self.streams) => {}
+            () = self.keep_connected(stop, tell) => {}
+        }
+    }
+
+    async fn keep_connected(&self, stop: Stop, mut tell: impl FnMut(RemoteStatus)) {
         let Self { dial, streams } = self;
         let mut retry = FIRST_RETRY;
         let mut last = None;
@@ -139,13 +161,13 @@ impl Remote {
         loop {
             let dialled = tokio::select! {
                 () = stop.cancelled() => return,
-                dialled = dial.connect(streams.cursor()) => dialled,
+                dialled = dial.connect(SERVER_PATH, streams.cursor().map(|cursor| (CURSOR_HEADER, cursor))) => dialled,
             };
             match dialled {
-                Ok(socket) => {
+                Ok((socket, _)) => {
                     tell(RemoteStatus::Connected);
                     let mut has_heard = false;
-                    match serve(socket, &streams, &stop, &mut has_heard).await {
+                    match serve(socket, streams, &stop, &mut has_heard).await {
                         Lost::Stopped => return,
                         Lost::Replaced => {
                             tell(RemoteStatus::Replaced);
@@ -168,7 +190,7 @@ impl Remote {
                     retry = LAST_RETRY;
                     tell(RemoteStatus::Unauthorized(why));
                 }
-                Err(DialError::Failed(why)) => tell(RemoteStatus::Disconnected(why)),
+                Err(DialError::Refused(why) | DialError::Failed(why)) => tell(RemoteStatus::Disconnected(why)),
             }
             streams.close_silent();
             let pause = tokio::time::sleep(retry);
@@ -177,6 +199,19 @@ impl Remote {
                 () = stop.cancelled() => return,
                 () = pause => {}
             }
+        }
+    }
+}
+
+/// Ends the streams of sealed clients that were revoked. A relay that stops reading, or is away, cannot delay this.
+async fn watch_revocations(streams: &Arc<Streams>) {
+    let mut looks = interval(REVOCATION_INTERVAL);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let streams = Arc::clone(streams);
+        if let Err(error) = tokio::task::spawn_blocking(move || streams.end_revoked()).await {
+            tracing::error!(%error, "cannot look for revoked clients");
         }
     }
 }
@@ -213,7 +248,14 @@ async fn serve(socket: Socket, streams: &Arc<Streams>, stop: &Stop, has_heard: &
                 }
                 sink.flush().await
             };
-            match timeout(REMOTE_SILENCE_TIMEOUT, batch).await {
+            let written = tokio::select! {
+                written = timeout(REMOTE_SILENCE_TIMEOUT, batch) => written,
+                () = some_time_after(stop) => {
+                    streams.end_all();
+                    return Lost::Stopped;
+                }
+            };
+            match written {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => return Lost::Broken(error.to_string()),
                 Err(_) => return Lost::Broken("the relay does not take messages".to_owned()),
@@ -247,6 +289,12 @@ async fn serve(socket: Socket, streams: &Arc<Streams>, stop: &Stop, has_heard: &
         lost = reading => lost,
         lost = writing => lost,
     }
+}
+
+/// Waits until a relay that takes nothing is not waited for any more, because the server shuts down.
+async fn some_time_after(stop: &Stop) {
+    stop.cancelled().await;
+    tokio::time::sleep(CLOSE_TIMEOUT).await;
 }
 
 fn closed(frame: Option<CloseFrame>) -> Lost {

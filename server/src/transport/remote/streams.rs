@@ -7,16 +7,21 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use serde_json::json;
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
+use trace_protocol::envelope::{self, Incoming as Decoded};
+use trace_protocol::{RequestId, RpcError};
 use trace_relay::envelope::{FromServer, PongStatus, StreamKey, ToServer, is_initialize, server_message};
 use trace_relay::pieces::{Assembler, MAX_WHOLE_BYTES, SERVER_PIECE_BYTES, Taken, split};
 use trace_relay::relay::{MAX_WAITING_BYTES, MAX_WAITING_MESSAGES};
+use trace_relay::seal::is_sealed;
 use trace_relay::stream::{Received, SendQueue};
 
 use super::super::admission::MAX_CONNECTIONS;
 use super::super::drain::{Phase, Shutdown};
+use super::sealed::{Agreed, Sealing, SharedChannel, Stage, Version};
 use crate::connection::{Connection, TransportKind};
 use crate::ingress::{ConnectionOpener, Ingress};
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
@@ -38,6 +43,7 @@ const BATCH_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Streams {
     opener: ConnectionOpener,
+    sealing: Option<Arc<Sealing>>,
     shutdown: Shutdown,
     state: Mutex<State>,
     /// Wakes the task that writes to the relay.
@@ -55,6 +61,9 @@ struct State {
     /// Envelopes of streams that do not exist.
     loose: VecDeque<Utf8Bytes>,
     cursor: Option<String>,
+    /// The version of the file with sealing keys in which the clients of all sealed streams are known. `None` if a stream
+    /// was sealed since.
+    keys: Option<Version>,
 }
 
 #[derive(Debug)]
@@ -72,6 +81,10 @@ struct Stream {
     is_ack_due: bool,
     is_ready: bool,
     has_ended: bool,
+    /// Whether the stream is sealed, or its key agreement has begun.
+    is_sealed: bool,
+    /// The id of the secret of the client to which the stream is sealed.
+    secret: Option<String>,
     last_heard: Instant,
     /// Notified when the queue has room or the stream was closed.
     room: Arc<Notify>,
@@ -112,8 +125,8 @@ fn sized(frame: String) -> (Utf8Bytes, usize) {
 }
 
 impl Streams {
-    pub(super) fn new(opener: ConnectionOpener, shutdown: Shutdown) -> Self {
-        Self { opener, shutdown, state: Mutex::default(), work: Notify::new() }
+    pub(super) fn new(opener: ConnectionOpener, sealing: Option<Sealing>, shutdown: Shutdown) -> Self {
+        Self { opener, sealing: sealing.map(Arc::new), shutdown, state: Mutex::default(), work: Notify::new() }
     }
 
     /// Begins a connection to the relay, on which everything is sent again that was not acknowledged. Returns its
@@ -189,7 +202,8 @@ impl Streams {
                 if state.streams.get(&key).is_some_and(|stream| !stream.received.is_new(piece.seq)) {
                     state.ack_due(&key);
                 } else if state.assemblers.len() >= MAX_ASSEMBLIES && !state.assemblers.contains_key(&key) {
-                    tracing::warn!(stream = %key, "a long message was dropped: {MAX_ASSEMBLIES} others are incomplete");
+                    let why = format!("{MAX_ASSEMBLIES} long messages of other clients are incomplete");
+                    state.refuse(&key, &why);
                 } else {
                     match state.assemblers.entry(key.clone()).or_default().take(&piece) {
                         Ok(Taken::Complete(message)) => {
@@ -199,7 +213,7 @@ impl Streams {
                         Ok(Taken::Incomplete | Taken::Repeated) => {}
                         Err(error) => {
                             state.assemblers.remove(&key);
-                            tracing::warn!(stream = %key, %error, "a message of a client cannot be assembled");
+                            state.refuse(&key, &format!("a long message cannot be put together: {error}"));
                         }
                     }
                 }
@@ -234,14 +248,15 @@ impl Streams {
     }
 
     fn take_message(self: &Arc<Self>, state: &mut State, key: &StreamKey, seq: Option<u64>, text: &str) {
-        let begins = is_initialize(text);
+        let mut begins_sealed = false;
         if let Some(stream) = state.streams.get_mut(key) {
             if let Some(seq) = seq
                 && !stream.received.note(seq)
             {
                 return state.ack_due(key);
             }
-            if !begins {
+            // In a sealed stream, this is a message that was not sealed.
+            if stream.is_sealed || !is_initialize(text) {
                 stream.waiting += 1;
                 stream.waiting_bytes += text.len();
                 let is_too_much = stream.waiting > MAX_WAITING_MESSAGES
@@ -254,9 +269,12 @@ impl Streams {
                 let _ = stream.messages.send(Incoming { seq, text: text.to_owned() });
                 return;
             }
-        } else if !begins {
-            tracing::debug!(stream = %key, "a message of an unknown stream was dropped");
-            return;
+        } else if !is_initialize(text) {
+            begins_sealed = is_sealed(text);
+            if !begins_sealed {
+                tracing::debug!(stream = %key, "a message of an unknown stream was dropped");
+                return;
+            }
         }
         if self.shutdown.phase() != Phase::Serving || self.opener.connections() >= MAX_CONNECTIONS {
             return state.pong_unknown(key);
@@ -274,6 +292,15 @@ impl Streams {
         let number = state.begun;
         let room = Arc::new(Notify::new());
         let connection = Arc::clone(ingress.connection());
+        let (ready, is_ready) = oneshot::channel();
+        let (stage, ready) = match &self.sealing {
+            _ if begins_sealed => (Stage::First, Some(ready)),
+            Some(sealing) if sealing.is_required => (Stage::MustBeSealed, Some(ready)),
+            _ => {
+                let _ = ready.send(None);
+                (Stage::Plain, None)
+            }
+        };
         let _ = messages.send(Incoming { seq, text: text.to_owned() });
         let stream = Stream {
             number,
@@ -287,12 +314,15 @@ impl Streams {
             is_ack_due: false,
             is_ready: false,
             has_ended: false,
+            is_sealed: begins_sealed,
+            secret: None,
             last_heard: Instant::now(),
             room: Arc::clone(&room),
         };
         state.streams.insert(key.clone(), stream);
-        tokio::spawn(listen(Arc::clone(self), key.clone(), number, ingress, incoming));
-        tokio::spawn(send(Arc::clone(self), key.clone(), number, reader, room));
+        let listener = Listener { streams: Arc::clone(self), key: key.clone(), number, stage, ready };
+        tokio::spawn(listener.listen(ingress, incoming));
+        tokio::spawn(send(Arc::clone(self), key.clone(), number, is_ready, reader, room));
     }
 
     /// Closes the streams of which nothing was heard for too long.
@@ -304,6 +334,27 @@ impl Streams {
         for key in silent {
             tracing::info!(stream = %key, "a stream is silent");
             state.close(&key, CloseReason::Abandoned);
+        }
+    }
+
+    /// Ends the streams that are sealed to clients which are no longer known.
+    pub(super) fn end_revoked(&self) {
+        let Some(sealing) = &self.sealing else { return };
+        let version = sealing.version();
+        if self.state().keys == Some(version) {
+            return;
+        }
+        let clients = match sealing.keys.read() {
+            Ok(clients) => clients,
+            Err(error) => return tracing::error!(%error, "sealed streams stay as they were"),
+        };
+        let mut state = self.state();
+        state.keys = Some(version);
+        for (key, stream) in &state.streams {
+            if stream.secret.as_ref().is_some_and(|secret| !clients.knows(secret)) {
+                tracing::info!(stream = %key, "the client of a sealed stream was revoked");
+                tell(&stream.connection, "the sealing code of the client was revoked");
+            }
         }
     }
 
@@ -371,6 +422,15 @@ impl State {
         self.loose.push_back(FromServer::Pong { status: PongStatus::Unknown, seq: None }.encode(key).into());
     }
 
+    /// Ends a stream of which a message is missing.
+    fn refuse(&mut self, key: &StreamKey, why: &str) {
+        tracing::warn!(stream = %key, why, "a stream ended");
+        match self.streams.get(key) {
+            Some(stream) => tell(&stream.connection, why),
+            None => self.pong_unknown(key),
+        }
+    }
+
     fn handled(&mut self, cursor: Option<&str>) {
         if let Some(cursor) = cursor {
             self.cursor = Some(cursor.to_owned());
@@ -386,41 +446,164 @@ impl State {
     }
 }
 
-/// Passes the messages of a client to the server until the stream ends.
-async fn listen(
+/// Tells a client why its stream ends, and ends it.
+fn tell(connection: &Connection, why: &str) {
+    // There is no request that this could answer.
+    let error = json!({"id": null, "error": RpcError::invalid_request(format!("the stream ends: {why}"))});
+    connection.outbound().send(error.to_string().into());
+    connection.end(CloseReason::Refused);
+}
+
+/// The task that passes the messages of a client to the server until the stream ends.
+struct Listener {
     streams: Arc<Streams>,
     key: StreamKey,
     number: u64,
-    mut ingress: Ingress,
-    mut messages: mpsc::UnboundedReceiver<Incoming>,
-) {
-    let connection = Arc::clone(ingress.connection());
-    loop {
-        let message = tokio::select! {
-            biased;
-            () = connection.ended() => return,
-            message = messages.recv() => message,
-        };
-        let Some(Incoming { seq, text }) = message else { return };
-        ingress.receive(&text).await;
-        streams.with(&key, number, |stream| {
-            stream.waiting -= 1;
-            stream.waiting_bytes -= text.len();
-            if let Some(seq) = seq {
-                stream.handled = seq;
-                stream.is_ack_due = true;
+    stage: Stage,
+    /// Tells the task that sends whether and how the stream is sealed. If it is dropped, there is no stream.
+    ready: Option<oneshot::Sender<Option<SharedChannel>>>,
+}
+
+impl Listener {
+    async fn listen(mut self, mut ingress: Ingress, mut messages: mpsc::UnboundedReceiver<Incoming>) {
+        let connection = Arc::clone(ingress.connection());
+        loop {
+            let message = tokio::select! {
+                biased;
+                () = connection.ended() => return,
+                message = messages.recv() => message,
+            };
+            let Some(Incoming { seq, text }) = message else { return };
+            let bytes = text.len();
+            match self.take(&connection, text).await {
+                None => {}
+                Some(text) => ingress.receive(&text).await,
             }
-        });
+            self.streams.with(&self.key, self.number, |stream| {
+                stream.waiting -= 1;
+                stream.waiting_bytes -= bytes;
+                if let Some(seq) = seq {
+                    stream.handled = seq;
+                    stream.is_ack_due = true;
+                }
+            });
+        }
+    }
+
+    /// Takes a message. Returns what the server has to hear of it.
+    async fn take(&mut self, connection: &Connection, text: String) -> Option<String> {
+        let why = match std::mem::replace(&mut self.stage, Stage::Plain) {
+            Stage::Plain => return Some(text),
+            Stage::Sealed(channel) => match channel.open(&text) {
+                Ok(text) => {
+                    self.stage = Stage::Sealed(channel);
+                    return Some(text);
+                }
+                Err(error) => {
+                    tracing::warn!(stream = %self.key, %error, "a sealed stream ended");
+                    tell(connection, &error.to_string());
+                    return None;
+                }
+            },
+            Stage::MustBeSealed => {
+                // The client is told in the words that it understands.
+                let error = RpcError::invalid_request(
+                    "this server takes sealed streams only: connect with `trace relay connect`",
+                );
+                let id = match envelope::decode(&text) {
+                    Decoded::Request { id, .. } => id,
+                    _ => RequestId::Integer(0),
+                };
+                tracing::info!(stream = %self.key, "a stream that is not sealed was refused");
+                let _ = self.ready.take().map(|ready| ready.send(None));
+                connection.refuse(&id, &error);
+                connection.end(CloseReason::Refused);
+                return None;
+            }
+            Stage::First => {
+                let begun = self.work(move |sealing| sealing.begin(&text)).await;
+                match begun {
+                    Ok((begun, answer)) => {
+                        self.stage = Stage::Last(begun);
+                        self.push(&answer);
+                        return None;
+                    }
+                    Err(why) => why,
+                }
+            }
+            Stage::Last(begun) => match self.work(move |sealing| sealing.finish(begun, &text)).await {
+                Ok(Agreed { channel, secret, name }) => {
+                    tracing::info!(stream = %self.key, client = name, "a stream is sealed");
+                    self.streams.with(&self.key, self.number, |stream| stream.secret = Some(secret));
+                    // The client may have been revoked a moment ago.
+                    self.streams.state().keys = None;
+                    let _ = self.ready.take().map(|ready| ready.send(Some(channel.clone())));
+                    self.stage = Stage::Sealed(channel);
+                    return None;
+                }
+                Err(why) => why,
+            },
+        };
+        tracing::warn!(stream = %self.key, why, "a sealed stream was refused");
+        self.push(&json!({"refused": why}).to_string());
+        connection.end(CloseReason::Refused);
+        self.ready = None;
+        None
+    }
+
+    /// Runs a step of the key agreement, which reads a file.
+    async fn work<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Sealing) -> Result<T, super::sealed::Refusal> + Send + 'static,
+    ) -> Result<T, String> {
+        let Some(sealing) = self.streams.sealing.clone() else {
+            return Err("this server opens no sealed streams".to_owned());
+        };
+        match tokio::task::spawn_blocking(move || step(&sealing)).await {
+            Ok(done) => done.map_err(|error| error.to_string()),
+            Err(_) => Err("the server has an internal error".to_owned()),
+        }
+    }
+
+    /// Sends a message of the key agreement.
+    fn push(&self, message: &str) {
+        self.streams.with(&self.key, self.number, |stream| stream.push(&self.key, message));
     }
 }
 
 /// Passes the messages of the server to the queue of the stream until the stream ends.
-async fn send(streams: Arc<Streams>, key: StreamKey, number: u64, mut reader: OutboundReader, room: Arc<Notify>) {
+async fn send(
+    streams: Arc<Streams>,
+    key: StreamKey,
+    number: u64,
+    ready: oneshot::Receiver<Option<SharedChannel>>,
+    mut reader: OutboundReader,
+    room: Arc<Notify>,
+) {
+    // Before both ends have agreed on a key, there is nothing that the client may hear.
+    if let Ok(channel) = ready.await {
+        send_all(&streams, &key, number, channel, &mut reader, &room).await;
+    }
+    // The relay ends the client's connection when the messages before this have arrived.
+    streams.with(&key, number, |stream| {
+        stream.has_ended = true;
+        stream.push_pong(&key, PongStatus::Unknown);
+    });
+}
+
+async fn send_all(
+    streams: &Streams,
+    key: &StreamKey,
+    number: u64,
+    channel: Option<SharedChannel>,
+    reader: &mut OutboundReader,
+    room: &Notify,
+) {
     let outbound = reader.outbound();
     loop {
         let has_room = {
             let state = streams.state();
-            match state.streams.get(&key).filter(|stream| stream.number == number) {
+            match state.streams.get(key).filter(|stream| stream.number == number) {
                 Some(stream) => stream.has_room(),
                 None => return,
             }
@@ -428,19 +611,23 @@ async fn send(streams: Arc<Streams>, key: StreamKey, number: u64, mut reader: Ou
         if !has_room {
             tokio::select! {
                 () = room.notified() => continue,
-                () = outbound.was_cut() => break,
+                () = outbound.was_cut() => return,
             }
         }
-        let Some(texts) = reader.next(BATCH_BYTES).await else { break };
-        streams.with(&key, number, |stream| {
-            for text in &texts {
-                stream.push(&key, text);
+        let Some(texts) = reader.next(BATCH_BYTES).await else { return };
+        let Some(channel) = &channel else {
+            streams.with(key, number, |stream| texts.iter().for_each(|text| stream.push(key, text)));
+            continue;
+        };
+        for text in &texts {
+            match channel.seal(text) {
+                Ok(sealed) => streams.with(key, number, |stream| stream.push(key, &sealed)),
+                Err(error) => {
+                    // The client would miss a message.
+                    tracing::warn!(stream = %key, %error, "a sealed stream ended");
+                    return outbound.cut(CloseReason::Broken);
+                }
             }
-        });
+        }
     }
-    // The relay ends the client's connection when the messages before this have arrived.
-    streams.with(&key, number, |stream| {
-        stream.has_ended = true;
-        stream.push_pong(&key, PongStatus::Unknown);
-    });
 }

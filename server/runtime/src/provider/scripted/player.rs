@@ -23,7 +23,7 @@ use crate::item::ModelItem;
 use crate::provider::config::{Compaction, REQUEST_RETRIES, STREAM_IDLE_TIMEOUT, STREAM_RETRIES};
 use crate::provider::failure::{self, Refusal};
 use crate::provider::wire::AnswerReader;
-use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryPolicy};
+use crate::provider::{ModelEvent, Provider, ProviderError, Request, RequestBody, RetryPolicy};
 
 /// Timeout of a hold that is not released.
 pub const HOLD_MAX: Duration = Duration::from_secs(60);
@@ -140,7 +140,7 @@ impl Provider for Scripted {
         let stage = Arc::clone(&self.stage);
         match self.compaction {
             Compaction::Local => None,
-            Compaction::Remote => Some(async move { Ok(vec![Arc::new(stage.compacted())]) }.boxed()),
+            Compaction::Remote => Some(async move { Ok(vec![stage.compacted().into()]) }.boxed()),
         }
     }
 }
@@ -215,7 +215,7 @@ impl Playing {
 
 impl Stage {
     fn play(self: Arc<Self>, request: &Request, idle: Duration) -> Result<Playing, ProviderError> {
-        let step = self.step(request.body.value()).unwrap_or_else(|error| vec![script::says(&error.to_string())]);
+        let step = self.step(&request.body).unwrap_or_else(|error| vec![script::says(&error.to_string())]);
         let (step, faults) = match self.faults(&step) {
             Ok(faults) => (step, faults),
             Err(error) => (vec![script::says(&error.to_string())], Faults::Happen),
@@ -227,22 +227,19 @@ impl Stage {
         }
         let response_id = format!("resp_{}", self.next_id());
         let reader = AnswerReader::new(Some(format!("req_{response_id}")));
-        let request_bytes = request.body.text().len();
+        let request_bytes = request.body.bytes();
         let answer_steps = self.answer_steps(step, &response_id, request_bytes, faults);
         Ok(Playing { stage: self, answer_steps, reader, idle })
     }
 
-    fn step(&self, body: &Value) -> Result<Vec<Action>, ScriptError> {
-        let one;
-        let items = match body.get("input") {
-            Some(Value::Array(items)) => items.as_slice(),
-            Some(Value::String(text)) => {
-                one = [json!({"type": "message", "role": "user", "content": text})];
-                &one
+    fn step(&self, body: &RequestBody) -> Result<Vec<Action>, ScriptError> {
+        let spare = self.spare.as_deref();
+        match body.get("input") {
+            Value::String(text) => {
+                script::step_for(&[json!({"type": "message", "role": "user", "content": text})], spare)
             }
-            _ => &[],
-        };
-        script::step_for(items, self.spare.as_deref())
+            _ => script::step_for(body.items(), spare),
+        }
     }
 
     /// Returns whether the faults of a step happen: always if it has no keys, otherwise if its last key is new.
@@ -550,6 +547,6 @@ mod tests {
         let provider = Scripted::new().with_compaction(Compaction::Remote);
         let items = provider.compact(request("")).expect("it can").await.expect("items");
         let expected = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed-summary-1"});
-        assert_eq!(items, [Arc::new(expected)]);
+        assert_eq!(items, [ModelItem::from(expected)]);
     }
 }

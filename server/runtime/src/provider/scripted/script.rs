@@ -5,15 +5,16 @@
 //!
 //! Scripts may come from untrusted sources, so their size, their number of actions and their pauses are limited.
 
+use std::borrow::Borrow;
 use std::iter;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 /// Most bytes of a script.
-pub const SCRIPT_BYTES_MAX: usize = 1 << 20;
+pub const SCRIPT_BYTES_MAX: usize = 8 << 20;
 /// Most steps of a script.
-pub const STEPS_MAX: usize = 10_000;
+pub const STEPS_MAX: usize = 100_000;
 /// Most actions of a step.
 pub const ACTIONS_MAX: usize = 1_000;
 /// Longest pause.
@@ -93,7 +94,7 @@ pub(super) struct Failed {
 
 /// Finds the step for a conversation: the step of its newest script whose index is the number of answers since. `spare` is
 /// the script for conversations without one.
-pub(super) fn step_for(items: &[Value], spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
+pub(super) fn step_for(items: &[impl Borrow<Value>], spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
     let found;
     let (script, begin) = match locate(items)? {
         Some((script, index)) => {
@@ -140,8 +141,8 @@ pub(super) fn pieces(text: String, characters: usize) -> impl Iterator<Item = St
     })
 }
 
-fn locate(items: &[Value]) -> Result<Option<(Vec<Value>, usize)>, ScriptError> {
-    for (index, item) in items.iter().enumerate().rev() {
+fn locate(items: &[impl Borrow<Value>]) -> Result<Option<(Vec<Value>, usize)>, ScriptError> {
+    for (index, item) in items.iter().map(Borrow::borrow).enumerate().rev() {
         let role = item.get("role").and_then(Value::as_str);
         if !kind(item).ends_with("message") || matches!(role, Some("developer" | "system" | "assistant")) {
             continue;
@@ -172,10 +173,10 @@ fn message_text(item: &Value) -> String {
 }
 
 /// Counts answers. Consecutive items of the model are one answer.
-fn answers(items: &[Value]) -> usize {
+fn answers(items: &[impl Borrow<Value>]) -> usize {
     let mut count = 0;
     let mut inside = false;
-    for item in items {
+    for item in items.iter().map(Borrow::borrow) {
         let is_models = match kind(item) {
             "message" => item.get("role").and_then(Value::as_str) == Some("assistant"),
             "reasoning"
@@ -443,12 +444,12 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let steps = |count: usize| format!("RUN [{}]", vec!["[]"; count].join(","));
         assert_eq!(step_for(&[user(&steps(STEPS_MAX))], None), Ok(vec![]));
-        assert_eq!(says_of(&[user(&steps(STEPS_MAX + 1))]), "script error: the script has more than 10000 steps");
+        assert_eq!(says_of(&[user(&steps(STEPS_MAX + 1))]), "script error: the script has more than 100000 steps");
         let actions = |count: usize| format!("RUN [[{}]]", vec!["{}"; count].join(","));
         assert_eq!(step_for(&[user(&actions(ACTIONS_MAX))], None).map(|step| step.len()), Ok(ACTIONS_MAX));
         assert_eq!(says_of(&[user(&actions(ACTIONS_MAX + 1))]), "script error: a step has more than 1000 actions");
         let long = |bytes: usize| format!(r#"RUN [[{{"say":"{}"}}]]"#, "ä".repeat(bytes / 2));
-        assert_eq!(says_of(&[user(&long(SCRIPT_BYTES_MAX))]), "script error: the script has more than 1048576 bytes");
+        assert_eq!(says_of(&[user(&long(SCRIPT_BYTES_MAX))]), "script error: the script has more than 8388608 bytes");
         assert_eq!(says_of(&[user(&long(SCRIPT_BYTES_MAX - 100))]).len(), SCRIPT_BYTES_MAX - 100);
         let name = |bytes: usize| format!(r#"RUN [[{{"hold":"{}"}}]]"#, "x".repeat(bytes));
         assert!(step_for(&[user(&name(NAME_BYTES_MAX))], None).is_ok());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::{Json, ToolTrace};
@@ -38,6 +38,9 @@ pub const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
 /// Size of the read buffer.
 const READ_BYTES: usize = 32 * 1024;
+
+/// Most reads after the time for the output of an ended command is over. A pipe holds two of them.
+const LATE_READS: usize = 4;
 
 /// Most writes to a command that are queued.
 const WAITING_WRITES: usize = 16;
@@ -425,6 +428,7 @@ impl Watcher {
                     kill_at = None;
                 }
                 () = sleep_until(drain_until.unwrap_or(far)), if drain_until.is_some() && ready.is_none() => {
+                    stream = self.read_late(&mut buffer).await;
                     return (Ended { code: exit.unwrap_or(-1), cause }, stream);
                 }
                 status = child.wait(), if exit.is_none() => {
@@ -454,6 +458,23 @@ impl Watcher {
                 }
             }
         }
+    }
+
+    /// Reads what is in the pipe of an ended command now. On a busy machine the time for it may be over before the pipe was read
+    /// once. Returns whether the stream has ended.
+    async fn read_late(&mut self, buffer: &mut [u8]) -> Stream {
+        for _ in 0..LATE_READS {
+            let (_, mut reader) = self.process.parts();
+            match timeout(Duration::ZERO, reader.read(buffer)).await {
+                Ok(0) => return Stream::Ended,
+                Ok(length) => {
+                    let text = self.decoder.decode(&buffer[..length]);
+                    self.take(&text);
+                }
+                Err(_) => break,
+            }
+        }
+        Stream::Open
     }
 
     fn take(&mut self, text: &str) {

@@ -1,6 +1,6 @@
 //! Plays one seed: a tree of agents lives, is disturbed, dies and is loaded again, until it is left alone.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use trace_runtime::agent::RecordingTarget;
 use trace_runtime::item::Input;
 use trace_runtime::provider::Scripted;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
-use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
+use trace_runtime::tree::{self, Below, MAX_KEPT_AGENTS, TreeLimits};
 use trace_runtime::{Agent, NewAgent, Runtime, RuntimeOptions, Settings, ThreadId, TurnRequest};
 
 use super::chance::Chance;
 use super::keeper::Keeper;
 use super::laws;
 use super::script::ScriptWriter;
-use super::store::Store;
+use super::store::{Store, StoredRow};
 use crate::bench::Pause;
 
 /// Timeout for everything in one life, in simulated time. What takes longer is considered stuck.
@@ -226,7 +226,7 @@ impl Process {
         Ended { is_in_order, bundle: first.recording().path() }
     }
 
-    /// Loads the stored threads with the functions with which the server loads a tree.
+    /// Loads the stored threads as the server does: what belongs to the store is the store's here, all else is the same code.
     fn load(&self, root: &ThreadId) {
         let keeper = &self.keeper;
         let is_stored = keeper.store().threads.contains_key(root);
@@ -237,28 +237,27 @@ impl Process {
             return;
         }
         let (first, known) = self.load_one(root, None);
-        let mut loaded = HashMap::from([(root.clone(), (first.clone(), known))]);
-        let below: Vec<ThreadId> = {
+        let rows: Vec<StoredRow> = {
             let store = keeper.store();
             let open = store.order.iter().filter(|id| !store.threads[*id].is_closed && *id != root);
-            tree::load_order(open.collect(), |id| store.stored_agent(id), keeper.kept).into_iter().cloned().collect()
+            open.map(|id| store.stored_row(id)).collect()
         };
-        for id in below {
-            let parent = keeper.store().threads[&id].lineage.as_ref().expect("it has a parent").parent.clone();
-            let Some((parent, told)) = loaded.get(&parent).cloned() else { continue };
+        let below = tree::load_order(rows, StoredRow::agent, keeper.kept);
+        let mut below = Below::new(root, known, below, StoredRow::agent);
+        while let Some((row, told)) = below.next_agent() {
             let (last_work, open) = {
                 let store = keeper.store();
-                (store.last_work(&id), store.threads[&id].open.clone())
+                (store.last_work(&row.id), store.threads[&row.id].open.clone())
             };
-            let (agent, known) = self.load_one(&id, Some(&parent));
+            let parent = keeper.agents().into_iter().find(|agent| Some(agent.id()) == row.parent.as_ref());
+            let (agent, known) = self.load_one(&row.id, parent.as_ref());
             match tree::rejoin(&first, &agent, last_work, &open, self.limits) {
-                Ok(rejoined) => rejoined.report(&first, &agent, &known, &told),
-                Err(error) => {
-                    keeper.store().broke(format!("{error}"));
-                    continue;
+                Ok(rejoined) => {
+                    rejoined.report(&first, &agent, &known, &told);
+                    below.loaded(&row.id, known);
                 }
+                Err(error) => keeper.store().broke(format!("{error}")),
             }
-            loaded.insert(id, (agent, known));
         }
     }
 

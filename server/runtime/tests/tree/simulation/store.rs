@@ -25,6 +25,20 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 /// Prefix of the ids of messages with the result of a turn.
 pub(super) const RESULT: &str = "amsg_result_";
 
+/// What loading depends on, of one thread.
+pub(super) struct StoredRow {
+    pub(super) id: ThreadId,
+    pub(super) parent: Option<ThreadId>,
+    path: String,
+    worked_at: i64,
+}
+
+impl StoredRow {
+    pub(super) fn agent(&self) -> StoredAgent<'_> {
+        StoredAgent { id: &self.id, parent: self.parent.as_ref(), path: &self.path, worked_at: self.worked_at }
+    }
+}
+
 /// The stored state of a thread.
 pub(super) struct Kept {
     pub(super) lineage: Option<Lineage>,
@@ -179,11 +193,11 @@ impl Store {
     }
 
     /// Returns what the order of loading depends on.
-    pub(super) fn stored_agent<'a>(&'a self, thread: &'a ThreadId) -> StoredAgent<'a> {
+    pub(super) fn stored_row(&self, thread: &ThreadId) -> StoredRow {
         let kept = &self.threads[thread];
-        let parent = kept.lineage.as_ref().map(|lineage| &lineage.parent);
+        let parent = kept.lineage.as_ref().map(|lineage| lineage.parent.clone());
         let worked_at = i64::try_from(kept.ended).expect("a small number");
-        StoredAgent { id: thread, parent, path: kept.path(), worked_at }
+        StoredRow { id: thread.clone(), parent, path: kept.path().to_owned(), worked_at }
     }
 
     /// Returns the newest turn of an agent that worked for a user or another agent.
