@@ -91,6 +91,10 @@ try {
   const why = await open("three-children", { width: 1500, height: 1100 });
   await shoot(why, "why.png", "#verdicts");
 
+  const audit = await open("untrue.trace", { width: 1500, height: 900 });
+  await audit.locator("#tab-audit").click();
+  await shoot(audit, "audit.png", "#audit");
+
   const team = await open("team", { height: 1000 });
   await shoot(team, "team.png", "#timeline-panel");
 

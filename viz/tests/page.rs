@@ -1,4 +1,4 @@
-//! Runs the tests of the modules of both pages with Node, if it is installed.
+//! Runs the tests of the modules of all pages with Node, if it is installed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,6 +13,11 @@ fn the_modules_of_the_page_do_what_their_tests_say() {
 #[test]
 fn the_modules_of_the_web_client_do_what_their_tests_say() {
     run("tests/client");
+}
+
+#[test]
+fn the_modules_of_the_page_of_a_lake_do_what_their_tests_say() {
+    run("tests/fleet");
 }
 
 fn run(folder: &str) {

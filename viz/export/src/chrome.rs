@@ -6,7 +6,7 @@
 //! overlap on a thread. Arrows can only be bound to slices of threads. An arrow with an end at an asynchronous slice is
 //! therefore bound to a slice of zero length with the same name.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -49,17 +49,19 @@ struct Event<'a> {
 /// # Errors
 ///
 /// Returns an error if writing to `out` fails.
-pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+pub fn write(session: &Session, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
     let scene = Scene::new(session);
     let pids = pids(&scene);
     let about: Map<String, Json> = arguments(scene.arguments(0));
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"otherData\":")?;
-    serde_json::to_writer(&mut *out, &about)?;
+    serde_json::to_writer(&mut out, &about)?;
     out.write_all(b",\"traceEvents\":[")?;
     let mut events = Events { out, is_first: true, pids };
     events.names(&scene)?;
     scene.walk(|step| events.step(&scene, step))?;
-    events.out.write_all(b"\n]}\n")
+    events.out.write_all(b"\n]}\n")?;
+    events.out.flush()
 }
 
 /// Returns the process of each thread.
@@ -90,17 +92,17 @@ fn arguments(arguments: Vec<Argument>) -> Map<String, Json> {
 }
 
 /// Writes events, one per line.
-struct Events<'o, W> {
-    out: &'o mut W,
+struct Events<'o> {
+    out: BufWriter<&'o mut dyn Write>,
     is_first: bool,
     pids: Vec<u64>,
 }
 
-impl<W: Write> Events<'_, W> {
+impl Events<'_> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
         self.out.write_all(separator)?;
-        Ok(serde_json::to_writer(&mut *self.out, event)?)
+        Ok(serde_json::to_writer(&mut self.out, event)?)
     }
 
     fn names(&mut self, scene: &Scene<'_>) -> io::Result<()> {

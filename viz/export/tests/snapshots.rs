@@ -153,3 +153,29 @@ fn content_is_there_only_when_it_is_asked_for() {
     let words = "Wicks are counted from one";
     assert!(!without.contains(words) && with.contains(words));
 }
+
+/// Each finding of an audit is an event in every format. Without content, a span has no quotation.
+#[test]
+fn findings_of_an_audit_are_events() {
+    let perfetto = perfetto_text("untrue.trace");
+    let marks: Vec<&str> = perfetto.lines().filter(|line| line.contains(r#""audit: "#)).collect();
+    assert_eq!(marks.len(), 14);
+    let stale = marks.iter().find(|line| line.contains("audit: stale_check")).expect("a stale check");
+    for part in [r#""audit""#, "severity=\"medium\"", "claim=\"All 12 tests pass.\"", "changed_after tool_call:"] {
+        assert!(stale.contains(part), "{part}: {stale}");
+    }
+    let spans = |content| {
+        let bytes = exported("untrue.trace", |session, out| otlp::write(session, content, out).expect("writes"));
+        String::from_utf8(bytes).expect("text")
+    };
+    let without = spans(Content::LeftOut);
+    assert_eq!(without.matches("audit finding").count(), 14);
+    assert!(without.contains("rollout.finding.kind") && !without.contains("All 12 tests pass"));
+    assert!(spans(Content::Included).contains("rollout.finding.claim"));
+    let atif = exported("untrue.trace", |session, out| trace_export::atif::write(session, out).expect("writes"));
+    let atif: serde_json::Value = serde_json::from_slice(&atif).expect("JSON");
+    let found = atif["extra"]["rollout"]["findings"].as_array().expect("findings of the root agent");
+    assert_eq!(found.len(), 14);
+    let honest = perfetto_text("honest.trace");
+    assert!(!honest.contains("audit: "), "an honest session has none");
+}

@@ -29,10 +29,41 @@ struct Guard {
     hosts: [String; 2],
 }
 
+impl Guard {
+    fn new(address: SocketAddr) -> Arc<Self> {
+        let port = address.port();
+        Arc::new(Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] })
+    }
+}
+
+/// Wraps routes so that only requests with an accepted host reach them, and those of `closed` only with the token as a bearer
+/// token. What is open has no secret: the page of a token that is in the fragment of its address, which is in no request.
+pub(crate) fn guarded_by_bearer(open: Router, closed: Router, address: SocketAddr, token: &Token) -> Router {
+    let known = token.clone();
+    let closed = closed.route_layer(axum::middleware::from_fn(move |request: Request, next: Next| {
+        let known = known.clone();
+        async move {
+            if bearer(request.headers()).is_some_and(|token| known.is(token)) {
+                return next.run(request).await;
+            }
+            let why = "this needs the token of the server; open the address that was printed\n";
+            (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response()
+        }
+    }));
+    open.merge(closed).layer(from_fn_with_state(Guard::new(address), check))
+}
+
+/// Returns the bearer token of a request, if it has exactly one.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok()?.strip_prefix("Bearer "),
+        _ => None,
+    }
+}
+
 /// Wraps routes so that only requests with the token and an accepted host reach them.
 pub(crate) fn guarded(routes: Router, address: SocketAddr, token: &Token) -> Router {
-    let port = address.port();
-    let guard = Guard { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] };
     let known = token.clone();
     let by_token = routes.layer(axum::middleware::from_fn(move |request: Request, next: Next| {
         let known = known.clone();
@@ -41,7 +72,7 @@ pub(crate) fn guarded(routes: Router, address: SocketAddr, token: &Token) -> Rou
             if known.is(first) { next.run(request).await } else { StatusCode::NOT_FOUND.into_response() }
         }
     }));
-    by_token.layer(from_fn_with_state(Arc::new(guard), check))
+    by_token.layer(from_fn_with_state(Guard::new(address), check))
 }
 
 async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
@@ -99,6 +130,21 @@ mod tests {
         assert!(refused(&[(header::HOST, "evil.example:8000")]));
         assert!(refused(&[(header::HOST, "127.0.0.1:8000"), (header::HOST, "127.0.0.1:8000")]));
         assert!(refused(&[(header::HOST, "127.0.0.1:8000.evil.example")]));
+    }
+
+    #[test]
+    fn a_request_has_one_bearer_token() {
+        let of = |values: &[&str]| {
+            let mut map = HeaderMap::new();
+            for value in values {
+                map.append(header::AUTHORIZATION, HeaderValue::from_str(value).expect("a value"));
+            }
+            bearer(&map).map(str::to_owned)
+        };
+        assert_eq!(of(&["Bearer abc"]).as_deref(), Some("abc"));
+        for others in [&[][..], &["Basic abc"], &["abc"], &["Bearer abc", "Bearer abc"]] {
+            assert_eq!(of(others), None, "{others:?}");
+        }
     }
 
     #[test]

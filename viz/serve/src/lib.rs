@@ -1,10 +1,12 @@
-//! Serves the page of a session on the loopback interface.
+//! Serves the page of a session, or of a lake of sessions, on the loopback interface.
 //!
-//! The address of a page is secret: a random [`Token`] is the first part of every path. A request with another token
-//! gets status 404. A request for a host other than the loopback interface, such as one from a page that rebinds a
-//! domain name, and a request from another origin are refused. The server writes nothing, and serves only the page and
-//! the data that the page requests.
+//! The address of a page is secret: a random [`Token`] is the first part of every path, and a request with another token
+//! gets status 404. The page of a lake has it in the fragment of its address, and shows it as a bearer token when it requests
+//! data. A request for a host other than the loopback interface, such as one from a page that rebinds a
+//! domain name, and a request from another origin are refused. The server writes nothing, and
+//! serves only the page and the data that the page requests.
 
+mod fleet;
 mod guard;
 mod keeper;
 mod recordings;
@@ -20,6 +22,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use trace_explain::Session;
 
+pub use fleet::{MAX_ADDRESS_BYTES, address_of};
 pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING, Newer};
 pub use recordings::{Locate, MAX_KEPT_RECORDINGS, OpenRecording, Opened, RecordingSource};
 pub use routes::{MAX_BODIES, MAX_HITS};
@@ -30,8 +33,7 @@ pub use web::{WebRoutes, web};
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    address: SocketAddr,
-    token: Token,
+    url: String,
     app: axum::Router,
 }
 
@@ -44,16 +46,33 @@ impl Server {
     ///
     /// Returns an error if the port cannot be bound or the thread for the session cannot be started.
     pub async fn bind(session: Session, newer: Option<Newer>, name: &str, port: u16, token: Token) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-        let address = listener.local_addr()?;
+        let (listener, address) = listen(port).await?;
         let keeper = keeper::Keeper::start(session, name, newer)?;
         let app = guard::guarded(routes::routes(keeper, name, &format!("/{}", token.as_str())), address, &token);
-        Ok(Self { listener, address, token, app })
+        let url = format!("http://{address}/{}/", token.as_str());
+        Ok(Self { listener, url, app })
+    }
+
+    /// Binds a port of the loopback interface for the page of a lake and for the pages of its sessions. Port 0 selects any free
+    /// port. `data` has the routes of the data that the page requests, below `/data/`; they are reached only with the token.
+    /// `source` finds a session by the id that the page makes of its day and its address.
+    ///
+    /// The token is in the fragment of the page's address, since the page links to those of sessions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the port cannot be bound.
+    pub async fn bind_fleet(data: axum::Router, source: RecordingSource, port: u16, token: Token) -> io::Result<Self> {
+        let (listener, address) = listen(port).await?;
+        let fleet::Routes { open, closed } = fleet::routes(data, source);
+        let app = guard::guarded_by_bearer(open, closed, address, &token);
+        let url = format!("http://{address}/#token={}", token.as_str());
+        Ok(Self { listener, url, app })
     }
 
     /// Returns the address of the page.
     pub fn url(&self) -> String {
-        format!("http://{}/{}/", self.address, self.token.as_str())
+        self.url.clone()
     }
 
     /// Serves the page until the future `end` completes.
@@ -68,4 +87,10 @@ impl Server {
             () = end => Ok(()),
         }
     }
+}
+
+async fn listen(port: u16) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }

@@ -16,7 +16,7 @@ use crate::routes::Asked;
 pub const MAX_KEPT_RECORDINGS: usize = 4;
 
 /// Most characters of the id of a thread.
-const MAX_ID_CHARS: usize = 64;
+pub(crate) const MAX_ID_CHARS: usize = 64;
 
 /// A recording that was opened.
 pub struct Opened {
@@ -48,6 +48,7 @@ pub(crate) struct Recordings(Arc<Shared>);
 
 struct Shared {
     source: RecordingSource,
+    max_id_chars: usize,
     /// Those in memory, the one that was asked for last at the end.
     kept: Mutex<Vec<KeptRecording>>,
 }
@@ -61,7 +62,7 @@ struct KeptRecording {
 /// Why there is no keeper for a recording.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotKept {
-    #[error("this thread was not recorded, or its recording has been deleted")]
+    #[error("there is no such recording, or it has been deleted")]
     NotRecorded,
     #[error("the recording cannot be opened: {0}")]
     Unreadable(String),
@@ -70,14 +71,15 @@ pub(crate) enum NotKept {
 }
 
 impl Recordings {
-    pub(crate) fn new(source: RecordingSource) -> Self {
-        Self(Arc::new(Shared { source, kept: Mutex::default() }))
+    /// Makes recordings with ids of at most `max_id_chars` characters.
+    pub(crate) fn new(source: RecordingSource, max_id_chars: usize) -> Self {
+        Self(Arc::new(Shared { source, max_id_chars, kept: Mutex::default() }))
     }
 
     /// Returns the keeper of a thread's recording. A page that is loaded gets the newest bundle of the thread; requests of
     /// a page that is open get the one that it was loaded with.
     fn keeper(&self, thread: &str, is_loading: bool) -> Result<Keeper, NotKept> {
-        let Shared { source, kept } = &*self.0;
+        let Shared { source, kept, .. } = &*self.0;
         // One recording is opened at a time. Two pages that ask for the same one do not open it twice.
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|known| known.thread == thread).map(|place| kept.remove(place));
@@ -111,8 +113,8 @@ impl FromRequestParts<Recordings> for Asked {
         let not_found = |why: &str| (StatusCode::NOT_FOUND, format!("{why}\n")).into_response();
         let params = RawPathParams::from_request_parts(parts, &()).await.map_err(|_| not_found("no such recording"))?;
         let thread = params.iter().find(|(name, _)| *name == "thread").map(|(_, thread)| thread.to_owned());
-        let thread =
-            thread.filter(|thread| is_id(thread)).ok_or_else(|| not_found("this is not the id of a thread"))?;
+        let is_id = |thread: &String| is_id(thread, recordings.0.max_id_chars);
+        let thread = thread.filter(is_id).ok_or_else(|| not_found("this is not the id of a recording"))?;
         let is_loading = parts.uri.path().ends_with("/structure.json");
         let recordings = recordings.clone();
         let found = tokio::task::spawn_blocking(move || recordings.keeper(&thread, is_loading)).await;
@@ -126,8 +128,8 @@ impl FromRequestParts<Recordings> for Asked {
     }
 }
 
-fn is_id(text: &str) -> bool {
-    (1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+fn is_id(text: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -143,16 +145,19 @@ mod tests {
         trace_samples::scenes::one_agent(&bundle).expect("a sample");
         let (opened, resumed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count, again) = (Arc::clone(&opened), Arc::clone(&resumed));
-        let recordings = Recordings::new(RecordingSource {
-            locate: Box::new(move |thread| {
-                (thread != "nobody").then(|| PathBuf::from(format!("{thread}-{}", again.load(Ordering::SeqCst))))
-            }),
-            open: Box::new(move |_| {
-                count.fetch_add(1, Ordering::SeqCst);
-                let session = Session::open(&bundle).map_err(|error| error.to_string())?;
-                Ok(Opened { session, newer: None, name: "a session".to_owned() })
-            }),
-        });
+        let recordings = Recordings::new(
+            RecordingSource {
+                locate: Box::new(move |thread| {
+                    (thread != "nobody").then(|| PathBuf::from(format!("{thread}-{}", again.load(Ordering::SeqCst))))
+                }),
+                open: Box::new(move |_| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    let session = Session::open(&bundle).map_err(|error| error.to_string())?;
+                    Ok(Opened { session, newer: None, name: "a session".to_owned() })
+                }),
+            },
+            MAX_ID_CHARS,
+        );
         let opened = || opened.load(Ordering::SeqCst);
         recordings.keeper("a", true).expect("kept");
         recordings.keeper("a", true).expect("kept");
@@ -174,9 +179,9 @@ mod tests {
 
     #[test]
     fn an_id_is_no_path() {
-        assert!(is_id("01a20318-87a5-7cf2-837d-ab52196df384"));
+        assert!(is_id("01a20318-87a5-7cf2-837d-ab52196df384", MAX_ID_CHARS));
         for other in ["", "..", "a/b", "a%2fb", "a b", &"a".repeat(MAX_ID_CHARS + 1)] {
-            assert!(!is_id(other), "{other}");
+            assert!(!is_id(other, MAX_ID_CHARS), "{other}");
         }
     }
 }

@@ -18,7 +18,7 @@ use axum::routing::get;
 use trace_viz::client;
 use trace_viz::page::document;
 
-use crate::recordings::{RecordingSource, Recordings};
+use crate::recordings::{MAX_ID_CHARS, RecordingSource, Recordings};
 use crate::routes;
 
 /// Path of the page of a recording, without the slash at its end.
@@ -26,7 +26,7 @@ const RECORDING: &str = "/web/recording/{thread}";
 
 /// Title of the page of a recording until its data is there. Everybody can request that page, so it says nothing of the
 /// session.
-const RECORDING_TITLE: &str = "Recording";
+pub(crate) const RECORDING_TITLE: &str = "Recording";
 
 /// The routes of the web client.
 pub struct WebRoutes {
@@ -51,12 +51,12 @@ pub fn web(source: RecordingSource) -> WebRoutes {
         )
         .route(&format!("{RECORDING}/"), get(move || async move { routes::document(shell) }));
     let guarded = routes::data(RECORDING)
-        .with_state(Recordings::new(source))
+        .with_state(Recordings::new(source, MAX_ID_CHARS))
         // The page asks it whether the token is good, because browsers do not say why a WebSocket was refused.
         .route("/web/token", get(|| async { StatusCode::NO_CONTENT }));
     WebRoutes { open, guarded }
 }
 
-fn file(kind: &'static str, text: &'static str) -> impl IntoResponse {
+pub(crate) fn file(kind: &'static str, text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, kind)], text)
 }

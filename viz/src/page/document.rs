@@ -1,7 +1,7 @@
 //! The HTML document of the page, in its two forms.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::OnceLock;
 
 use base64::Engine;
@@ -28,6 +28,7 @@ const ENTRY: &str = "main.js";
 
 const MODULES: &[Module] = assets![
     "announce.js",
+    "audit.js",
     "blocks.js",
     "bodies.js",
     "changes.js",
@@ -56,6 +57,7 @@ const MODULES: &[Module] = assets![
     "route.js",
     "search.js",
     "search_labels.js",
+    "steps.js",
     "store.js",
     "theme.js",
     "timeline.js",
@@ -82,18 +84,20 @@ const MODULES: &[Module] = assets![
     "visible.js",
 ];
 
-const STYLES: &[Module] = assets!["colours.css", "page.css", "timeline.css"];
+const STYLES: &[Module] = assets!["colours.css", "base.css", "page.css", "timeline.css"];
 
 /// Writes the file form: a document that contains all of `structure` and `embedded`.
 ///
 /// # Errors
 ///
 /// Returns an error if writing to `out` fails.
-pub fn write_file<W: Write>(structure: &Structure, embedded: &Embedded, out: &mut W) -> io::Result<()> {
-    write(out, structure.name(), &policy(Connections::None), |out| {
+pub fn write_file(structure: &Structure, embedded: &Embedded, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    write(&mut out, structure.name(), &policy(Connections::None), |out| {
         write_data(out, "structure", structure)?;
         write_data(out, "bodies", embedded)
-    })
+    })?;
+    out.flush()
 }
 
 /// Returns the served form: a document that requests its data from the server that it came from.

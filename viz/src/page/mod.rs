@@ -8,6 +8,7 @@ mod bodies;
 mod columns;
 pub mod document;
 mod embedded;
+pub(crate) mod files;
 pub(crate) mod link;
 mod strings;
 mod structure;

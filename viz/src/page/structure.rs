@@ -68,6 +68,11 @@ pub struct Structure {
     transcripts: Vec<Transcript>,
     attached: Attached,
     verdicts: Vec<Value>,
+    /// Findings of an audit. `None` if the session is too large to audit it beside.
+    findings: Option<Vec<Value>>,
+    /// What of the session these findings follow from.
+    #[serde(skip)]
+    audited: AuditedState,
     diagnostics: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     imported: Option<Imported>,
@@ -83,6 +88,22 @@ impl Structure {
     /// Returns the numbers of the objects.
     pub(super) fn numbers(&self) -> Numbers {
         self.numbers
+    }
+}
+
+/// What has to change before a session that is followed is audited again: an audit of every state would cost more than the rest of
+/// the structure, and a turn that has not ended leaves most claims open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AuditedState {
+    turns_ended: usize,
+    has_ended: bool,
+    recorder: Recorder,
+}
+
+impl AuditedState {
+    fn of(trace: &Trace, recorder: Recorder) -> Self {
+        let turns_ended = trace.turns.values().filter(|turn| turn.execution.ended.is_some()).count();
+        Self { turns_ended, has_ended: trace.ended.is_some() || trace.recording_complete, recorder }
     }
 }
 
@@ -348,6 +369,66 @@ mod tests {
         let root_causes = structure["verdicts"].as_array().expect("verdicts").iter();
         let numbered = root_causes.filter(|verdict| verdict["root_cause"]["n"].is_number()).count();
         assert!(numbered > 0, "the sample has failures");
+    }
+
+    #[test]
+    fn findings_name_the_numbers_of_their_objects() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        trace_samples::scenes::untrue(&path).expect("a sample");
+        let session = Session::open(&path).expect("a bundle");
+        let structure = serde_json::to_value(Structure::new(&session, "untrue")).expect("serializes");
+        let findings = structure["findings"].as_array().expect("findings");
+        assert_eq!(findings.len(), 14);
+        let numbers = Numbers::new(session.trace());
+        for finding in findings {
+            let evidence = finding["evidence"].as_array().expect("a list").iter();
+            for place in evidence.chain(finding["claim"].is_object().then_some(&finding["claim"])) {
+                let name = serde_json::from_value(place["object"].clone()).expect("a reference");
+                let number = session.find(&name).map(|object| numbers.of(object).0);
+                assert!(number.is_some() && place["n"].as_u64() == number.map(u64::from), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_that_is_too_large_has_no_list_of_findings() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        let shape = trace_samples::bench::Shape::fleet(50, 44);
+        trace_samples::bench::generate(&path, &shape).expect("a sample");
+        let session = Session::open(&path).expect("a bundle");
+        assert!(session.trace().tools.len() > trace_explain::audit::MAX_CALLS_BESIDE);
+        let structure = serde_json::to_value(Structure::new(&session, "fleet")).expect("serializes");
+        assert_eq!(structure["findings"], Value::Null);
+    }
+
+    #[test]
+    fn a_session_that_is_followed_is_audited_when_a_turn_has_ended() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        trace_samples::scenes::untrue(&path).expect("a sample");
+        let log = path.join("trace.jsonl");
+        let lines: Vec<String> =
+            std::fs::read_to_string(&log).expect("a log").lines().map(|line| format!("{line}\n")).collect();
+        // States behind which a turn has ended, and one in the middle of the next turn.
+        let ends: Vec<usize> =
+            (0..lines.len()).filter(|at| lines[*at].contains("\"codex_turn_ended\"")).map(|at| at + 1).collect();
+        let state = |count: usize| {
+            std::fs::write(&log, lines[..count].concat()).expect("writes");
+            Session::open(&path).expect("a bundle")
+        };
+        let findings = |structure: &Structure| structure.findings.clone().expect("findings");
+        let first = Structure::following(&state(ends[0]), "untrue", Recorder::AtWork);
+        let known = findings(&first);
+        // What the audit would say of the state in the middle of a turn is not asked.
+        let marked = Structure { findings: Some(vec![Value::from("kept")]), ..first };
+        let (second, _) = marked.next(&state(ends[0] + 2), Recorder::AtWork);
+        assert_eq!(findings(&second), ["kept"]);
+        let (third, changes) = second.next(&state(ends[1]), Recorder::AtWork);
+        assert!(findings(&third).len() > known.len(), "another turn has ended");
+        let changes = serde_json::to_value(changes.expect("changes")).expect("serializes");
+        assert_eq!(changes["findings"].as_array().map(Vec::len), Some(findings(&third).len()));
     }
 
     /// The scripts of the page depend on every one of these columns.

@@ -42,12 +42,14 @@ test("Tab goes through all panels and out again, and shows where it is", async (
     for (const panel of at.panels) panels.add(panel);
   }
   assert.ok(stops < MOST_STOPS, "no trap for the focus");
-  // The verdicts are behind a tab that is not chosen.
+  // Verdicts and findings are behind tabs that are not chosen.
   assert.deepEqual([...panels].sort(), ["filters", "inspector", "search", "timeline", "transcript", "tree"]);
   await page.locator("#tab-transcript").focus();
-  await page.keyboard.press("ArrowLeft");
-  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-verdicts");
-  assert.ok(await page.locator("#verdicts").isVisible());
+  for (const panel of ["audit", "verdicts"]) {
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await page.evaluate(() => document.activeElement.id), `tab-${panel}`);
+    assert.ok(await page.locator(`#${panel}`).isVisible());
+  }
   await page.keyboard.press("Tab");
   assert.ok((await focus(page)).panels.includes("verdicts"));
   await assertQuiet(page, doings);

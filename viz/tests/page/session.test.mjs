@@ -9,6 +9,7 @@ import { Store } from "../../src/page/assets/store.js";
 import { COMPACTS, INHERITED, inheritedFrom, isFailure, placeOf, rowsOf, splitKey } from "../../src/page/assets/transcript_rows.js";
 import { MAX_UNFOLDED, TreeRows } from "../../src/page/assets/tree_rows.js";
 import { sorted } from "../../src/page/assets/verdicts.js";
+import { worstFirst } from "../../src/page/assets/audit.js";
 import { madeUp } from "./made_up.mjs";
 
 const { structure, bodies } = madeUp({ agents: 6, steps: 14, seed: 5 });
@@ -167,6 +168,11 @@ test("the worst verdicts come first, and each is counted", () => {
   assert.deepEqual(attention.map(({ at }) => at), [2, 5, 4, 1]);
   assert.deepEqual(others.map(({ at }) => at), [0, 3]);
   assert.equal(counts.get("failed"), 2);
+});
+
+test("the worst findings come first, and those of a severity in the order of the log", () => {
+  const found = worstFirst(["low", "high", "medium", "high"].map((severity, at) => ({ severity, at })));
+  assert.deepEqual(found.map(({ at }) => at), [1, 3, 2, 0]);
 });
 
 test("filters apply to bars, and showing a thread sends one event", () => {

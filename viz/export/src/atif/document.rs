@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use trace_explain::audit::Finding;
 
 /// Who made the steps of a trajectory.
 #[derive(Debug, Serialize)]
@@ -160,6 +161,9 @@ pub(super) struct OwnThread<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) role: Option<&'a str>,
     pub(super) turns: Vec<OwnTurn<'a>>,
+    /// What an audit finds in the claims and acts of the thread.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) findings: Vec<&'a Finding>,
 }
 
 /// A turn.

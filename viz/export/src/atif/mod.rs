@@ -8,9 +8,10 @@
 mod document;
 mod steps;
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde_json::json;
+use trace_explain::audit::{self, Finding, audit};
 use trace_explain::{Family, Session};
 use trace_reducer::model::ThreadIdx;
 
@@ -28,18 +29,21 @@ const MAX_DEPTH: usize = 16;
 /// # Errors
 ///
 /// Returns an error if writing to `out` fails.
-pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+pub fn write(session: &Session, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
     let trace = session.trace();
     let family = Family::new(trace);
     let steps = Steps::new(session, &family);
     let root = trace.threads.iter().find(|(_, thread)| thread.id == trace.root_thread_id).map(|(index, _)| index);
     let root = root.or_else(|| trace.threads.handles().next());
-    let writer = Writer { session, family: &family, steps: &steps };
+    let findings = audit(session, audit::Options::default()).findings;
+    let writer = Writer { session, family: &family, steps: &steps, findings: &findings };
     match root {
-        Some(root) => writer.trajectory(root, 0, out)?,
-        None => serde_json::to_writer(&mut *out, &writer.nobody())?,
+        Some(root) => writer.trajectory(root, 0, &mut out)?,
+        None => serde_json::to_writer(&mut out, &writer.nobody())?,
     }
-    out.write_all(b"\n")
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// Writes trajectories.
@@ -47,6 +51,7 @@ struct Writer<'s> {
     session: &'s Session,
     family: &'s Family,
     steps: &'s Steps<'s>,
+    findings: &'s [Finding],
 }
 
 impl Writer<'_> {
@@ -156,6 +161,7 @@ impl Writer<'_> {
             task,
             role,
             turns: turns.collect(),
+            findings: self.findings.iter().filter(|finding| finding.thread_id == trace.text(thread.id)).collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! OTLP in a file: one request as JSON per line, like the files of the collector's file exporter and receiver.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
@@ -15,12 +15,13 @@ use super::content::Content;
 /// # Errors
 ///
 /// Returns an error if writing to `out` fails.
-pub fn write(session: &Session, content: Content, out: &mut impl Write) -> io::Result<()> {
+pub fn write(session: &Session, content: Content, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
     let resource = ResourceAttributesWithSchema::from(&resource());
     for batch in batches(session, content) {
         let resource_spans = group_spans_by_resource_and_scope(batch, &resource);
-        serde_json::to_writer(&mut *out, &ExportTraceServiceRequest { resource_spans })?;
+        serde_json::to_writer(&mut out, &ExportTraceServiceRequest { resource_spans })?;
         out.write_all(b"\n")?;
     }
-    Ok(())
+    out.flush()
 }

@@ -80,6 +80,11 @@ pub(crate) const UPSTREAM_REQUEST_ID: &str = "rollout.upstream_request_id";
 pub(crate) const EDGE_KIND: &str = "rollout.edge.kind";
 pub(crate) const TARGET_THREAD_ID: &str = "rollout.target_thread_id";
 pub(crate) const MESSAGE: &str = "rollout.message";
+pub(crate) const FINDING_KIND: &str = "rollout.finding.kind";
+pub(crate) const FINDING_SEVERITY: &str = "rollout.finding.severity";
+pub(crate) const FINDING_CONFIDENCE: &str = "rollout.finding.confidence";
+pub(crate) const FINDING_CLAIM: &str = "rollout.finding.claim";
+pub(crate) const FINDING_EVIDENCE: &str = "rollout.finding.evidence";
 pub(crate) const ITEMS_BEFORE: &str = "rollout.compaction.items_before";
 pub(crate) const ITEMS_AFTER: &str = "rollout.compaction.items_after";
 

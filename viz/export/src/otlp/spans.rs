@@ -18,7 +18,9 @@ use super::content::{Content, Contents};
 use super::ids::Ids;
 use super::names;
 use crate::hand_overs::HandOvers;
-use crate::scene::{Insides, Mark, MarkKind, Piece, Slots, What, in_order, marks_of, parent, session_status, slices};
+use crate::scene::{
+    Insides, Mark, MarkKind, Piece, Slots, What, evidence_of, in_order, marks_of, parent, session_status, slices,
+};
 use crate::text;
 
 /// The last moment that fits into the signed times of backends, in nanoseconds since the Unix epoch.
@@ -304,6 +306,18 @@ impl<'s> Spans<'s> {
                 "compaction installed".to_owned()
             }
             MarkKind::Resumed => "agent resumed".to_owned(),
+            MarkKind::Finding(finding) => {
+                about.text(names::FINDING_KIND, finding.kind.as_str());
+                about.text(names::FINDING_SEVERITY, finding.severity.as_str());
+                about.text(names::FINDING_CONFIDENCE, finding.confidence.as_str());
+                about.text(names::FINDING_EVIDENCE, &evidence_of(finding));
+                // Messages and sentences quote what agents wrote.
+                if self.contents.is_some() {
+                    about.text(names::MESSAGE, &finding.message);
+                    about.maybe(names::FINDING_CLAIM, finding.claim.as_ref().map(|claim| claim.text.as_str()));
+                }
+                "audit finding".to_owned()
+            }
             MarkKind::Told { event_type, message } => {
                 about.maybe(names::MESSAGE, message.as_deref());
                 text::name(trace.text(*event_type))

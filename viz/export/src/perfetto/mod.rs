@@ -35,7 +35,7 @@ const SEQUENCE: u32 = 1;
 /// # Errors
 ///
 /// Returns an error if writing to `out` fails.
-pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+pub fn write(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let scene = Scene::new(session);
     let tracks = Tracks::new(&scene);
     let mut packets = Packets { out, buffer: Vec::new() };
@@ -66,12 +66,12 @@ impl Tracks {
 }
 
 /// Writes packets one by one.
-struct Packets<'o, W> {
-    out: &'o mut W,
+struct Packets<'o> {
+    out: &'o mut dyn Write,
     buffer: Vec<u8>,
 }
 
-impl<W: Write> Packets<'_, W> {
+impl Packets<'_> {
     fn packet(&mut self, packet: TracePacket) -> io::Result<()> {
         self.buffer.clear();
         wire::push_packet(&mut self.buffer, packet);

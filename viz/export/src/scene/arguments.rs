@@ -1,6 +1,7 @@
 //! The description of a piece: its name, its category, and its arguments.
 
 use trace_explain::activity::describe;
+use trace_explain::audit::Finding;
 use trace_explain::label::{request_subject, status_name, tool_name};
 use trace_explain::object::name_of;
 use trace_explain::outcome::{Outcome, exit_code};
@@ -86,6 +87,7 @@ impl Scene<'_> {
             MarkKind::Undelivered(lost) => format!("{} undelivered", lost.kind.as_str()),
             MarkKind::Compaction(_) => "compaction installed".to_owned(),
             MarkKind::Resumed => "resumed".to_owned(),
+            MarkKind::Finding(finding) => format!("audit: {}", finding.kind.as_str()),
             MarkKind::Told { event_type, .. } => trace.text(*event_type).to_owned(),
         }
     }
@@ -107,6 +109,7 @@ impl Scene<'_> {
                 MarkKind::Undelivered(_) => "lost",
                 MarkKind::Compaction(_) => "compaction",
                 MarkKind::Resumed => "agent",
+                MarkKind::Finding(_) => "audit",
                 MarkKind::Told { .. } => "protocol",
             },
         }
@@ -243,9 +246,26 @@ impl Scene<'_> {
                 arguments.count("items_after", compaction.replacement_items.len() as u64);
             }
             MarkKind::Resumed => {}
+            MarkKind::Finding(finding) => {
+                arguments.text("severity", finding.severity.as_str());
+                arguments.text("confidence", finding.confidence.as_str());
+                arguments.text("message", &finding.message);
+                if let Some(claim) = &finding.claim {
+                    arguments.text("claim", &claim.text);
+                    arguments.text("claim_object", &claim.object.to_string());
+                }
+                arguments.maybe("turn_id", finding.turn_id.as_deref());
+                arguments.text("evidence", &evidence_of(finding));
+            }
             MarkKind::Told { message, .. } => arguments.maybe("message", message.as_deref()),
         }
     }
+}
+
+/// Returns the evidence of a finding as a list of relations with objects.
+pub(crate) fn evidence_of(finding: &Finding) -> String {
+    let evidence = finding.evidence.iter().map(|piece| format!("{} {}", piece.relation.as_str(), piece.object));
+    evidence.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the display name of an agent: its path, and its nickname if it has one.

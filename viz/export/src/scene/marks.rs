@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use trace_explain::Session;
+use trace_explain::audit::{self, Finding, audit};
 use trace_explain::mail::lost_messages;
 use trace_reducer::model::{Anchor, CompactionIdx, EdgeIdx, Moment, Symbol, ThreadIdx, Trace, Undelivered};
 
@@ -28,6 +29,8 @@ pub(crate) enum MarkKind {
     Compaction(CompactionIdx),
     /// A thread was resumed.
     Resumed,
+    /// An audit finds something in the claim or act that stands here.
+    Finding(Box<Finding>),
     /// The client got an error, a warning or an interruption.
     Told {
         /// Type of the event.
@@ -56,6 +59,13 @@ pub(crate) fn found(session: &Session) -> Vec<Mark> {
     for (index, thread) in trace.threads.iter() {
         let woken = |at: &Moment| Mark { thread: Some(index), seq: at.seq, kind: MarkKind::Resumed };
         marks.extend(thread.resumed.iter().map(woken));
+    }
+    for finding in audit(session, audit::Options::default()).findings {
+        let id = trace.symbols.get(&finding.thread_id);
+        let thread = trace.threads.iter().find(|(_, thread)| Some(thread.id) == id).map(|(index, _)| index);
+        if let Some(seq) = finding.seq() {
+            marks.push(Mark { thread, seq, kind: MarkKind::Finding(Box::new(finding)) });
+        }
     }
     let turns = trace.turns.values().map(|turn| (turn.id, turn.thread)).collect();
     for event in &trace.protocol_events {

@@ -10,7 +10,7 @@ mod marks;
 mod pieces;
 mod walk;
 
-pub(crate) use arguments::{Argument, Value, agent_name, session_status};
+pub(crate) use arguments::{Argument, Value, agent_name, evidence_of, session_status};
 pub(crate) use arrows::Arrow;
 pub(crate) use marks::{Mark, MarkKind, found as marks_of};
 pub(crate) use pieces::{Insides, Piece, Slots, What, in_order, parent, slices};

@@ -4,7 +4,6 @@ import { changesOf, changeView, splitDiff } from "./diff.js";
 import { element, fill } from "../../page/assets/dom.js";
 import { safe } from "./texts.js";
 
-const STORED_PLAN = "trace-web.plan";
 const STEPS = { __proto__: null, pending: "to do", inProgress: "in progress", completed: "done" };
 
 export class Work {
@@ -19,7 +18,6 @@ export class Work {
     this.shownDiff = null;
     session.on("open", () => this.draw());
     session.on("conversation", (kind, entry) => {
-      if (kind === "plan") this.keepPlan();
       if (["all", "plan", "diff", "turn"].includes(kind) || entry?.item.type === "fileChange") this.draw();
     });
     this.draw();
@@ -27,7 +25,7 @@ export class Work {
 
   draw() {
     const { conversation } = this.session;
-    this.drawPlan(conversation ? (conversation.plan ?? this.storedPlan(conversation)) : null);
+    this.drawPlan(conversation?.plan ?? null);
     this.drawChanges(conversation);
   }
 
@@ -47,24 +45,5 @@ export class Work {
     if (key === this.shownDiff) return;
     this.shownDiff = key;
     fill(this.changes, element("h2", { text: "Changes" }), ...changes.map((change) => changeView(change)));
-  }
-
-  /** The server does not send a plan again, so the tab keeps it for a reload during the turn. */
-  keepPlan() {
-    const { thread, lastTurn, plan } = this.session.conversation;
-    try {
-      sessionStorage.setItem(STORED_PLAN, JSON.stringify({ thread, turn: lastTurn, plan }));
-    } catch {
-      // The plan is shown until the page is loaded again.
-    }
-  }
-
-  storedPlan({ thread, lastTurn }) {
-    try {
-      const stored = JSON.parse(sessionStorage.getItem(STORED_PLAN) ?? "null");
-      return stored?.thread === thread && stored.turn === lastTurn ? stored.plan : null;
-    } catch {
-      return null;
-    }
   }
 }

@@ -59,7 +59,7 @@ export class Data {
   apply(changes) {
     const { raw, types } = this;
     const changed = new Set();
-    for (const name of ["session", "totals", "order", "lost", "diagnostics"]) if (changes[name] !== undefined) raw[name] = changes[name];
+    for (const name of ["session", "totals", "order", "lost", "findings", "diagnostics"]) if (changes[name] !== undefined) raw[name] = changes[name];
     this.session = raw.session;
     if (changes.strings) this.strings.push(...changes.strings);
     changes.objects.forEach((columns, place) => {

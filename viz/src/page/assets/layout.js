@@ -13,6 +13,7 @@ const STEP_PX = 24;
 /** The tabs, each with the layouts in which it is a tab. In other layouts its panel is always visible. */
 const TABS = [
   { id: "verdicts", text: "Why", layouts: ["wide", "middle", "narrow"] },
+  { id: "audit", text: "Audit", layouts: ["wide", "middle", "narrow"] },
   { id: "transcript", text: "Transcript", layouts: ["wide", "middle", "narrow"] },
   { id: "inspector", text: "Inspector", layouts: ["middle", "narrow"] },
   { id: "tree-panel", text: "Agents", layouts: ["narrow"] },
@@ -60,6 +61,11 @@ export class Layout {
   /** Says whether a panel is visible only while its tab is chosen. */
   isTab(id) {
     return TABS.find((tab) => tab.id === id).layouts.includes(this.layout);
+  }
+
+  /** Names the tab of a panel. */
+  name(id, text) {
+    this.tabs.get(id).textContent = text;
   }
 
   /** Makes a panel visible in any layout. */

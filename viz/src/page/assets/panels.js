@@ -1,6 +1,7 @@
 /** Creates the panels around the timeline, and moves the reader between them. */
 
 import { announce } from "./announce.js";
+import { Audit } from "./audit.js";
 import { nameOf } from "./describe.js";
 import { byId, element } from "./dom.js";
 import { Filters } from "./filters.js";
@@ -47,6 +48,7 @@ export function startPanels(data, store, bodies, timeline) {
     verdicts.focus();
   };
   const verdicts = new Verdicts(byId("verdicts"), byId("strip"), page, why);
+  const audit = new Audit(byId("audit"), page, (text) => layout.name("audit", text));
   const print = startPrint(page, transcript);
   const route = new Route(page, filters);
 
@@ -70,6 +72,14 @@ export function startPanels(data, store, bodies, timeline) {
       },
     },
     { id: "verdicts", name: "why", go: why },
+    {
+      id: "audit",
+      name: "audit",
+      go: () => {
+        layout.show("audit");
+        audit.focus();
+      },
+    },
     {
       id: "inspector",
       name: "inspector",
@@ -103,6 +113,7 @@ export function startPanels(data, store, bodies, timeline) {
       { keys: "g t", does: "go to the timeline", run: place("timeline") },
       { keys: "g r", does: "go to the transcript", run: place("transcript") },
       { keys: "g w", does: "go to why it failed", run: place("why") },
+      { keys: "g u", does: "go to the audit", run: place("audit") },
       { keys: "g i", does: "go to the inspector", run: place("inspector") },
       { keys: "F6", does: "next panel", run: () => around(1) },
       { keys: "Shift+F6", does: "panel before", run: () => around(-1) },
@@ -133,7 +144,7 @@ export function startPanels(data, store, bodies, timeline) {
 
   // This event also comes if the object is selected already and the reader selects it again.
   store.on("reveal", (n, origin) => {
-    if (n < 0 || ["verdicts", "transcript", "inspector"].includes(origin)) return;
+    if (n < 0 || ["verdicts", "audit", "transcript", "inspector"].includes(origin)) return;
     if (origin === "tree") layout.show("transcript");
     else if (layout.current !== "transcript") layout.show(layout.layout === "wide" ? "transcript" : "inspector");
   });

@@ -4,6 +4,7 @@ import { element, fill } from "./dom.js";
 import { count, duration, since } from "./format.js";
 import { badge, moodOf, signOf } from "./outcome.js";
 import { reference } from "./reference.js";
+import { Steps } from "./steps.js";
 
 /** Outcomes of turns that need attention, the worst first. */
 export const ATTENTION = ["failed", "unfinished", "degraded", "cancelled"];
@@ -30,7 +31,7 @@ export function sorted(verdicts) {
 /**
  * Shows the verdicts.
  */
-export class Verdicts {
+export class Verdicts extends Steps {
   /**
    * @param {HTMLElement} host
    * @param {HTMLElement} strip the line with the verdict in one sentence
@@ -38,14 +39,11 @@ export class Verdicts {
    * @param {() => void} open shows the panel
    */
   constructor(host, strip, page, open) {
-    this.page = page;
+    super(host, page, "Why");
     this.line = strip;
     this.open = open;
-    this.scroller = element("div", { class: "scroller verdicts", tabindex: "0", role: "region", "aria-label": "Why" });
-    host.append(this.scroller);
     this.shown = "";
     this.draw();
-    page.store.on("select", () => this.mark());
     page.store.on("data", () => this.draw());
   }
 
@@ -263,20 +261,6 @@ export class Verdicts {
       list,
     );
     return details;
-  }
-
-  mark() {
-    const { selected } = this.page.store;
-    for (const step of this.scroller.querySelectorAll("[data-step]")) {
-      const isCurrent = Number(step.dataset.step) === selected;
-      step.classList.toggle("is-selected", isCurrent);
-      if (isCurrent) step.setAttribute("aria-current", "step");
-      else step.removeAttribute("aria-current");
-    }
-  }
-
-  focus() {
-    this.scroller.focus({ preventScroll: true });
   }
 }
 

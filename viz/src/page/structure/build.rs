@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use trace_explain::activity::{Activities, Work, describe};
+use trace_explain::audit::{self, audit_beside};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
 use trace_explain::family::Family;
@@ -19,7 +20,7 @@ use trace_reducer::model::{
     Symbol, ThreadIdx, ToolSummary, Trace, TurnIdx, Window,
 };
 
-use super::{About, FORMAT, Finding, Imported, Numbers, Recorder, Structure};
+use super::{About, AuditedState, FORMAT, Finding, Imported, Numbers, Recorder, Structure};
 use crate::page::columns::{
     Attached, Bars, Column, Edges, Inferences, Items, Lane, Links, Lost, Objects, Threads, Tools, Totals, Transcript,
     Turns, Uses,
@@ -58,16 +59,24 @@ const RELATIONS: [Relation; 10] = [
 impl Structure {
     /// Makes the structure of a session. `name` is the name that the page displays.
     pub fn new(session: &Session, name: &str) -> Self {
-        Self::with(session, name, Recorder::Gone, Numbers::new(session.trace()), Strings::new())
+        Self::with(session, name, Recorder::Gone, Numbers::new(session.trace()), Strings::new(), None)
     }
 
     /// Makes the structure of a session that is followed.
     pub fn following(session: &Session, name: &str, recorder: Recorder) -> Self {
-        Self::with(session, name, recorder, Numbers::following(session.trace(), None), Strings::new())
+        Self::with(session, name, recorder, Numbers::following(session.trace(), None), Strings::new(), None)
     }
 
-    /// Makes the structure with these numbers of objects. Texts are added to `strings`.
-    pub(super) fn with(session: &Session, name: &str, recorder: Recorder, numbers: Numbers, strings: Strings) -> Self {
+    /// Makes the structure with these numbers of objects. Texts are added to `strings`. `before` is the structure of an earlier state
+    /// whose objects have the same numbers; its findings stand until another turn has ended.
+    pub(super) fn with(
+        session: &Session,
+        name: &str,
+        recorder: Recorder,
+        numbers: Numbers,
+        strings: Strings,
+        before: Option<&Self>,
+    ) -> Self {
         let trace = session.trace();
         let clock = Clock::new(trace);
         let family = Family::new(trace);
@@ -103,6 +112,11 @@ impl Structure {
         let lost = builder.lost();
         let (bars, lanes) = builder.bars();
         let total = &costs.total;
+        let audited = AuditedState::of(trace, recorder);
+        let findings = match before.filter(|before| before.audited == audited) {
+            Some(before) => before.findings.clone(),
+            None => audit_beside(session).map(|audit| audit.findings.iter().map(|it| builder.audited(it)).collect()),
+        };
         Structure {
             numbers,
             format: FORMAT,
@@ -127,6 +141,8 @@ impl Structure {
             transcripts: builder.transcripts(&sightings),
             attached: builder.attached(),
             verdicts: verdicts.iter().map(|verdict| builder.verdict(verdict)).collect(),
+            findings,
+            audited,
             diagnostics: builder.findings(),
             imported: builder.imported(),
             totals: Totals {
@@ -683,6 +699,13 @@ impl Builder<'_> {
         if let Some(members) = value.as_object_mut() {
             members.insert("turn".to_owned(), self.number_of(self.session.find(&turn)).into());
         }
+        value
+    }
+
+    /// Returns a finding of an audit in which every object has its number beside its name.
+    fn audited(&self, finding: &audit::Finding) -> Value {
+        let mut value = serde_json::to_value(finding).unwrap_or_default();
+        self.add_numbers(&mut value);
         value
     }
 

@@ -31,7 +31,7 @@ impl Structure {
         let known_strings = self.strings.len();
         let strings = if is_continued { std::mem::replace(&mut self.strings, Strings::new()) } else { Strings::new() };
         let name = std::mem::take(&mut self.session.name);
-        let next = Self::with(session, &name, recorder, numbers, strings);
+        let next = Self::with(session, &name, recorder, numbers, strings, is_continued.then_some(&self));
         let changes = if is_continued { next.changes_since(&self, known_strings) } else { None };
         (next, changes)
     }
@@ -66,6 +66,7 @@ impl Structure {
         put("order", (self.order != before.order).then(|| json!(self.order)));
         let replaced = |now: &Value, before: &Value| (now != before).then(|| now.clone());
         put("lost", replaced(&json!(self.lost), &json!(before.lost)));
+        put("findings", replaced(&json!(self.findings), &json!(before.findings)));
         put("diagnostics", replaced(&json!(self.diagnostics), &json!(before.diagnostics)));
         put("imported", replaced(&json!(self.imported), &json!(before.imported)));
         put("lanes", some(self.changed_lanes(before)));
@@ -231,7 +232,7 @@ mod tests {
 
     /// Applies changes as the page does.
     fn apply(structure: &mut Value, changes: &Value) {
-        for name in ["session", "totals", "order", "lost", "diagnostics", "imported"] {
+        for name in ["session", "totals", "order", "lost", "findings", "diagnostics", "imported"] {
             if let Some(value) = changes.get(name) {
                 structure[name] = value.clone();
             }
