@@ -1,0 +1,214 @@
+//! A store that fails: an S3 server that refuses requests, loses answers, or is slow.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use tokio::runtime::Runtime;
+use trace_fleet::Store;
+use trace_fleet::ingest::Ingest;
+use trace_fleet::lake::Lake;
+use trace_fleet::push::{self, Options};
+use trace_fleet::sessions;
+
+use crate::fixture::{ask, batches_of, checked, csv, runtime, sessions as make_sessions, text};
+
+/// If it is set, every request has every fault once. Otherwise every fifth request has one of them, in turn.
+const ALL_FAULTS: &str = "TRACE_FLEET_ALL_FAULTS";
+
+/// What happens to one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It is answered with 503 and not carried out.
+    Unavailable,
+    /// It is answered with 500 and not carried out.
+    Error,
+    /// It is carried out and answered with 500.
+    Lost,
+    /// It takes a while.
+    Slow,
+}
+
+/// Requests between two that fail, unless all do. It has no divisor in common with the number of faults.
+const STRIDE: usize = 5;
+
+const FAULTS: [Fault; 4] = [Fault::Unavailable, Fault::Lost, Fault::Error, Fault::Slow];
+
+/// An S3 server on loopback that keeps its objects in a folder.
+pub(crate) struct Server {
+    address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+    fault: Arc<Mutex<Option<(usize, Fault)>>>,
+    broken: Arc<Mutex<Option<String>>>,
+}
+
+impl Server {
+    pub(crate) fn start(root: &Path, runtime: &Runtime) -> Self {
+        std::fs::create_dir_all(root.join("bucket")).expect("a bucket");
+        let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).expect("a folder"));
+        builder.set_auth(SimpleAuth::from_single("key", "secret"));
+        let service = builder.build();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("does not block");
+        let address = listener.local_addr().expect("an address");
+        let (requests, fault) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None)));
+        let broken = Arc::new(Mutex::new(None));
+        let server =
+            Self { address, requests: Arc::clone(&requests), fault: Arc::clone(&fault), broken: Arc::clone(&broken) };
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+            while let Ok((socket, _)) = listener.accept().await {
+                let (service, requests, fault) = (service.clone(), Arc::clone(&requests), Arc::clone(&fault));
+                let broken: Arc<Mutex<Option<String>>> = Arc::clone(&broken);
+                let serve = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                    let number = requests.fetch_add(1, Ordering::Relaxed);
+                    let planned: Option<(usize, Fault)> = *fault.lock().expect("no panic");
+                    let planned = planned.filter(|(at, _)| *at == number).map(|(_, fault)| fault);
+                    let broken = broken.lock().expect("no panic").clone();
+                    let is_broken = broken.is_some_and(|part| request.uri().path().contains(&part));
+                    let service = service.clone();
+                    let refused = |status: u16| {
+                        hyper::Response::builder()
+                            .status(status)
+                            .body(s3s::Body::from("planned".to_owned()))
+                            .expect("a response")
+                    };
+                    async move {
+                        if is_broken {
+                            // The client library repeats what is answered with 500 and more, for minutes.
+                            return Ok(refused(400));
+                        }
+                        match planned {
+                            Some(Fault::Unavailable) => return Ok(refused(503)),
+                            Some(Fault::Error) => return Ok(refused(500)),
+                            Some(Fault::Slow) => tokio::time::sleep(Duration::from_millis(300)).await,
+                            Some(Fault::Lost) | None => {}
+                        }
+                        let answer = hyper::service::Service::call(&service, request).await;
+                        if planned == Some(Fault::Lost) { Ok(refused(500)) } else { answer }
+                    }
+                });
+                tokio::spawn(async move {
+                    let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), serve).await;
+                });
+            }
+        });
+        server
+    }
+
+    pub(crate) fn options(&self) -> Vec<(String, String)> {
+        let endpoint = format!("http://{}", self.address);
+        let options = [
+            ("aws_endpoint", endpoint.as_str()),
+            ("aws_allow_http", "true"),
+            ("aws_access_key_id", "key"),
+            ("aws_secret_access_key", "secret"),
+            ("aws_region", "us-east-1"),
+        ];
+        options.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+    }
+
+    /// Lets the request after `after` more fail.
+    fn plan(&self, after: usize, fault: Fault) {
+        let at = self.requests.load(Ordering::Relaxed) + after;
+        *self.fault.lock().expect("no panic") = Some((at, fault));
+    }
+
+    /// Lets all requests fail whose path has this part, until it is called again.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only the tests of the cluster break sessions"))]
+    pub(crate) fn break_path(&self, part: Option<&str>) {
+        *self.broken.lock().expect("no panic") = part.map(str::to_owned);
+    }
+
+    pub(crate) fn store(&self, folder: &str) -> Store {
+        Store::open(&format!("s3://bucket/{folder}"), &self.options()).expect("a store")
+    }
+}
+
+/// Makes a lake of a source in a new folder of the server, with a compaction. Returns the number of requests.
+fn fill(server: &Server, folder: &str, source: &Path, runtime: &Runtime) -> (Lake, usize) {
+    let before = server.requests.load(Ordering::Relaxed);
+    let lake = runtime.block_on(Lake::open_or_create(server.store(folder))).expect("a lake");
+    let found = sessions::find(text(source), &[], runtime.handle()).expect("sessions");
+    let mut ingest = Ingest::new(&lake, batches_of(2), runtime.handle()).expect("a lake");
+    let plan = ingest.plan(found);
+    let report = ingest.run(plan, &AtomicBool::new(false), &()).expect("ingests");
+    assert_eq!((report.committed, report.raced, report.commits), (4, 0, 2));
+    let done = runtime.block_on(lake.compact(10, &|| false)).expect("compacts");
+    assert_eq!((done.merged, done.made), (2, 1));
+    (lake, server.requests.load(Ordering::Relaxed) - before)
+}
+
+#[test]
+fn each_request_of_an_ingest_may_fail_once() {
+    let (folder, runtime) = (tempfile::tempdir().expect("a folder"), runtime());
+    let source = folder.path().join("sessions");
+    make_sessions(&source, 4);
+    let server = Server::start(&folder.path().join("s3"), &runtime);
+    let (lake, requests) = fill(&server, "whole", &source, &runtime);
+    checked(&lake, &runtime);
+    let rows = "SELECT address, turns, tool_calls, failures FROM sessions ORDER BY address";
+    let expected = csv(&ask(&lake, &runtime, rows));
+    let all = std::env::var_os(ALL_FAULTS).is_some();
+    for number in 0..requests {
+        for (turn, fault) in FAULTS.into_iter().enumerate() {
+            if !all && (number % STRIDE != 0 || turn != number % FAULTS.len()) {
+                continue;
+            }
+            server.plan(number, fault);
+            let (lake, _) = fill(&server, &format!("lake-{number}-{turn}"), &source, &runtime);
+            assert_eq!(checked(&lake, &runtime).delta_behind, 0, "{fault:?} at request {number}");
+            assert_eq!(csv(&ask(&lake, &runtime, rows)), expected, "{fault:?} at request {number}");
+        }
+    }
+}
+
+#[test]
+fn sessions_are_pushed_to_a_failing_store_and_ingested_from_it() {
+    let (folder, runtime) = (tempfile::tempdir().expect("a folder"), runtime());
+    let source = folder.path().join("sessions");
+    make_sessions(&source, 4);
+    let server = Server::start(&folder.path().join("s3"), &runtime);
+    let found = sessions::find(text(&source), &[], runtime.handle()).expect("sessions");
+    let options = Options { team: Some("red".to_owned()), quiet: Duration::ZERO, jobs: 1, ..Options::default() };
+    let push = |folder: &str| {
+        push::push(&found, &server.store(folder), &options, runtime.handle(), &AtomicBool::new(false), &())
+            .expect("pushes")
+    };
+    let before = server.requests.load(Ordering::Relaxed);
+    assert_eq!(push("whole").pushed, 4);
+    let all = std::env::var_os(ALL_FAULTS).is_some();
+    let requests = server.requests.load(Ordering::Relaxed) - before;
+    for number in (0..requests).filter(|number| all || number % STRIDE == 0) {
+        server.plan(number, FAULTS[number % FAULTS.len()]);
+        let name = format!("push-{number}");
+        let report = push(&name);
+        assert_eq!((report.pushed, &report.failed), (4, &Vec::new()));
+        assert_eq!(push(&name).known, 4);
+    }
+    // An ingest finds the pushed bundles, opens them from the store, and makes the rows that their directories give.
+    let url = "s3://bucket/whole";
+    let pushed = sessions::find(url, &server.options(), runtime.handle()).expect("sessions");
+    assert_eq!(pushed.len(), 4);
+    let lake = runtime.block_on(Lake::open_or_create(server.store("lake"))).expect("a lake");
+    let mut ingest = Ingest::new(&lake, batches_of(10), runtime.handle()).expect("a lake");
+    let plan = ingest.plan(pushed);
+    assert_eq!(ingest.run(plan, &AtomicBool::new(false), &()).expect("ingests").committed, 4);
+    let told = csv(&ask(
+        &lake,
+        &runtime,
+        "SELECT DISTINCT team, agent, address LIKE 's3://bucket/whole/team=red/agent=trace/day=%' AS is_url FROM sessions",
+    ));
+    assert_eq!(told, "team,agent,is_url\nred,trace,true\n");
+    let address = csv(&ask(&lake, &runtime, "SELECT min(address) AS a FROM sessions"));
+    let address = address.lines().nth(1).expect("an address");
+    let fetched = runtime.block_on(sessions::fetch(address, &server.options())).expect("fetches");
+    assert!(trace_recorder::Bundle::open(&fetched.path).is_ok());
+}
