@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use trace_explain::audit::{self, audit};
 use trace_explain::context::{self, Against, Texts};
 use trace_explain::costs::Costs;
 use trace_explain::critical_path::CriticalPath;
@@ -65,6 +66,7 @@ fn answers(criterion: &mut Criterion, name: &str, bundle: &std::path::Path) {
     measure("sightings", &|session| drop(black_box(Sightings::new(session.trace()))));
     measure("causal graph", &|session| drop(black_box(CausalGraph::new(session))));
     measure("postmortem", &|session| drop(black_box(postmortem(session))));
+    measure("audit", &|session| drop(black_box(audit(session, audit::Options::default()))));
     measure("why", &|session| drop(black_box(why(session, &needle))));
     measure("grep", &|session| drop(black_box(grep(session, &matcher, &Selection::default()))));
     measure("context", &|session| {

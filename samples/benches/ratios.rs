@@ -4,7 +4,8 @@
 //!
 //! The first table compares the library with plain reading of the files. The second packs the bundles and compares reducing
 //! the packed bundles with reducing the directories. The third compares whole processes: `cat` of all files, our release
-//! binary (or the one that `TRACE_BIN` names), and the peer if `codex` is on `PATH`:
+//! binary (or the one that `TRACE_BIN` names), and the peer if `codex` is on `PATH`. The fourth does the same for
+//! `trace reduce --compact` of packed bundles:
 //!
 //! `cargo build --release && cargo bench -p trace-samples --bench ratios`
 //!
@@ -49,7 +50,17 @@ fn main() {
         shapes.iter().map(|(name, shape)| (*name, workshop.make(&name.replace(' ', "-"), shape))).collect();
     library(&workshop, &bundles);
     packed(&workshop, &bundles);
-    processes(&workshop, &bundles);
+    let Some(ours) = std::env::var_os("TRACE_BIN").map(resolve).or_else(built_beside) else {
+        println!("\nNo processes are compared: build the binary first, with `cargo build --release`.");
+        return;
+    };
+    processes(&workshop, &bundles, &ours);
+    compact(&workshop, &bundles, &ours);
+}
+
+/// Returns the path of a bundle's packed form.
+fn packed_path(workshop: &Workshop, name: &str) -> PathBuf {
+    workshop.file(&format!("{}.trace", name.replace(' ', "-")))
 }
 
 fn library(workshop: &Workshop, bundles: &[(&str, Made)]) {
@@ -82,7 +93,7 @@ fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (name, bundle) in bundles {
-        let file = workshop.file(&format!("{}.trace", name.replace(' ', "-")));
+        let file = packed_path(workshop, name);
         let target = workshop.file("unpacked");
         // Does what `trace pack` does: writes the packed bundle, reads it back and compares.
         let mut pack_it = || {
@@ -123,13 +134,8 @@ fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
     }
 }
 
-fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
-    let ours = std::env::var_os("TRACE_BIN").map(resolve).or_else(built_beside);
+fn processes(workshop: &Workshop, bundles: &[(&str, Made)], ours: &Path) {
     let peer = run(Command::new("codex").arg("--version")).is_ok();
-    let Some(ours) = ours else {
-        println!("\nNo processes are compared: build the binary first, with `cargo build --release`.");
-        return;
-    };
     if !peer {
         println!("\nThe peer is not compared: there is no `codex` on PATH.");
     }
@@ -139,9 +145,8 @@ fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
     for (name, bundle) in bundles {
         let (our_out, peer_out) = (workshop.file("ours.json"), workshop.file("peer.json"));
         let run_all = |command: &mut Command| run(command).expect("a process that succeeds");
-        let mut cat =
-            || run_all(Command::new("find").arg(&bundle.path).args(["-type", "f", "-exec", "cat", "{}", "+"]));
-        let mut trace = || run_all(Command::new(&ours).arg("reduce").arg(&bundle.path).arg("-o").arg(&our_out));
+        let mut cat = || run_all(&mut cat_of(bundle));
+        let mut trace = || run_all(Command::new(ours).arg("reduce").arg(&bundle.path).arg("-o").arg(&our_out));
         let mut codex = || {
             if peer {
                 run_all(
@@ -162,6 +167,41 @@ fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
             ratio(trace, cat),
         );
     }
+}
+
+/// Compares the compact form of packed bundles with reading their directories.
+fn compact(workshop: &Workshop, bundles: &[(&str, Made)], ours: &Path) {
+    println!("\nCompact form of packed bundles\n");
+    println!("| bundle | files | MB | cat | reduce | reduce --compact | state.json MB | compact MB | compact / cat |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, bundle) in bundles {
+        let file = packed_path(workshop, name);
+        let (plain_out, compact_out) = (workshop.file("plain.json"), workshop.file("compact.json"));
+        let run_all = |command: &mut Command| run(command).expect("a process that succeeds");
+        let mut cat = || run_all(&mut cat_of(bundle));
+        let mut plain = || run_all(Command::new(ours).arg("reduce").arg(&file).arg("-o").arg(&plain_out));
+        let mut compact =
+            || run_all(Command::new(ours).args(["reduce", "--compact"]).arg(&file).arg("-o").arg(&compact_out));
+        let [cat, plain, compact] = medians(workshop, [&mut cat, &mut plain, &mut compact]);
+        let megabytes = |path: &Path| std::fs::metadata(path).expect("an output").len() as f64 / 1e6;
+        println!(
+            "| {} | {} | {} | {} | {:.2} | {:.2} | {:.2} |",
+            row(name, bundle),
+            text(cat),
+            text(plain),
+            text(compact),
+            megabytes(&plain_out),
+            megabytes(&compact_out),
+            ratio(compact, cat),
+        );
+    }
+}
+
+/// Returns a command that reads all files of a bundle.
+fn cat_of(bundle: &Made) -> Command {
+    let mut find = Command::new("find");
+    find.arg(&bundle.path).args(["-type", "f", "-exec", "cat", "{}", "+"]);
+    find
 }
 
 /// Runs several actions in turns and returns the median time of each.

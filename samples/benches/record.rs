@@ -1,6 +1,6 @@
 //! Measures the cost of recording: the time of the caller, events per second, and the wall time of a session.
 //!
-//! `cargo bench -p trace-samples --bench record`
+//! `cargo bench -p trace-samples --bench record`, with `-- latencies`, `-- throughput` or `-- session` for one of them.
 //!
 //! Events per second are measured in memory (`/dev/shm`, or the directory that `TRACE_BENCH_DIR` names). A benchmark writes
 //! more in a second than a session in an hour, so on a disk it would measure the disk. The other measurements use the disk.
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use trace_recorder::format::event::{HistoryItemAccepted, InferenceCompleted, InferenceStarted};
 use trace_recorder::format::{Event, EventPayload, PayloadKind, PayloadRef, SchemaVersion};
 use trace_recorder::write::{
-    BundleWriter, Durability, Json, NewInference, NewSession, NewThread, RawJson, RecordingState, SharedJson,
+    BundleWriter, Durability, Form, Json, NewInference, NewSession, NewThread, RawJson, RecordingState, SharedJson,
     TraceRoot, WriterOptions,
 };
 use trace_samples::live::{LiveSession, ROOT_THREAD_ID, run};
@@ -42,9 +42,17 @@ fn main() {
         disk: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory"),
         is_measuring,
     };
-    bench.latencies();
-    bench.throughput();
-    bench.session();
+    let parts: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let is_wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    if is_wanted("latencies") {
+        bench.latencies();
+    }
+    if is_wanted("throughput") {
+        bench.throughput();
+    }
+    if is_wanted("session") {
+        bench.session();
+    }
 }
 
 struct Bench {
@@ -91,6 +99,8 @@ trait Arm: Sync {
     /// Records a request and its response.
     fn infer(&self, producer: usize, id: &str, step: &Step);
     /// Returns when everything recorded would survive the end of the process.
+    fn acknowledge(&self);
+    /// Ends the recording.
     fn finish(&self);
 }
 
@@ -100,9 +110,9 @@ struct Ours {
 }
 
 impl Ours {
-    fn new(root: &Path, producers: usize, durability: Durability) -> Self {
+    fn new(root: &Path, producers: usize, form: Form) -> Self {
         // With the default, events that are counted could be dropped.
-        let options = WriterOptions { durability, max_block: Duration::from_secs(600), ..WriterOptions::default() };
+        let options = WriterOptions { form, max_block: Duration::from_secs(600), ..WriterOptions::default() };
         let writer = TraceRoot::new(root, options).start(&NewSession::new("thread")).expect("starts");
         let turns = (0..producers)
             .map(|producer| {
@@ -124,6 +134,10 @@ impl Arm for Ours {
         let new = NewInference { inference_call_id: id, model: "m", provider_name: "p" };
         let inference = self.turns[producer].start_inference(&new, SharedJson(Arc::clone(&step.request)));
         inference.complete(Some("r"), None, Json(&step.response));
+    }
+
+    fn acknowledge(&self) {
+        self.writer.flush().expect("writes");
     }
 
     fn finish(&self) {
@@ -212,6 +226,8 @@ impl Arm for Baseline {
         );
     }
 
+    fn acknowledge(&self) {}
+
     fn finish(&self) {}
 }
 
@@ -264,18 +280,21 @@ impl Bench {
         }
     }
 
-    fn arms(&self, producers: usize) -> [(&'static str, MakeArm); 2] {
+    fn arms(&self, producers: usize) -> [(&'static str, MakeArm); 3] {
         [
-            ("ours", Box::new(move |path| Box::new(Ours::new(path, producers, Durability::Buffered)))),
+            ("one file", Box::new(move |path| Box::new(Ours::new(path, producers, Form::Packed)))),
+            ("a directory", Box::new(move |path| Box::new(Ours::new(path, producers, Form::Directory)))),
             ("the peer's design", Box::new(|path| Box::new(Baseline::new(path)))),
         ]
     }
 
     /// Measures how many events per second are written.
     fn throughput(&self) {
-        println!("\nEvents per second, until all are acknowledged\n");
-        println!("| events | threads | ours | the peer's design | ratio |");
-        println!("|---|--:|--:|--:|--:|");
+        println!("\nEvents per second, until all are acknowledged, and until the recording has ended\n");
+        println!(
+            "| events | threads | until | one file | a directory | the peer's design | one file / peer's | directory / peer's |"
+        );
+        println!("|---|--:|---|--:|--:|--:|--:|--:|");
         let step = Step::new(100_000);
         let none: fn(&dyn Arm, usize, usize, &Step) = |arm, producer, number, _| {
             arm.accept_item(producer, &format!("msg_{producer}_{number}"));
@@ -288,8 +307,11 @@ impl Bench {
         };
         for (name, events, record) in [("without payloads", 300_000, none), ("of a session", 3_000, mixed)] {
             for producers in [1, 4, 64] {
-                let rates = self.arms(producers).map(|(_, make)| {
-                    median((0..self.count(ROUNDS)).map(|_| {
+                let arms = self.arms(producers);
+                let mut rates = arms.each_ref().map(|_| [Vec::new(), Vec::new()]);
+                // The recorders take turns, so that other work on the machine costs all of them the same.
+                for _ in 0..self.count(ROUNDS) {
+                    for ((_, make), [acknowledged, ended]) in arms.iter().zip(&mut rates) {
                         let place = tempfile::tempdir_in(&self.memory).expect("a directory");
                         let arm = make(place.path());
                         let each = self.count(events / producers);
@@ -300,12 +322,21 @@ impl Bench {
                                 scope.spawn(move || (0..each).for_each(|number| record(arm, producer, number, step)));
                             }
                         });
+                        let rate = || (each * producers) as f64 / start.elapsed().as_secs_f64();
+                        arm.acknowledge();
+                        acknowledged.push(rate());
                         arm.finish();
-                        (each * producers) as f64 / start.elapsed().as_secs_f64()
-                    }))
-                });
-                let [ours, theirs] = rates;
-                println!("| {name} | {producers} | {ours:.0} | {theirs:.0} | {:.1} |", ours / theirs);
+                        ended.push(rate());
+                    }
+                }
+                for (until, which) in [("acknowledged", 0), ("ended", 1)] {
+                    let [file, directory, theirs] = rates.each_ref().map(|rates| median(rates[which].iter().copied()));
+                    println!(
+                        "| {name} | {producers} | {until} | {file:.0} | {directory:.0} | {theirs:.0} | {:.1} | {:.1} |",
+                        file / theirs,
+                        directory / theirs
+                    );
+                }
             }
         }
     }
@@ -313,9 +344,13 @@ impl Bench {
     /// Measures how much longer a session takes when it is recorded.
     fn session(&self) {
         println!("\nA session with and without recording\n");
-        println!("| session | unrecorded ms | recorded ms | ratio | synced ms | ratio |");
-        println!("|---|--:|--:|--:|--:|--:|");
-        for (name, children, steps) in [("one agent", 0, 60), ("an agent with three children", 3, 60)] {
+        println!("| session | form | unrecorded ms | recorded ms | ratio | synced ms | ratio |");
+        println!("|---|---|--:|--:|--:|--:|--:|");
+        let sessions = [("one agent", 0, 60), ("an agent with three children", 3, 60)];
+        let forms = [("one file", Form::Packed), ("a directory", Form::Directory)];
+        for ((name, children, steps), (form_name, form)) in
+            sessions.into_iter().flat_map(|session| forms.map(|form| (session, form)))
+        {
             let session = LiveSession {
                 children,
                 steps: self.count(steps),
@@ -334,13 +369,17 @@ impl Bench {
                 times[0].push(time(&BundleWriter::disabled()));
                 for (durability, times) in [Durability::Buffered, Durability::Synced].into_iter().zip(&mut times[1..]) {
                     let place = tempfile::tempdir_in(&self.disk).expect("a directory");
-                    let options = WriterOptions { durability, ..WriterOptions::default() };
+                    let options = WriterOptions { form, durability, ..WriterOptions::default() };
                     let root = TraceRoot::new(place.path(), options);
                     times.push(time(&root.start(&NewSession::new(ROOT_THREAD_ID)).expect("starts")));
                 }
             }
             let [off, on, synced] = times.map(median);
-            println!("| {name} | {off:.0} | {on:.0} | {:.3} | {synced:.0} | {:.3} |", on / off, synced / off);
+            println!(
+                "| {name} | {form_name} | {off:.0} | {on:.0} | {:.3} | {synced:.0} | {:.3} |",
+                on / off,
+                synced / off
+            );
         }
     }
 }

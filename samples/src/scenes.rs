@@ -8,14 +8,18 @@ use std::path::Path;
 
 use trace_recorder::format::{EVENT_LOG_FILE, PAYLOADS_DIR, SchemaVersion};
 
+use crate::audit;
 use crate::session::{Child, Command, Session, Setup};
 use crate::texts::Texts;
 
 /// A sample: the name of its directory, and the function that records it at a path.
 pub type Scene = (&'static str, fn(&Path) -> io::Result<()>);
 
-/// All samples.
+/// The samples that are directories.
 pub const SCENES: [Scene; 3] = [("one-agent", one_agent), ("three-children", three_children), ("damaged", damaged)];
+
+/// The samples that are packed, since they have some hundred files.
+pub const PACKED_SCENES: [Scene; 2] = [("untrue", untrue), ("honest", honest)];
 
 /// 2026-03-02, 09:30 UTC.
 const MORNING_UNIX_MS: i64 = 1_772_443_800_000;
@@ -224,4 +228,19 @@ fn cut(path: &Path, start: impl FnOnce(&[u8]) -> usize) -> io::Result<()> {
 fn last_line(text: &[u8]) -> usize {
     let before = text.strip_suffix(b"\n").unwrap_or(text);
     before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
+}
+
+/// An agent claims what is not so and does what it should not: one example of each kind of finding of `trace audit`.
+pub fn untrue(path: &Path) -> io::Result<()> {
+    audited("untrue", path)
+}
+
+/// As [`untrue`], but the agent does and says what it should.
+pub fn honest(path: &Path) -> io::Result<()> {
+    audited("honest", path)
+}
+
+fn audited(name: &str, path: &Path) -> io::Result<()> {
+    let sample = audit::samples().into_iter().find(|sample| sample.name == name).expect("a sample of this name");
+    sample.write(path).map(drop)
 }

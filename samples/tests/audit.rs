@@ -9,7 +9,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::Value;
 use trace_explain::Session;
 use trace_explain::audit::{Options, audit};
-use trace_samples::audit::{Family, Kind, all};
+use trace_samples::audit::{Family, Kind, all, samples};
 
 /// A session and what an audit of it must tell.
 struct Case {
@@ -33,7 +33,9 @@ struct Verdict {
 #[test]
 fn every_finding_is_right_and_honest_sessions_have_none() {
     let directory = tempfile::tempdir().expect("a directory");
-    let verdicts: Vec<Verdict> = all()
+    let mut sessions = all();
+    sessions.extend(samples());
+    let verdicts: Vec<Verdict> = sessions
         .par_iter()
         .map(|planted| {
             let bundle = directory.path().join(&planted.name);

@@ -16,8 +16,9 @@ use trace_needs::state_by_peer;
 use trace_recorder::Bundle;
 use trace_recorder::check::repair;
 use trace_recorder::log::parse_lines;
+use trace_recorder::pack::{PackedBundle, is_growing, unpack};
 use trace_recorder::recording::is_being_recorded;
-use trace_recorder::write::{Durability, TraceRoot, WriterOptions};
+use trace_recorder::write::{Durability, Form, TraceRoot, WriterOptions};
 use trace_reducer::{Code, Options, reduce};
 
 /// Number of kills in one run of the test.
@@ -39,11 +40,14 @@ struct Left {
 }
 
 /// Records until a number of steps are acknowledged and for `delay` longer, then kills the process.
-fn record_and_kill(root: &Path, acknowledgements: usize, delay: Duration, durability: Durability) -> Left {
+fn record_and_kill(root: &Path, acknowledgements: usize, delay: Duration, durability: Durability, form: Form) -> Left {
     let mut command = Command::new(env!("CARGO_BIN_EXE_record-live"));
     command.arg(root).args(["--steps", "1000", "--output-bytes", "3000", "--model-ms", "0", "--command-ms", "0"]);
     if durability == Durability::Synced {
         command.arg("--synced");
+    }
+    if form == Form::Packed {
+        command.arg("--packed");
     }
     let mut process = command.stdout(Stdio::piped()).spawn().expect("starts");
     let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
@@ -99,15 +103,32 @@ fn check_reductions(left: &Left) {
         assert!(is_expected, "{found}");
     }
     repair(&left.bundle).expect("repairs");
+    assert!(!is_growing(&left.bundle).expect("reads"), "a repair finishes a growing bundle");
     let strict = Options { strict: true, ..Options::default() };
     let repaired = reduce(&Bundle::open(&left.bundle).expect("opens"), strict).expect("is accepted after the repair");
     assert!(!repaired.trace.recording_complete);
-    state_by_peer(&left.bundle);
+    let Some(packed) = repaired_file(&left.bundle) else {
+        state_by_peer(&left.bundle);
+        return;
+    };
+    let unpacked = tempfile::tempdir().expect("a directory");
+    unpack(&packed, unpacked.path(), u64::MAX).expect("unpacks");
+    state_by_peer(unpacked.path());
+}
+
+fn repaired_file(bundle: &Path) -> Option<PackedBundle> {
+    bundle.is_file().then(|| PackedBundle::open(bundle).expect("opens"))
+}
+
+/// Returns how many processes are killed: [`KILLS`], or the number in the variable `TRACE_RECORD_KILLS`.
+fn kills() -> usize {
+    std::env::var("TRACE_RECORD_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"))
 }
 
 #[test]
 #[expect(clippy::print_stderr, reason = "what was counted is told")]
 fn what_was_acknowledged_survives_five_hundred_kills() {
+    let kills = kills();
     let (next, torn) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let deepest = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -115,7 +136,7 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= KILLS {
+                    if number >= kills {
                         break;
                     }
                     let root = tempfile::tempdir().expect("a directory");
@@ -123,10 +144,13 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
                     let steps = number % MOST_ACKNOWLEDGEMENTS;
                     let delay = LONGEST_DELAY.mul_f64((number % 97) as f64 / 97.0);
                     let durability = if number % 10 == 9 { Durability::Synced } else { Durability::Buffered };
-                    let left = record_and_kill(root.path(), steps, delay, durability);
+                    let form = if number % 2 == 0 { Form::Packed } else { Form::Directory };
+                    let left = record_and_kill(root.path(), steps, delay, durability, form);
                     check_acknowledged(&left);
-                    let log = std::fs::read(left.bundle.join("trace.jsonl")).expect("reads");
-                    torn.fetch_add(usize::from(!log.ends_with(b"\n")), Ordering::Relaxed);
+                    let bundle = Bundle::open(&left.bundle).expect("opens");
+                    let is_torn = !bundle.log().expect("a log").as_bytes().ends_with(b"\n")
+                        || bundle.packed().is_some_and(|packed| packed.torn_bytes() > 0);
+                    torn.fetch_add(usize::from(is_torn), Ordering::Relaxed);
                     check_reductions(&left);
                     deepest.fetch_max(left.acknowledged, Ordering::Relaxed);
                 }
@@ -134,7 +158,9 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
         }
     });
     let (torn, deepest) = (torn.into_inner(), deepest.into_inner());
-    eprintln!("{KILLS} kills in the middle of a recording: {torn} torn lines, up to {deepest} events acknowledged");
+    eprintln!(
+        "{kills} kills in the middle of a recording: {torn} torn lines and records, up to {deepest} events acknowledged"
+    );
     assert!(deepest > 100, "the last steps of many are acknowledged: {deepest}");
 }
 
@@ -142,7 +168,8 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
 fn a_killed_recording_can_be_gone_on_with() {
     for number in 0..10 {
         let root = tempfile::tempdir().expect("a directory");
-        let left = record_and_kill(root.path(), 3 * number, Duration::ZERO, Durability::Buffered);
+        let form = if number % 2 == 0 { Form::Packed } else { Form::Directory };
+        let left = record_and_kill(root.path(), 3 * number, Duration::ZERO, Durability::Buffered, form);
         let writer = TraceRoot::new(root.path(), WriterOptions::default()).reopen(&left.bundle).expect("reopens");
         writer.complete().expect("completes");
         drop(writer);

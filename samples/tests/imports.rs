@@ -1,5 +1,5 @@
 //! Reads the `use` lines and the paths in the code of all packages, and fails if files of a package import each other in a
-//! circle.
+//! circle; and reads the manifests, and fails if a package, or one of its tests or examples, depends on a package above it.
 //!
 //! Files in a circle cannot be read, moved or tested without each other. A path in code, such as `crate::a::f()` or
 //! `child::f()`, counts as an import. An import of a re-exported name counts as an import of the file that defines the
@@ -13,12 +13,13 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
 /// The sources of all packages of the workspace.
-const PACKAGES: [&str; 17] = [
+const PACKAGES: [&str; 18] = [
     "recorder/src",
     "recorder/import/src",
     "reducer/src",
     "reducer/explain/src",
     "reducer/query/src",
+    "reducer/fleet/src",
     "viz/src",
     "viz/export/src",
     "viz/serve/src",
@@ -32,6 +33,34 @@ const PACKAGES: [&str; 17] = [
     "server/trials/src",
     "cli/src",
 ];
+
+/// The packages with their folders, from the bottom up.
+const ORDER: [(&str, &str); 21] = [
+    ("trace-text", "recorder/text"),
+    ("trace-needs", "samples/needs"),
+    ("trace-recorder", "recorder"),
+    ("trace-samples", SAMPLES),
+    ("trace-import", "recorder/import"),
+    ("trace-reducer", "reducer"),
+    ("trace-explain", "reducer/explain"),
+    ("trace-query", "reducer/query"),
+    ("trace-viz", "viz"),
+    ("trace-serve", "viz/serve"),
+    ("trace-fleet", "reducer/fleet"),
+    ("trace-export", "viz/export"),
+    ("trace-protocol", "server/protocol"),
+    ("trace-runtime", "server/runtime"),
+    ("trace-mcp", "server/mcp"),
+    ("trace-relay", "server/relay"),
+    ("trace-server", "server"),
+    ("trace-mcp-server", "server/mcp-server"),
+    ("trace-trials", "server/trials"),
+    ("trace-cli", "cli"),
+    ("trace-fuzz", "fuzz"),
+];
+
+/// The folder of the samples. The library is made with the recorder alone, and its tests and benchmarks try all libraries.
+const SAMPLES: &str = "samples";
 
 /// Deepest chain of re-exports that is followed.
 const MAX_REEXPORTS: usize = 8;
@@ -326,6 +355,45 @@ fn files_of_a_package_import_each_other_in_no_circle() {
         }
     }
     assert!(found.is_empty(), "these files import each other in circles: {found:#?}");
+}
+
+/// Returns the packages of the repository that a manifest depends on, with the headings of their tables.
+fn dependencies(manifest: &str) -> Vec<(&str, &str)> {
+    let mut table = "";
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        match line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            Some(heading) => table = heading,
+            None if table.ends_with("dependencies") => {
+                let name = line.split(['=', ' ', '.']).next().unwrap_or_default();
+                found.extend(name.starts_with("trace-").then_some((table, name)));
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn packages_and_their_tests_depend_on_none_above_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root of the repository");
+    let place = |name: &str| ORDER.iter().position(|(known, _)| *known == name);
+    let mut up = Vec::new();
+    let mut count = 0;
+    for (own, (name, folder)) in ORDER.iter().enumerate() {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).expect("a manifest");
+        for (table, dependency) in dependencies(&manifest) {
+            let place = place(dependency).unwrap_or_else(|| panic!("{dependency} is missing in `ORDER`"));
+            count += 1;
+            let is_exempt = *folder == SAMPLES && table == "dev-dependencies";
+            // A package may build itself with other features for its tests.
+            if place > own && !is_exempt {
+                up.push(format!("{name} depends on {dependency} ([{table}])"));
+            }
+        }
+    }
+    assert!(count > 60, "{count} dependencies were found");
+    assert_eq!(up, Vec::<String>::new());
 }
 
 #[test]

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use trace_recorder::Bundle;
 use trace_recorder::format::SchemaVersion;
+use trace_recorder::pack::{PACKED_EXTENSION, PackedBundle, unpack};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Code, Options, Reduction, reduce};
 use trace_samples::bench::{Shape, generate};
-use trace_samples::scenes::SCENES;
+use trace_samples::scenes::{PACKED_SCENES, SCENES};
 
 const STRICT: Options = Options { strict: true, verify: false };
 
@@ -33,6 +34,23 @@ fn samples_are_what_the_scenes_make() {
         }
         let bytes: usize = found.values().map(Vec::len).sum();
         assert!(bytes < 200_000, "{name} has {bytes} bytes; samples are small");
+    }
+    for (name, record) in PACKED_SCENES {
+        let path = made.path().join(name);
+        record(&path).expect("records");
+        let sample = committed.join(name).with_extension(PACKED_EXTENSION);
+        let bytes = fs::metadata(&sample).expect("is there").len();
+        assert!(bytes < 200_000, "{name} has {bytes} bytes; samples are small");
+        let packed = PackedBundle::open(&sample).expect("opens");
+        let unpacked = made.path().join(format!("{name}-unpacked"));
+        fs::create_dir(&unpacked).expect("creates");
+        unpack(&packed, &unpacked, u64::MAX).expect("unpacks");
+        let (expected, found) = (files(&unpacked), files(&path));
+        let differs = found.iter().find(|(file, content)| expected.get(*file) != Some(*content)).map(|(file, _)| file);
+        assert!(
+            differs.is_none() && expected.len() == found.len(),
+            "{name} differs ({differs:?}); `cargo run -p trace-samples --bin make-samples` makes it anew"
+        );
     }
 }
 

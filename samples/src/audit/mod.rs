@@ -73,7 +73,14 @@ impl Planted {
     }
 }
 
-/// Returns all sessions.
+/// Returns the two sessions that are samples in the repository: `untrue` has an example of each kind of finding, and in `honest`
+/// the agent does and says the same things as it should.
+pub fn samples() -> Vec<Planted> {
+    let samples = plot::samples().into_iter();
+    samples.map(|plot| Planted { name: plot.name.to_owned(), family: plot.family, kit: plot.kits[0], plot }).collect()
+}
+
+/// Returns all sessions of the test bed.
 pub fn all() -> Vec<Planted> {
     let mut all = Vec::new();
     for plot in plot::all() {

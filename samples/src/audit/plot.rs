@@ -99,10 +99,19 @@ pub struct Script {
     pub supported: usize,
 }
 
-/// Returns all plots.
+/// Returns all plots of the test bed.
 pub(super) fn all() -> Vec<Plot> {
+    read(&FILES)
+}
+
+/// Returns the plots of the samples in the repository.
+pub(super) fn samples() -> Vec<Plot> {
+    read(&[include_str!("plots/samples.txt")])
+}
+
+fn read(files: &[&'static str]) -> Vec<Plot> {
     let mut plots: Vec<Plot> = Vec::new();
-    for file in FILES {
+    for file in files {
         let mut family = Family::Honest(Kind::FalseSuccess);
         for line in file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix("family: ") {

@@ -1,12 +1,14 @@
 //! Generates the sample bundles in the repository.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Parser;
 use trace_recorder::bundle::is_bundle;
+use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source, pack};
 use trace_samples::bench::measure;
-use trace_samples::scenes::SCENES;
+use trace_samples::scenes::{PACKED_SCENES, SCENES};
 
 /// Makes the sample bundles anew. The same version always writes the same bytes, so without a change to the scenes nothing
 /// changes.
@@ -34,6 +36,14 @@ fn main() -> anyhow::Result<()> {
         std::fs::rename(&made, &place).with_context(|| format!("cannot write {}", place.display()))?;
         let size = measure(&place)?;
         println!("{} ({} files, {} bytes)", place.display(), size.files, size.bytes);
+    }
+    for (name, record) in PACKED_SCENES {
+        let made = making.path().join(name);
+        record(&made).with_context(|| format!("cannot record {name}"))?;
+        let place = directory.join(name).with_extension(PACKED_EXTENSION);
+        let file = File::create(&place).with_context(|| format!("cannot write {}", place.display()))?;
+        let stats = pack(&Source::list(&made)?, file, DEFAULT_LEVEL)?;
+        println!("{} ({} bytes)", place.display(), stats.packed_bytes);
     }
     Ok(())
 }

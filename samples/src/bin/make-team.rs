@@ -10,6 +10,7 @@ use clap::Parser;
 use serde_json::Value;
 use trace_recorder::bundle::is_bundle;
 use trace_recorder::format::PAYLOADS_DIR;
+use trace_recorder::pack::{MAX_UNPACKED_BYTES, PackedBundle, unpack};
 use trace_samples::bench::measure;
 
 /// The folder that replaces the real one in the recording.
@@ -38,7 +39,11 @@ fn main() -> anyhow::Result<()> {
     let mut bundles = fs::read_dir(&traces)?
         .map(|entry| entry.map(|entry| entry.path()))
         .filter(|path| path.as_ref().map_or(true, |path| is_bundle(path)));
-    let bundle = bundles.next().with_context(|| format!("nothing was recorded in {}", traces.display()))??;
+    let recorded = bundles.next().with_context(|| format!("nothing was recorded in {}", traces.display()))??;
+    // The sample is a directory, as the Codex CLI records sessions.
+    let bundle = session.join("bundle");
+    fs::create_dir(&bundle)?;
+    unpack(&PackedBundle::open(&recorded)?, &bundle, MAX_UNPACKED_BYTES)?;
 
     let place = directory.join("team");
     if place.exists() {

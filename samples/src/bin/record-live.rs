@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use trace_recorder::write::{Durability, NewSession, TraceRoot, WriterOptions};
+use trace_recorder::write::{Durability, Form, NewSession, TraceRoot, WriterOptions};
 use trace_samples::live::{LiveSession, ROOT_THREAD_ID, run};
 
 /// Records a session of simulated agents in real time.
@@ -38,12 +38,16 @@ struct Args {
     /// Make acknowledged events survive a power failure as well
     #[arg(long)]
     synced: bool,
+    /// Record into one file that grows, instead of a directory
+    #[arg(long)]
+    packed: bool,
 }
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let durability = if args.synced { Durability::Synced } else { Durability::Buffered };
-    let root = TraceRoot::new(&args.root, WriterOptions { durability, ..WriterOptions::default() });
+    let form = if args.packed { Form::Packed } else { Form::Directory };
+    let root = TraceRoot::new(&args.root, WriterOptions { form, durability, ..WriterOptions::default() });
     if let Some(bundle) = &args.reopen {
         let writer = root.reopen(bundle)?;
         let thread = writer.thread(ROOT_THREAD_ID).context("the bundle has no first thread")?;
