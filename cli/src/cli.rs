@@ -14,6 +14,7 @@ use crate::commands::demo::DemoArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::exec::ExecArgs;
 use crate::commands::export::ExportArgs;
+use crate::commands::fleet::FleetArgs;
 use crate::commands::graph::GraphArgs;
 use crate::commands::grep::GrepArgs;
 use crate::commands::import::ImportArgs;
@@ -84,9 +85,9 @@ Exit codes:
 /// `trace ls` lists them, and every command that reads a session takes one by its file, the beginning of its id, or @last.
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
-/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
-/// answers questions about them, reduces them to the graph in state.json and packs each into one small file, which
-/// every command reads like a directory. Only `check --repair`, `prune --delete` and `pack --delete-source` change what
+/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format, or one small file with the same content, NAME.trace, as
+/// `trace` itself records and packs them. Every command reads both, also while they are recorded. `trace` lists
+/// bundles, shows what happened in them, answers questions about them and reduces them to the graph in state.json. Only `check --repair`, `prune --delete` and `pack --delete-source` change what
 /// was recorded.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
@@ -132,6 +133,7 @@ pub(crate) enum Command {
     CriticalPath(CriticalPathArgs),
     Diff(DiffArgs),
     Query(QueryArgs),
+    Fleet(FleetArgs),
     View(ViewArgs),
     Graph(GraphArgs),
     Export(ExportArgs),

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod exec;
 pub(crate) mod export;
+pub(crate) mod fleet;
 pub(crate) mod graph;
 pub(crate) mod grep;
 pub(crate) mod import;

@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tokio::task::JoinHandle;
+use trace_relay::seal::clients::SealedClientsFile;
 use trace_server::ingress::ConnectionOpener;
-use trace_server::transport::{MAX_SECRET_FILE_BYTES, Remote, RemoteOptions, Shutdown, Stop};
+use trace_server::secret_file;
+use trace_server::transport::{Remote, RemoteOptions, Sealing, Shutdown, Stop};
 
 use crate::ui::failure::Failure;
+
+/// Name of the file with the keys of sealed clients in the server home.
+const SEALING_FILE: &str = "sealing.json";
 
 /// The relay to dial.
 #[derive(Debug, Args)]
@@ -20,6 +25,9 @@ pub(crate) struct RemoteArgs {
     /// The file with the token that `trace relay add` has printed
     #[arg(long, value_name = "FILE", requires = "remote")]
     device_token_file: Option<PathBuf>,
+    /// Refuse clients behind the relay whose messages it could read; `trace serve seal add` prints a code for others
+    #[arg(long, requires = "remote")]
+    sealed_only: bool,
 }
 
 /// A running connection to a relay.
@@ -44,35 +52,18 @@ impl RemoteArgs {
     /// # Errors
     ///
     /// Returns an error if the file holds no token.
-    pub(crate) fn options(&self) -> Result<Option<RemoteOptions>, Failure> {
+    pub(crate) fn options(&self, home: &Path) -> Result<Option<RemoteOptions>, Failure> {
         let (Some(url), Some(file)) = (&self.remote, &self.device_token_file) else { return Ok(None) };
-        Ok(Some(RemoteOptions { url: url.clone(), token: token(file)? }))
+        let token = secret_file::read_text(file)
+            .map_err(|error| Failure::usage(error).with_hint("`trace relay add DEVICE` prints a token"))?;
+        let sealing = Sealing { keys: sealing_keys(home), is_required: self.sealed_only };
+        Ok(Some(RemoteOptions { url: url.clone(), token, sealing: Some(sealing) }))
     }
 }
 
-fn token(file: &Path) -> Result<String, Failure> {
-    use std::io::Read as _;
-
-    let failed = |error| Failure::usage(format!("cannot read {}: {error}", file.display()));
-    let opened = std::fs::File::open(file).map_err(failed)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        // Whoever has the token can take the place of this server.
-        let mode = opened.metadata().map_err(failed)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(Failure::usage(format!("others can read {} (mode {mode:03o})", file.display()))
-                .with_hint(format!("chmod 600 {}", file.display())));
-        }
-    }
-    let mut text = String::new();
-    opened.take(MAX_SECRET_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
-    match text.trim() {
-        "" => Err(Failure::usage(format!("{} contains no token", file.display()))
-            .with_hint("`trace relay add DEVICE` prints one")),
-        token => Ok(token.to_owned()),
-    }
+/// Returns the file with the keys of sealed clients.
+pub(crate) fn sealing_keys(home: &Path) -> SealedClientsFile {
+    SealedClientsFile::new(home.join(SEALING_FILE))
 }
 
 impl Dialling {

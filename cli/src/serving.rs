@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use trace_recorder::write::{TraceRoot, WriterOptions};
+use trace_recorder::write::{Form, TraceRoot, WriterOptions};
 use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::provider::config::{KeySource, OPENAI_KEY_VARIABLE};
 use trace_runtime::provider::scripted::Scripted;
@@ -24,7 +24,7 @@ use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::exec::program::SearchPath;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
-use trace_server::config::{Config, ConfigStore, Override, Sources};
+use trace_server::config::{Config, ConfigStore, Override, RecordingForm, Sources};
 use trace_server::services::{Confined, Environment, ServiceOptions, Variables};
 use trace_server::{ClientTokens, Server, ServerOptions};
 
@@ -230,7 +230,12 @@ impl ServingArgs {
             runtime.first_tools = first_tools;
             runtime.pace = Some(replay.pace());
         }
-        runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
+        let form = match config.recording {
+            RecordingForm::Packed => Form::Packed,
+            RecordingForm::Directory => Form::Directory,
+        };
+        let writing = WriterOptions { form, ..WriterOptions::default() };
+        runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, writing));
         runtime.context_window = config.model_context_window;
         runtime.compact_at = config.auto_compact_token_limit;
         runtime.windows = config.windows();
@@ -250,6 +255,16 @@ impl ServingArgs {
         };
         let options = ServerOptions { home, runtime, traces: traces.clone(), services };
         Ok(Serving { traces, options })
+    }
+
+    /// Reads the configuration of a server home, with settings as after `-c`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the configuration is not valid.
+    pub(crate) fn configuration(&self, home: &Path, more: &[String]) -> Result<ConfigStore, Failure> {
+        ConfigStore::open(home, &self.overrides(more)?)
+            .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))
     }
 
     fn overrides(&self, more: &[String]) -> Result<Vec<Override>, Failure> {

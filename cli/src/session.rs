@@ -9,6 +9,7 @@ use trace_recorder::Bundle;
 use trace_recorder::bundle::is_bundle_directory;
 use trace_recorder::follow::{Growth, LogFollower, Standing};
 use trace_recorder::format::EVENT_LOG_FILE;
+use trace_recorder::pack::is_growing;
 use trace_reducer::{LiveReduction, Options, ReduceError, reduce};
 use trace_serve::Newer;
 use trace_viz::page::Recorder;
@@ -26,10 +27,15 @@ pub(crate) fn open(path: &Path) -> Result<Session, Failure> {
     reduced(bundles::open(path)?)
 }
 
+/// Returns whether a bundle may be recorded while it is read: a directory, or a growing bundle.
+fn may_grow(bundle: &Path) -> bool {
+    is_bundle_directory(bundle) || is_growing(bundle).unwrap_or(false)
+}
+
 /// A session, and a way to its newer states.
 pub(crate) struct Followed {
     pub(crate) session: Session,
-    /// Returns the session again if it has grown. `None` for a packed bundle, which does not grow.
+    /// Returns the session again if it has grown. `None` for a packed bundle that does not grow.
     pub(crate) newer: Option<Box<dyn FnMut() -> Option<Session> + Send>>,
 }
 
@@ -42,7 +48,7 @@ pub(crate) struct Followed {
 pub(crate) fn open_to_follow(path: &Path) -> Result<Followed, Failure> {
     let path = match named::find(path)? {
         Some(Named::Imported(session)) => return follow(session),
-        Some(Named::Bundle(path)) if is_bundle_directory(&path) => path,
+        Some(Named::Bundle(path)) if may_grow(&path) => path,
         _ => return Ok(Followed { session: open(path)?, newer: None }),
     };
     let mut seen = log_state(&path);
@@ -74,7 +80,7 @@ pub(crate) struct Watched {
 /// Returns an error under the same conditions as [`open_to_follow`].
 pub(crate) fn open_to_watch(path: &Path) -> Result<Watched, Failure> {
     let path = match named::find(path)? {
-        Some(Named::Bundle(path)) if is_bundle_directory(&path) => path,
+        Some(Named::Bundle(path)) if may_grow(&path) => path,
         _ => {
             let Followed { session, newer } = open_to_follow(path)?;
             // Other agents do not say whether they are at work.
@@ -142,8 +148,8 @@ impl Reading {
             return open(path);
         }
         let reduction = live.reduction.snapshot(live.bundle.payloads()).map_err(refused)?;
+        let bundle = live.bundle.follow_again().map_err(Failure::data)?;
         *self = Self::Live(live);
-        let bundle = Bundle::open_to_follow(path).map_err(Failure::data)?;
         Ok(Session::new(bundle, reduction))
     }
 }
@@ -183,7 +189,8 @@ fn follow(session: SessionRef) -> Result<Followed, Failure> {
 
 /// Returns the size and time of a bundle's log.
 fn log_state(bundle: &Path) -> Option<(u64, Option<SystemTime>)> {
-    let metadata = std::fs::metadata(bundle.join(EVENT_LOG_FILE)).ok()?;
+    let log = if bundle.is_file() { bundle.to_owned() } else { bundle.join(EVENT_LOG_FILE) };
+    let metadata = std::fs::metadata(log).ok()?;
     Some((metadata.len(), metadata.modified().ok()))
 }
 

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use trace_recorder::Bundle;
 use trace_recorder::bundle::is_bundle;
 use trace_recorder::check::{Changes, RepairError, Report, check, preview_repair, repair};
+use trace_recorder::pack::is_growing;
 
 use self::view::{Detail, Entry, RepairEntry};
 use crate::argument::{self, StoredArg};
@@ -191,7 +192,7 @@ fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failu
         ));
     }
     // A sound packed bundle is left as it is. For a damaged one, the repair returns an error that asks to unpack it.
-    if path.is_file() && report.is_sound() {
+    if path.is_file() && report.is_sound() && !is_growing(path).map_err(Failure::data)? {
         return Ok(RepairEntry::new(is_preview, &Changes::default(), None));
     }
     let preview = preview_repair(path).map_err(repair_failure)?;

@@ -14,13 +14,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 use trace_recorder::BundleError;
 use trace_recorder::activity::RUNNING_WITHIN;
+use trace_recorder::activity::{Activity, activity};
 use trace_recorder::bundle::{find_bundles, read_manifest, read_packed_manifest};
 use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use trace_recorder::log::{EventLog, Line, parse_lines};
 use trace_recorder::pack::{PackedBundle, PackedError, is_packed};
 use trace_recorder::tail::{read_tail, read_tail_of_file};
 
-use crate::commands::reduce::state_path;
+use crate::commands::reduce::{Form, state_path};
 use crate::recorded;
 use crate::stored::{self, Wanted};
 use crate::ui::failure::{Ending, Failure};
@@ -37,10 +38,10 @@ Examples:
   export TRACE_ROOT=traces; trace ls
   trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
 
-STATUS is how the session ended. If the log has no end, the status is `running` if the log was written to within the \
-last minute, and `no end` otherwise, because the process died. STATE is `fresh` if the bundle has a state.json that is \
-newer than its log, and `stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its \
-state.json is beside it.
+STATUS is how the session ended. If the log has no end, the status is `running` if a recorder holds the bundle or if the \
+log of a directory was written to within the last minute, and `no end` otherwise, because the process died. STATE is \
+`fresh` if the bundle has a state.json or state.compact.json that is newer than its log, and `stale` if it only has an \
+older one. KIND is `packed` for a file and `growing` for a file that was not finished; state.json is beside such files.
 
 Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the newest 30, or --all. STATUS \
 is how the last turn ended then. SESSION is the id, which every command takes in place of a path. Recordings stand among \
@@ -77,6 +78,9 @@ struct Entry {
     bundle: String,
     /// Whether the bundle is a packed file.
     packed: bool,
+    /// Whether it is a packed file that its recorder has not finished.
+    #[serde(skip)]
+    growing: bool,
     status: Status,
     /// Whether the recorder closed the log. `None` for schema 1, which does not record it.
     recording_complete: Option<bool>,
@@ -201,6 +205,7 @@ fn look_at(bundle: &Path) -> Entry {
     let mut entry = Entry {
         bundle: bundle.to_string_lossy().into_owned(),
         packed: is_packed,
+        growing: false,
         status: Status::Unreadable,
         recording_complete: None,
         torn_tail: false,
@@ -235,6 +240,7 @@ fn look_at(bundle: &Path) -> Entry {
 /// Reads the index, the manifest and the end of the log of a packed bundle. They are in one or two blocks.
 fn look_into(packed: &PackedBundle, entry: &mut Entry) {
     let payloads = format!("{PAYLOADS_DIR}/");
+    entry.growing = packed.is_growing();
     entry.payload_files = packed.files().filter(|file| file.path.starts_with(&payloads)).count() as u64;
     entry.take_manifest(read_packed_manifest(packed));
     let modified = fs::metadata(packed.path()).and_then(|metadata| metadata.modified()).ok();
@@ -265,10 +271,9 @@ impl Entry {
     fn take_tail(&mut self, tail: Tail, bundle: &Path) {
         self.log_bytes = Some(tail.log_bytes);
         self.log_modified_unix_ms = tail.modified.and_then(unix_ms);
-        self.state = fs::metadata(state_path(bundle))
-            .ok()
-            .filter(fs::Metadata::is_file)
-            .map(|state| if state.modified().ok() >= tail.modified { State::Fresh } else { State::Stale });
+        let states = Form::ALL.into_iter().filter_map(|form| fs::metadata(state_path(bundle, form)).ok());
+        let newest = states.filter(fs::Metadata::is_file).map(|state| state.modified().ok()).max();
+        self.state = newest.map(|state| if state >= tail.modified { State::Fresh } else { State::Stale });
         tail.describe(self);
     }
 }
@@ -325,10 +330,15 @@ impl Tail {
             Some(trace_recorder::format::RolloutStatus::Failed) => Status::Failed,
             Some(_) => Status::Aborted,
             None if log_bytes == 0 => Status::Empty,
-            None if is_recent && !entry.packed => Status::Running,
+            None if is_recent && !entry.packed || is_recorded(Path::new(&entry.bundle)) => Status::Running,
             None => Status::NoEnd,
         };
     }
+}
+
+/// Returns whether a recorder holds the lock of a bundle.
+fn is_recorded(bundle: &Path) -> bool {
+    matches!(activity(bundle), Ok(Activity::Recorded))
 }
 
 fn unix_ms(time: SystemTime) -> Option<i64> {
@@ -363,7 +373,11 @@ fn render(entries: &[Entry], terminal: &Terminal) -> String {
                 Some(State::Stale) => "stale",
                 None => "-",
             }),
-            Cell::new(if entry.packed { "packed" } else { "-" }),
+            Cell::new(match (entry.growing, entry.packed) {
+                (true, _) => "growing",
+                (false, true) => "packed",
+                (false, false) => "-",
+            }),
             // The path is shown in full, so that it can be pasted after `trace show`.
             Cell::new(text::clean(&entry.bundle)),
             Cell::new(remark).fg(Color::DarkYellow),

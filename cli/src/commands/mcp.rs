@@ -2,6 +2,7 @@
 
 mod host;
 mod library;
+mod login;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -16,9 +17,11 @@ use trace_server::transport::{Auth, AuthMode, AuthOptions};
 
 use self::host::InProcess;
 use self::library::Sessions;
+use self::login::McpCommand;
 use crate::serving::{self, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -27,22 +30,26 @@ Examples:
                                                add it to Claude Code; docs/mcp-server.md has other agents
   trace mcp --listen http://127.0.0.1:8766/mcp --token-file TOKEN
                                                listen for HTTP clients that send the token in TOKEN
+  trace mcp login tickets                      log in at the MCP server `tickets` of config.toml, for agents that use it
+  trace mcp list                               list the MCP servers of config.toml, with logins
 
 The tools sessions, overview, postmortem, why, grep, context and query answer questions about recorded sessions, and about \
 those that other agents stored. They change nothing. Each answer has at most 8,000 bytes and goes on with a cursor. The tools \
 codex and codex-reply run agents, which are recorded; -c, --model, --provider, --script and --no-trace are for them. \
 docs/mcp-server.md describes all of it.
 
-Exit codes: 0 the client has gone, or the server was shut down; 1 the address cannot be listened on, the token cannot be \
-read, or stdin cannot be read; 2 wrong usage; 3 an internal error.";
+Exit codes: 0 the client has gone, the server was shut down, or a subcommand is done; 1 the address cannot be listened on, \
+the token cannot be read, stdin cannot be read, or a login failed; 2 wrong usage; 3 an internal error.";
 
 /// Longest time that blocked threads may delay the end.
 const END_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Answers questions about sessions, and runs agents, over the Model Context Protocol
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    command: Option<McpCommand>,
     /// Listen for HTTP clients at this address of the loopback interface, such as http://127.0.0.1:8766/mcp; with port 0, at
     /// any free port
     #[arg(long, value_name = "URL", requires = "token_file")]
@@ -78,8 +85,11 @@ enum ProfileArgument {
     Standard,
 }
 
-pub(crate) fn run(args: McpArgs) -> Result<Ending, Failure> {
-    let McpArgs { listen, token_file, only, redact, no_redact, profile, serving } = args;
+pub(crate) fn run(args: McpArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    if let Some(command) = args.command {
+        return login::run(command, terminal);
+    }
+    let McpArgs { command: _, listen, token_file, only, redact, no_redact, profile, serving } = args;
     let auth = token_file.as_ref().map(|file| token(file)).transpose()?;
     let redacts = redact || (listen.is_some() && !no_redact);
     let redactor = if redacts { Redactor::with(Rules::default()) } else { Redactor::NONE };

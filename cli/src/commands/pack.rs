@@ -12,8 +12,11 @@ use tempfile::NamedTempFile;
 use trace_import::SessionRef;
 use trace_recorder::bundle::is_bundle;
 use trace_recorder::pack::{
-    DEFAULT_LEVEL, Level, PACKED_EXTENSION, PackError, PackStats, PackedBundle, Source, is_packed, pack, verify,
+    DEFAULT_LEVEL, Level, PACKED_EXTENSION, PackError, PackStats, PackedBundle, Source, is_growing, is_packed, pack,
+    verify,
 };
+use trace_recorder::retention::delete;
+use trace_recorder::write::finish_growing;
 
 use crate::argument::{self, StoredArg};
 use crate::bundles::{self, Found};
@@ -32,8 +35,8 @@ Examples:
   trace pack traces/trace-1 -o session.trace   to a file of this name
   trace pack --delete-source traces            frees the space, bundle by bundle
 
-A packed bundle contains every file of the bundle, byte for byte, except state.json, which `trace reduce` makes again. \
-All commands read it like the directory; `trace unpack` restores the directory. Damaged bundles are packed as they \
+A packed bundle contains every file of the bundle, byte for byte, except state.json and state.compact.json, which \
+`trace reduce` makes again. All commands read it like the directory; `trace unpack` restores the directory. Damaged bundles are packed as they \
 are. A bundle that is being recorded is refused, and so is one with anything that is neither a file nor a directory.
 
 The packed file is written under a temporary name, read back and compared with the bundle byte by byte before it is \
@@ -109,7 +112,8 @@ pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failur
     bundles::refuse_stdout(args.output.as_deref())?;
     let Found { bundles, mut failures, is_one } = bundles::find(&args.stored.of(&args.bundles)?);
     // Packed bundles below a folder come from earlier runs.
-    let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_packed(bundle));
+    let is_finished = |bundle: &PathBuf| is_packed(bundle) && !is_growing(bundle).unwrap_or(false);
+    let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(is_finished);
     for bundle in packed.iter().filter(|bundle| args.bundles.contains(bundle)) {
         failures.push(Failure::data(anyhow::anyhow!("{} is already packed", bundle.display())));
     }
@@ -177,7 +181,12 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
     if let Some(directory) = into {
         let (own, sessions): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_bundle(bundle));
         let named = bundles::unique_names(own, &suffix).into_iter();
-        let mut jobs: Vec<_> = named.map(|(bundle, name)| job(bundle, directory.join(name))).collect();
+        // A growing bundle has the suffix already.
+        let once = |name: PathBuf| match name.file_stem() {
+            Some(stem) if Path::new(stem).extension().is_some_and(|suffix| suffix == PACKED_EXTENSION) => stem.into(),
+            _ => name,
+        };
+        let mut jobs: Vec<_> = named.map(|(bundle, name)| job(bundle, directory.join(once(name)))).collect();
         let taken = jobs.iter().filter_map(|job: &Job| job.target.file_stem()?.to_str().map(str::to_owned)).collect();
         let sessions = sessions.into_iter().map(|path| {
             let named = named::find(&path)?.and_then(Named::imported);
@@ -191,7 +200,10 @@ fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>
     }
     let beside = |bundle: PathBuf| {
         let real = bundle.canonicalize().unwrap_or_else(|_| bundle.clone());
-        let name = bundles::with_suffix(Path::new(real.file_name().unwrap_or("bundle".as_ref())), &suffix);
+        let name = Path::new(real.file_name().unwrap_or("bundle".as_ref()));
+        // A growing bundle has the name of a packed one already.
+        let has_suffix = real.is_file() && name.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
+        let name = if has_suffix { name.to_owned() } else { bundles::with_suffix(name, &suffix) };
         let target = match &args.output {
             Some(output) => output.clone(),
             // A path such as `.` has no file name. The packed file is put beside the directory that it stands for.
@@ -227,6 +239,9 @@ impl Job {
     }
 
     fn run(&self, level: Level, args: &PackArgs, outcome: &mut Outcome) -> Result<(), Failure> {
+        if is_growing(&self.bundle).map_err(Failure::data)? {
+            return self.finish(level, args, outcome);
+        }
         let is_there = fs::symlink_metadata(&self.target).is_ok();
         if is_there && !args.force && !args.delete_source {
             return Err(self.is_there_already());
@@ -266,6 +281,45 @@ impl Job {
             source.delete().map_err(|error| {
                 Failure::from(error).context(format!("packed as {}, but not deleted", self.target.display()))
             })?;
+            outcome.deleted = true;
+        }
+        Ok(())
+    }
+
+    /// Makes a packed bundle of a growing one, whose recorder died. Without another target, the packed bundle takes the place of the
+    /// growing one.
+    fn finish(&self, level: Level, args: &PackArgs, outcome: &mut Outcome) -> Result<(), Failure> {
+        let is_elsewhere = self.target.canonicalize().ok() != self.bundle.canonicalize().ok();
+        if is_elsewhere && fs::symlink_metadata(&self.target).is_ok() && !args.force {
+            return Err(self.is_there_already());
+        }
+        if is_elsewhere && self.target.exists() {
+            let loses =
+                || anyhow::anyhow!("{} is another bundle, or none, and is not overwritten", self.target.display());
+            let growing = PackedBundle::open(&self.bundle).map_err(PackError::from)?;
+            let known: HashSet<&str> = growing.files().map(|file| file.path).collect();
+            let there = PackedBundle::open(&self.target).map_err(|_| Failure::data(loses()))?;
+            if there.is_growing() || there.files().any(|file| !known.contains(file.path)) {
+                return Err(Failure::data(loses()).with_hint("its content would be lost; -o names another place"));
+            }
+        }
+        let packed = PackedBundle::open(&self.bundle).map_err(PackError::from)?;
+        if packed.has_records_behind_damage().map_err(Failure::data)? {
+            let error = anyhow::anyhow!("a record in the middle of {} is damaged", self.bundle.display());
+            return Err(
+                Failure::data(error).with_hint("`trace check --repair` keeps the file beside the packed bundle")
+            );
+        }
+        let parent = replace::directory(&self.target);
+        fs::create_dir_all(parent).map_err(|error| self.cannot_write(error))?;
+        outcome.is(finish_growing(&self.bundle, &self.target, level).map_err(Failure::data)?);
+        if let Some(modified) = packed.modified() {
+            // Rules about the age of bundles apply to it.
+            let file = File::open(&self.target).map_err(Failure::data)?;
+            file.set_times(FileTimes::new().set_modified(modified)).map_err(Failure::data)?;
+        }
+        if is_elsewhere && args.delete_source {
+            delete(&self.bundle).map_err(Failure::data)?;
             outcome.deleted = true;
         }
         Ok(())

@@ -4,9 +4,10 @@ mod answer;
 mod view;
 
 use clap::Args;
+use trace_explain::audit::audit_beside;
 use trace_explain::postmortem::{TurnVerdict, postmortem};
 
-use self::answer::{Answer, Counts};
+use self::answer::{Answer, Audited, Counts};
 use crate::argument::BundleArg;
 use crate::session;
 use crate::ui::failure::{Ending, Failure};
@@ -32,6 +33,10 @@ Categories: provider_error, rate_limited, auth_error, context_overflow, model_er
 tool_timeout, tool_unknown, tool_bad_arguments, tool_declined, patch_failed, mcp_error, code_cell_failed, agent_failed \
 (only inside a path), agent_never_finished, message_undelivered, wait_timeout, interrupted_by_user, \
 interrupted_by_agent, recording_truncated, unknown.
+
+A turn can complete and still have claimed what is not so. The findings of `trace audit` in the turns are named, too, unless \
+the session has more than 2,000 tool calls, or more than 16 MiB of messages, arguments and outputs: `trace audit SESSION` tells \
+those of any session.
 
 --json writes one object; docs/schema/postmortem.schema.json describes it.
 
@@ -81,10 +86,11 @@ pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, 
         postmortem.turns.retain(is_it);
     }
     let counts = Counts::of(&postmortem.turns);
+    let findings = audit_beside(&session).map(|audit| Audited::of(audit, &postmortem.turns));
     if !args.all && args.turn.is_none() {
         postmortem = postmortem.only_attention();
     }
-    let answer = Answer { counts, postmortem };
+    let answer = Answer { counts, findings, postmortem };
     if args.json {
         terminal.print_json(&answer)?;
     } else {

@@ -28,13 +28,14 @@ Examples:
 
 Nothing is deleted without --delete. If both rules are given, bundles that are too old are selected first, and then \
 the oldest of the rest. The age of a bundle is the time since its last event or the last change to its files (other \
-than state.json), whichever is later; an event that is dated more than a day in the future does not count. Sizes are \
+than state.json and state.compact.json), whichever is later; an event that is dated more than a day in the future does not count. Sizes are \
 500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
 
 Bundles that are being recorded, or that were written to within the last ten minutes, are never deleted. Without \
 --force, bundles are kept that contain a file which belongs to no bundle. Bundles whose log has no end are kept until \
 they were not written to for a day, since their sessions may go on. A bundle is renamed to the hidden name \
-.pruned-NAME before it is removed; what an earlier run left under such a name is removed too.
+.pruned-NAME before it is removed; what an earlier run left under such a name is removed too, and so is what a \
+killed process left of a packed bundle, .NAME.trace.tmp, ten minutes later.
 
 --json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle, last_used_unix_ms, bytes, \
 verdict: stays, protected, too_old or too_much; protection: null, being_recorded, recent, no_end, unknown_file, \
@@ -127,9 +128,9 @@ pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     let rules = Rules { max_age: args.keep_days, max_bytes: args.max_size };
     let verdicts = decide(&candidates, rules, now);
-    let mut outcome = Outcome::new(!args.delete, &candidates, &verdicts, leftovers(&root, &found));
+    let mut outcome = Outcome::new(!args.delete, &candidates, &verdicts, leftovers(&root, &found, now));
     if args.delete {
-        outcome.carry_out();
+        outcome.carry_out(now);
     }
     if args.json {
         terminal.print_json(&outcome)?;
@@ -139,13 +140,13 @@ pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failu
     Ok(if outcome.has_problem() { Ending::Failed(Kind::Data) } else { Ending::Done })
 }
 
-/// Finds directories that earlier runs renamed and did not delete.
-fn leftovers(root: &Path, found: &[PathBuf]) -> Vec<Leftover> {
+/// Finds what earlier runs renamed and did not delete, and packed bundles that killed processes did not write to their end.
+fn leftovers(root: &Path, found: &[PathBuf], now: SystemTime) -> Vec<Leftover> {
     let mut folders: BTreeSet<&Path> = found.iter().filter_map(|bundle| bundle.parent()).collect();
     if !found.iter().any(|bundle| bundle == root) {
         folders.insert(root);
     }
-    let paths = folders.into_iter().flat_map(|folder| find_leftovers(folder).unwrap_or_default());
+    let paths = folders.into_iter().flat_map(|folder| find_leftovers(folder, now).unwrap_or_default());
     paths.map(|path| Leftover { path, deleted: false, problem: None }).collect()
 }
 
@@ -164,9 +165,9 @@ impl Outcome {
         }
     }
 
-    fn carry_out(&mut self) {
+    fn carry_out(&mut self, now: SystemTime) {
         for leftover in &mut self.leftovers {
-            match delete_leftover(&leftover.path) {
+            match delete_leftover(&leftover.path, now) {
                 Ok(()) => leftover.deleted = true,
                 Err(error) => leftover.problem = Some(error.to_string()),
             }

@@ -34,7 +34,7 @@ Keys and tokens of the common providers, private keys, authorization headers, co
 that are assigned to names such as API_KEY or password are replaced by [redacted:KIND:HASH]. They are found in every \
 payload and event, also in JSON inside strings and in base64. Equal secrets have equal hashes, so the copy reduces to \
 a graph of the same shape. Everything else is copied byte for byte. The bundle itself is never changed. Other files of \
-the bundle are redacted and copied too, except for state.json, which `trace reduce` makes again, and backups of \
+the bundle are redacted and copied too, except for state.json and state.compact.json, which `trace reduce` makes again, and backups of \
 repairs.
 
 Redaction is best effort. Read the report, and check what you are about to share.

@@ -18,7 +18,7 @@ use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
 use self::report::{Report, Reports};
 use self::targets::Job;
-pub(crate) use self::targets::{Target, file_target, state_path};
+pub(crate) use self::targets::{Form, Target, file_target, state_path};
 use crate::replace::replace;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{self, Terminal};
@@ -26,9 +26,10 @@ use crate::ui::output::{self, Terminal};
 const AFTER_HELP: &str = "\
 Examples:
   trace reduce traces/trace-1                  writes traces/trace-1/state.json
-  trace reduce traces                          a state.json in every bundle below traces
+  trace reduce traces                          a state.json in or beside every bundle below traces
   trace reduce traces -o graphs                graphs/<name of the bundle>.json for each
   trace reduce traces/trace-1 -o - | jq .      to stdout
+  trace reduce traces/trace-1 --compact        writes traces/trace-1/state.compact.json
   trace reduce traces -o - --compact           to stdout, one line per bundle
   trace reduce --strict traces/trace-1         only what the format allows
   trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
@@ -36,6 +37,10 @@ Examples:
 A bundle that is damaged, or that is still being written, is reduced as far as its events allow. What is missing is \
 printed to stderr, and is in the `diagnostics` of the output if the bundle breaks a rule of its format:
   error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
+
+The items of every request make state.json grow with the square of a session's length. --compact writes the same graph \
+with these lists as ranges of shared lines, which grows with what is new; docs/compact/README.md describes the form and has \
+readers for Python and JavaScript, and docs/schema/compact.schema.json is its schema.
 
 Files are replaced atomically, and only their owner can read them, since they contain what the session saw.
 
@@ -51,7 +56,7 @@ pub(crate) struct ReduceArgs {
     bundles: Vec<PathBuf>,
     #[command(flatten)]
     stored: StoredArg,
-    /// The output, instead of state.json in the bundle: a file for one bundle, a directory for several, - for stdout
+    /// The output, instead of state.json in a directory or NAME.state.json beside a file: a file for one bundle, a directory for several, - for stdout
     #[arg(short, long, value_name = "FILE|DIR|-")]
     output: Option<PathBuf>,
     /// Refuse a bundle that breaks a rule of its format, and write nothing for it
@@ -60,9 +65,12 @@ pub(crate) struct ReduceArgs {
     /// Number of threads [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Write JSON without white space
+    /// Write the compact form, state.compact.json: lists of items are ranges of shared lines
     #[arg(long)]
     compact: bool,
+    /// Write state.json on one line, without white space
+    #[arg(long, conflicts_with = "compact")]
+    one_line: bool,
     /// Print nothing but failures
     #[arg(short, long)]
     quiet: bool,
@@ -72,10 +80,12 @@ pub(crate) struct ReduceArgs {
 }
 
 pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let plan = targets::plan(&args.stored.of(&args.bundles)?, args.output.as_deref())?;
+    let form = if args.compact { Form::Compact } else { Form::SpeltOut };
+    let plan = targets::plan(&args.stored.of(&args.bundles)?, args.output.as_deref(), form)?;
     let run = Run {
         options: Options { strict: args.strict, verify: args.verify },
-        style: if args.compact { Style::Compact } else { Style::Pretty },
+        form,
+        style: if args.one_line { Style::Compact } else { Style::Pretty },
         is_only: plan.jobs.len() == 1,
     };
     let progress = progress_bar(plan.jobs.len(), args.quiet);
@@ -122,6 +132,8 @@ pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Fail
 /// Options that apply to all bundles.
 struct Run {
     options: Options,
+    form: Form,
+    /// Layout of `state.json`. The compact form has only one.
     style: Style,
     is_only: bool,
 }
@@ -150,28 +162,33 @@ impl Run {
         Ok(report)
     }
 
+    fn write_to(&self, reduction: &Reduction, out: impl Write) -> io::Result<()> {
+        match self.form {
+            Form::SpeltOut => state_json::write(reduction, self.style, out),
+            Form::Compact => state_json::write_compact(reduction, out),
+        }
+    }
+
     fn write(&self, reduction: &Reduction, target: &Target) -> Result<(), Failure> {
         match target {
-            Target::Replace(path) => {
-                replace(path, |file| state_json::write(reduction, self.style, file)).map_err(|error| {
-                    let failure = Failure::data(error).context(format!("cannot write {}", path.display()));
-                    match path.parent() {
-                        Some(parent) if parent.is_dir() || parent.as_os_str().is_empty() => {
-                            failure.with_hint("-o FILE writes it elsewhere")
-                        }
-                        Some(parent) => failure.with_hint(format!("`mkdir -p {}` first", parent.display())),
-                        None => failure,
+            Target::Replace(path) => replace(path, |file| self.write_to(reduction, file)).map_err(|error| {
+                let failure = Failure::data(error).context(format!("cannot write {}", path.display()));
+                match path.parent() {
+                    Some(parent) if parent.is_dir() || parent.as_os_str().is_empty() => {
+                        failure.with_hint("-o FILE writes it elsewhere")
                     }
-                })
-            }
+                    Some(parent) => failure.with_hint(format!("`mkdir -p {}` first", parent.display())),
+                    None => failure,
+                }
+            }),
             Target::WriteInto(path) => std::fs::OpenOptions::new()
                 .write(true)
                 .open(path)
-                .and_then(|file| state_json::write(reduction, self.style, file))
+                .and_then(|file| self.write_to(reduction, file))
                 .map_err(|error| Failure::data(error).context(format!("cannot write to {}", path.display()))),
             Target::Stdout => {
                 let mut stdout = output::json_stdout();
-                state_json::write(reduction, self.style, &mut stdout)
+                self.write_to(reduction, &mut stdout)
                     .and_then(|()| stdout.write_all(b"\n"))
                     .and_then(|()| stdout.flush())
                     .map_err(output::stdout_failure)

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use trace_relay::devices::{CODE_SECONDS, DEFAULT_TOKEN_DAYS, DevicesError, DevicesFile, MAX_WRONG_CODES, shown_code};
+use trace_relay::devices::{CODE_SECONDS, DEFAULT_TOKEN_DAYS, DevicesError, DevicesFile, MAX_WRONG_CODES};
 use trace_relay::relay::{Relay, RelayOptions, TlsFiles};
+use trace_relay::shown_code;
 
 use crate::serving::{self, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
+
+mod connect;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -23,7 +26,12 @@ Examples:
   TOKEN=... codex --remote wss://relay:4600 --remote-auth-token-env TOKEN   a client
   trace relay revoke laptop phone                end a client's token, and its connections
 
-The owner of the relay can read and change everything that passes through it. docs/relay.md describes it.
+The owner of the relay can read and change everything that passes through it, unless it is sealed:
+  trace serve seal add phone                     on the laptop: prints a code, for the client
+  trace relay connect wss://relay:4600 --token-file T --seal phone.keys --listen unix://SOCKET    on the phone
+  codex --remote unix://SOCKET                   a client of it
+
+docs/relay.md describes it.
 
 Exit codes: 0 shut down, or done; 1 the address, the certificate or the devices file cannot be used; 2 wrong usage; 3 \
 an internal error.";
@@ -81,28 +89,21 @@ enum RelayCommand {
     },
     /// Lists the devices and their clients
     List,
+    /// Connects clients on this machine to a server behind a relay, with messages that the relay cannot read
+    Connect(connect::ConnectArgs),
 }
 
 pub(crate) fn run(args: &RelayArgs) -> Result<Ending, Failure> {
-    let path = match &args.devices {
-        Some(path) => path.clone(),
-        None => {
-            let home = ServingArgs::of_home(None).home()?;
-            std::fs::create_dir_all(&home)
-                .map_err(|error| Failure::data(error).context(format!("cannot create {}", home.display())))?;
-            home.join(DEVICES_FILE)
-        }
-    };
-    let file = DevicesFile::new(path);
+    let file = || devices_file(args);
     match &args.command {
-        None => listen(args, &file),
+        None => listen(args, &file()?),
         Some(RelayCommand::Add { device }) => {
-            let token = file.update(|devices| devices.add(device)).map_err(failure)?;
+            let token = file()?.update(|devices| devices.add(device)).map_err(failure)?;
             print(&format!("{token}\n"))
         }
         Some(RelayCommand::Pair { device, days }) => {
             let seconds = (*days > 0).then(|| days.saturating_mul(SECONDS_PER_DAY));
-            let code = file.update(|devices| devices.pair(device, seconds, now())).map_err(failure)?;
+            let code = file()?.update(|devices| devices.pair(device, seconds, now())).map_err(failure)?;
             let note = format!(
                 "good once, for {} minutes, and until {MAX_WRONG_CODES} wrong codes were tried; a client sends it to \
                  /pair of the relay\n",
@@ -112,20 +113,31 @@ pub(crate) fn run(args: &RelayArgs) -> Result<Ending, Failure> {
             print(&format!("{}\n", shown_code(&code)))
         }
         Some(RelayCommand::Revoke { device, client }) => {
-            file.update(|devices| devices.revoke(device, client.as_deref())).map_err(failure)?;
+            file()?.update(|devices| devices.revoke(device, client.as_deref())).map_err(failure)?;
             Ok(Ending::Done)
         }
-        Some(RelayCommand::List) => list(&file),
+        Some(RelayCommand::List) => list(&file()?),
+        Some(RelayCommand::Connect(args)) => connect::run(args),
     }
+}
+
+/// Returns the file with the devices of this relay.
+fn devices_file(args: &RelayArgs) -> Result<DevicesFile, Failure> {
+    let path = match &args.devices {
+        Some(path) => path.clone(),
+        None => {
+            let home = ServingArgs::of_home(None).home()?;
+            std::fs::create_dir_all(&home)
+                .map_err(|error| Failure::data(error).context(format!("cannot create {}", home.display())))?;
+            home.join(DEVICES_FILE)
+        }
+    };
+    Ok(DevicesFile::new(path))
 }
 
 fn failure(error: DevicesError) -> Failure {
     match error {
-        DevicesError::Unreadable { .. }
-        | DevicesError::Unwritable { .. }
-        | DevicesError::Invalid { .. }
-        | DevicesError::Newer { .. }
-        | DevicesError::NoRandomness => Failure::data(error),
+        DevicesError::File(_) | DevicesError::NoRandomness(_) => Failure::data(error),
         DevicesError::BadName(_)
         | DevicesError::Exists(_)
         | DevicesError::NoDevice { .. }
@@ -140,7 +152,7 @@ fn print(text: &str) -> Result<Ending, Failure> {
 }
 
 fn list(file: &DevicesFile) -> Result<Ending, Failure> {
-    let devices = file.read().map_err(failure)?;
+    let devices = file.read().map_err(|error| failure(error.into()))?;
     let mut text = String::new();
     for (name, device) in &devices.devices {
         text.push_str(&format!("{name}\n"));

@@ -14,8 +14,10 @@ use crate::serving::{self, Preparation, ServingArgs};
 use crate::signals::Signals;
 use crate::ui::failure::{Ending, Failure};
 
+mod seal;
 mod web;
 
+use seal::SealCommand;
 use web::WebArgs;
 
 const AFTER_HELP: &str = "\
@@ -25,6 +27,7 @@ Examples:
   trace serve --listen ws://127.0.0.1:8765 --web --open   use it in the browser
   trace serve --listen unix://                 listen on a socket in the server home; `trace serve proxy` connects to it
   trace serve --remote wss://relay:4600 --device-token-file F    dial a relay, for clients elsewhere (docs/relay.md)
+  trace serve seal add phone                   print a code with which `trace relay connect` seals its messages
   trace serve                                  serve one client on stdin and stdout, as SDKs start it
   trace serve --provider scripted              play scripts in the messages; needs no API key and no network
 
@@ -76,6 +79,14 @@ enum ServeCommand {
         sock: Option<PathBuf>,
         /// The server home [default: $TRACE_HOME, or ~/.trace]
         #[arg(long, value_name = "DIR")]
+        home: Option<PathBuf>,
+    },
+    /// Manages the clients whose messages a relay cannot read
+    Seal {
+        #[command(subcommand)]
+        command: SealCommand,
+        /// The server home [default: $TRACE_HOME, or ~/.trace]
+        #[arg(long, value_name = "DIR", global = true)]
         home: Option<PathBuf>,
     },
 }
@@ -133,6 +144,7 @@ impl From<&AuthArgs> for AuthOptions {
 pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
     match &args.command {
         Some(ServeCommand::Proxy { sock, home }) => connect(sock.as_ref(), home.as_ref()),
+        Some(ServeCommand::Seal { command, home }) => seal::run(command, home.as_ref()),
         None => listen(args),
     }
 }
@@ -146,7 +158,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let default = if args.remote.is_set() && !args.stdio { "off" } else { "stdio://" };
     let place = Listen::parse(args.listen.as_deref().unwrap_or(default), &home).map_err(Failure::usage)?;
     let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
-    let remote = args.remote.options()?;
+    let remote = args.remote.options(&home)?;
     let replay = args.replay.as_ref().map(|bundle| args.how.open(bundle, None)).transpose()?;
     if let Some(replay) = &replay {
         replay.work_in(&cwd);

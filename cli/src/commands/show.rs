@@ -25,8 +25,9 @@ Examples:
 
 The output begins with the session, and with what needs attention: failed or cancelled operations, commands with a \
 nonzero exit code, messages that never arrived, operations that never ended (`running` while the log has no end, \
-`unfinished` after that), and damage of the bundle. The threads follow, one per agent, each below the one that spawned \
-it.
+`unfinished` after that), findings of an audit (only counted, and not for sessions with more than 2,000 tool calls or 16 MiB of messages, arguments \
+and outputs; `trace audit SESSION` tells those of any session), and \
+damage of the bundle. The threads follow, one per agent, each below the one that spawned it.
 
 --json writes one object:
   format       1; is increased if a field changes its meaning, not if one is added
@@ -34,6 +35,8 @@ it.
   session      ids, status, times, recording_complete, tokens, models, counts
   attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
                subject (the operation) and detail (its result)
+  findings     of an audit: high, medium, low (counts); null if the session has more than 2,000 tool
+               calls or 16 MiB of messages, arguments and outputs
   diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
                raw_payload_id, message
   threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,

@@ -1,5 +1,6 @@
 //! `trace tail`: follows a session while it is recorded.
 
+mod audited;
 mod imported;
 mod line;
 mod newest;
@@ -15,15 +16,16 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use trace_explain::Session;
 use trace_explain::live::{Happening, Narrator};
 use trace_recorder::Bundle;
 use trace_recorder::activity::{Activity, DELETE_AFTER};
 use trace_recorder::follow::{End, Growth, LogFollower, Standing};
-use trace_recorder::payloads::PayloadFiles;
 use trace_reducer::live::Update;
 use trace_reducer::model::SchemaVersion;
 use trace_reducer::{LiveReduction, Options, ReduceError};
 
+use self::audited::Auditor;
 use self::imported::{Broken, Imported};
 use self::screen::Screen;
 use crate::argument;
@@ -44,7 +46,8 @@ Examples:
   trace tail traces/trace-1 --json | jq -c 'select(.event == \"tool_ended\" and .exit_code != 0)'
 
 Each line begins with the time since the start of the session and the path of the agent. On a terminal, a status line \
-at the bottom shows what each agent is doing. The command ends when the recording ends, and says so if the process \
+at the bottom shows what each agent is doing. When a turn has ended, findings of `trace audit` of high severity follow, \
+each once; of turns that ended earlier, only if their end is among the lines shown. The command ends when the recording ends, and says so if the process \
 that recorded died. The Codex CLI does not lock its recordings: if it dies, this is known only after the log was not \
 written to for a day; Ctrl-C ends the wait. The session of another agent is followed in the same way.
 
@@ -146,7 +149,11 @@ fn follow_imported(
         let shown: Vec<_> = news.into_iter().filter(|news| is_wanted(news, args.thread.as_deref())).collect();
         let skipped = if is_first && !args.from_start { shown.len().saturating_sub(args.lines) } else { 0 };
         is_first = false;
+        session.hide(&shown[..skipped]);
         screen.print(&shown[skipped..])?;
+        let findings = session.findings(args.no_follow).map_err(failure)?;
+        let findings: Vec<_> = findings.into_iter().filter(|news| is_wanted(news, args.thread.as_deref())).collect();
+        screen.print(&findings)?;
         if args.no_follow || session.written().is_some_and(is_abandoned) {
             break;
         }
@@ -163,10 +170,12 @@ fn follow_imported(
 struct Tail<'a> {
     args: &'a TailArgs,
     terminal: &'a Terminal,
-    payloads: PayloadFiles,
+    bundle: Bundle,
     live: LiveReduction,
     narrator: Narrator,
     screen: Screen<'a>,
+    /// Audits the session as its turns end.
+    auditor: Auditor,
     /// Earlier events, while they are read; `None` afterwards. The last lines of them are printed at once.
     before: Option<VecDeque<Happening>>,
     /// The log of a packed bundle, which is complete.
@@ -181,9 +190,10 @@ impl<'a> Tail<'a> {
         Ok(Self {
             args,
             terminal,
-            payloads: bundle.into_payloads(),
+            bundle,
             live,
             narrator: Narrator::default(),
+            auditor: Auditor::default(),
             screen: Screen::new(terminal, args.json, !args.no_follow),
             before: (!args.from_start).then(VecDeque::new),
             packed_log,
@@ -221,6 +231,7 @@ impl<'a> Tail<'a> {
                 }
                 Growth::Still => {
                     self.show_what_was_before()?;
+                    self.tell_findings(self.args.no_follow)?;
                     match standing {
                         // The end of a session is written before the ends of its threads. Without a lock, the end of
                         // the recording can only be guessed.
@@ -265,17 +276,17 @@ impl<'a> Tail<'a> {
     /// Reads further bytes of the log, and prints their events.
     fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let mut pending = Vec::new();
-        let Self { live, narrator, payloads, args, before, .. } = self;
+        let Self { live, narrator, bundle, args, before, auditor, .. } = self;
+        let payloads = bundle.payloads();
         let hear = |update: Update<'_>| {
             let happenings = narrator.hear(&update, payloads);
+            auditor.hear(&happenings);
             let shown = happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref()));
             match before {
                 Some(before) => {
                     for happening in shown {
                         before.push_back(happening);
-                        if before.len() > args.lines {
-                            before.pop_front();
-                        }
+                        keep_last(before, args.lines, auditor);
                     }
                 }
                 None => pending.extend(shown),
@@ -292,6 +303,20 @@ impl<'a> Tail<'a> {
         }
     }
 
+    /// Prints findings of high severity in turns that have ended, each once.
+    fn tell_findings(&mut self, is_over: bool) -> Result<(), Failure> {
+        if !self.auditor.is_due(is_over) {
+            return Ok(());
+        }
+        let Self { live, bundle, auditor, .. } = self;
+        let mut news = auditor.news(|| -> Result<Session, Failure> {
+            let reduction = live.snapshot(bundle.payloads()).map_err(never_refused)?;
+            Ok(Session::new(bundle.follow_again()?, reduction))
+        })?;
+        news.retain(|happening| is_wanted(happening, self.args.thread.as_deref()));
+        self.screen.print(&news)
+    }
+
     /// Prints a hint if nothing was shown because the session has no agent with the given path.
     fn warn_of_unknown_agent(&self) {
         let Some(path) = self.args.thread.as_deref() else { return };
@@ -304,20 +329,21 @@ impl<'a> Tail<'a> {
     /// Prints what only the end of the log shows, and returns why nothing more follows.
     fn end(mut self, end: Option<&End>) -> Result<Ending, Failure> {
         let mut pending = Vec::new();
-        let Self { live, narrator, payloads, args, before, .. } = &mut self;
+        let Self { live, narrator, bundle, args, before, auditor, .. } = &mut self;
+        let payloads = bundle.payloads();
         let hear = |update: Update<'_>| {
             let happenings = narrator.hear(&update, payloads);
+            auditor.hear(&happenings);
             pending.extend(happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref())));
         };
         live.feed_rest(payloads, hear).map_err(never_refused)?;
         if let Some(before) = before {
             before.extend(pending.drain(..));
-            while before.len() > args.lines {
-                before.pop_front();
-            }
+            keep_last(before, args.lines, auditor);
         }
         self.show_what_was_before()?;
         self.screen.print(&pending)?;
+        self.tell_findings(true)?;
         self.screen.clear();
         self.warn_of_unknown_agent();
         let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();
@@ -333,6 +359,13 @@ impl<'a> Tail<'a> {
             }
             _ => Ok(Ending::Done),
         }
+    }
+}
+
+/// Keeps the last earlier events. The others are not shown, and neither are the findings of turns that they ended.
+fn keep_last(before: &mut VecDeque<Happening>, lines: usize, auditor: &mut Auditor) {
+    while before.len() > lines {
+        before.pop_front().iter().for_each(|happening| auditor.hide(happening));
     }
 }
 

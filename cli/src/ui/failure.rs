@@ -139,7 +139,7 @@ impl From<BundleError> for Failure {
     fn from(error: BundleError) -> Self {
         let hint = match &error {
             BundleError::NotADirectory { path } | BundleError::Io { path, .. } if path.is_file() => {
-                "a bundle is the directory that holds the file, or one file that `trace pack` made".to_owned()
+                "a bundle is the directory that holds the file, or one file that `trace` recorded or packed".to_owned()
             }
             BundleError::NotABundle { path } => {
                 let below = trace_recorder::bundle::find_bundles(path).is_ok_and(|bundles| !bundles.is_empty());
@@ -147,7 +147,7 @@ impl From<BundleError> for Failure {
                     format!("`trace ls {}` lists the bundles below it", path.display())
                 } else {
                     format!(
-                        "a bundle is a directory with {MANIFEST_FILE} and {EVENT_LOG_FILE}; `trace ls ROOT` finds them"
+                        "a bundle is a file NAME.trace, or a directory with {MANIFEST_FILE} and {EVENT_LOG_FILE}; `trace ls ROOT` finds them"
                     )
                 }
             }

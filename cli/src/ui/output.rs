@@ -192,6 +192,25 @@ pub(crate) fn row(cells: Vec<Cell>) -> Row {
     row
 }
 
+/// A text that is written line by line, with the styles for it.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) text: String,
+    pub(crate) paint: Paint,
+}
+
+impl Written {
+    pub(crate) fn new(terminal: &Terminal) -> Self {
+        Self { text: String::new(), paint: terminal.paint() }
+    }
+
+    /// Adds a line, without white space at its end.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+}
+
 /// Styles, named by their meaning. All are plain if colour is off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint {

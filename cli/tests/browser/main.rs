@@ -56,6 +56,11 @@ fn transcripts_and_objects_can_be_read() {
 }
 
 #[test]
+fn findings_of_an_audit_lead_to_their_places() {
+    run("audit.mjs", &[Scene::recorded("untrue", scenes::untrue), Scene::recorded("honest", scenes::honest)]);
+}
+
+#[test]
 fn searches_find_and_filters_leave_out() {
     run("search.mjs", &[three_children()]);
 }

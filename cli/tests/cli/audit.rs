@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::schema::assert_valid;
-use crate::support::Place;
+use crate::support::{Place, sample};
 
 /// Recordings of the Codex CLI whose audit is known.
 fn recorded(name: &str) -> String {
@@ -112,4 +112,21 @@ fn findings_can_be_chosen() {
     assert_eq!(place.run(&["audit", &bundle, "--thread", "/root/nobody"]).code, 2);
     assert_eq!(place.run(&["audit", &bundle, "--turn", "nothing"]).code, 2);
     assert_eq!(place.run(&["audit", "no-such-bundle"]).code, 1);
+}
+
+/// The document shows an example of each kind as the program prints it, and the honest twin of that session has no finding.
+#[test]
+fn the_document_has_an_example_of_each_kind() {
+    let place = Place::new();
+    let document = include_str!("../../../docs/audit.md");
+    let shown = place.run(&["audit", &sample("untrue.trace")]).stdout;
+    let findings: Vec<&str> = shown.trim_end().split("\n\n").skip(1).collect();
+    for finding in &findings {
+        assert!(document.contains(&format!("```text\n{finding}\n```")), "docs/audit.md has not:\n{finding}");
+    }
+    let kinds: std::collections::BTreeSet<&str> = findings.iter().filter_map(|it| it.split(' ').next()).collect();
+    assert_eq!(kinds, trace_explain::audit::Kind::ALL.iter().map(|kind| kind.as_str()).collect(), "each kind once");
+    assert_eq!(findings.len(), kinds.len());
+    let honest = place.run(&["audit", &sample("honest.trace")]).stdout;
+    assert!(honest.starts_with("no findings"), "{honest}");
 }

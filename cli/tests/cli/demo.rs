@@ -47,7 +47,8 @@ fn reduced(place: &Place, bundle: &Path) -> Value {
     let ran = place.run(&["reduce", "--strict", bundle, "-o", "ours.json"]);
     assert_eq!(ran.code, 0, "{ran}");
     let ours = place.json("ours.json");
-    if let Some(theirs) = trace_needs::state_by_peer(Path::new(bundle)) {
+    let directory = place.directory_of(Path::new(bundle));
+    if let Some(theirs) = trace_needs::state_by_peer(&directory) {
         let theirs: Value = serde_json::from_str(&theirs).expect("JSON");
         assert_eq!(ours, theirs, "the peer sees the same");
     }

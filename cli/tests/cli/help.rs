@@ -15,10 +15,11 @@ fn help_teaches() {
     file, the beginning of its id, or @last.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
-    the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
-    shows what happened in them, answers questions about them, reduces them to the graph in state.json
-    and packs each into one small file, which every command reads like a directory. Only `check
-    --repair`, `prune --delete` and `pack --delete-source` change what was recorded.
+    the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format, or one small file with the
+    same content, NAME.trace, as `trace` itself records and packs them. Every command reads both, also
+    while they are recorded. `trace` lists bundles, shows what happened in them, answers questions about
+    them and reduces them to the graph in state.json. Only `check --repair`, `prune --delete` and `pack
+    --delete-source` change what was recorded.
 
     Usage: trace [OPTIONS] <COMMAND>
 
@@ -45,6 +46,7 @@ fn help_teaches() {
       diff           Compares two sessions of the same task: the first divergence, all differences, and
                      the costs
       query          Runs an SQL query over one or more sessions
+      fleet          Asks all sessions of a company: a lake of tables in object storage, and SQL
       view           Shows a session as a page in the browser
       graph          Draws a session: agents, turns, calls, or why it failed
       export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry, or in ATIF
@@ -151,7 +153,7 @@ fn help_teaches() {
     Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
     repaired; 2 wrong usage; 3 an internal error.
     ");
-    assert_snapshot!(place.run(&["prune", "--help"]), @r#"
+    assert_snapshot!(place.run(&["prune", "--help"]), @r"
     Deletes old bundles, or the oldest ones above a total size; a dry run without --delete
 
     Usage: trace prune [OPTIONS] [ROOT]
@@ -178,15 +180,16 @@ fn help_teaches() {
 
     Nothing is deleted without --delete. If both rules are given, bundles that are too old are selected
     first, and then the oldest of the rest. The age of a bundle is the time since its last event or the
-    last change to its files (other than state.json), whichever is later; an event that is dated more
-    than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d,
-    2w.
+    last change to its files (other than state.json and state.compact.json), whichever is later; an
+    event that is dated more than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages
+    are days, or 12h, 30d, 2w.
 
     Bundles that are being recorded, or that were written to within the last ten minutes, are never
     deleted. Without --force, bundles are kept that contain a file which belongs to no bundle. Bundles
     whose log has no end are kept until they were not written to for a day, since their sessions may go
     on. A bundle is renamed to the hidden name .pruned-NAME before it is removed; what an earlier run
-    left under such a name is removed too.
+    left under such a name is removed too, and so is what a killed process left of a packed bundle,
+    .NAME.trace.tmp, ten minutes later.
 
     --json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle,
     last_used_unix_ms, bytes, verdict: stays, protected, too_old or too_much; protection: null,
@@ -195,7 +198,7 @@ fn help_teaches() {
 
     Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
     3 an internal error.
-    "#);
+    ");
     assert_snapshot!(place.run(&["reduce", "--help"]), @r"
     Reduces bundles to the graph of their session, state.json
 
@@ -208,12 +211,15 @@ fn help_teaches() {
     Options:
           --session <ID>         Only this session of a store that has several, such as opencode.db;
                                  repeatable
-      -o, --output <FILE|DIR|->  The output, instead of state.json in the bundle: a file for one bundle,
-                                 a directory for several, - for stdout
+      -o, --output <FILE|DIR|->  The output, instead of state.json in a directory or NAME.state.json
+                                 beside a file: a file for one bundle, a directory for several, - for
+                                 stdout
           --strict               Refuse a bundle that breaks a rule of its format, and write nothing for
                                  it
       -j, --jobs <N>             Number of threads [default: one per core]
-          --compact              Write JSON without white space
+          --compact              Write the compact form, state.compact.json: lists of items are ranges
+                                 of shared lines
+          --one-line             Write state.json on one line, without white space
       -q, --quiet                Print nothing but failures
           --color <WHEN>         Use colours: auto (on a terminal, unless NO_COLOR is set), always or
                                  never
@@ -222,9 +228,10 @@ fn help_teaches() {
 
     Examples:
       trace reduce traces/trace-1                  writes traces/trace-1/state.json
-      trace reduce traces                          a state.json in every bundle below traces
+      trace reduce traces                          a state.json in or beside every bundle below traces
       trace reduce traces -o graphs                graphs/<name of the bundle>.json for each
       trace reduce traces/trace-1 -o - | jq .      to stdout
+      trace reduce traces/trace-1 --compact        writes traces/trace-1/state.compact.json
       trace reduce traces -o - --compact           to stdout, one line per bundle
       trace reduce --strict traces/trace-1         only what the format allows
       trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
@@ -233,6 +240,11 @@ fn help_teaches() {
     What is missing is printed to stderr, and is in the `diagnostics` of the output if the bundle breaks
     a rule of its format:
       error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
+
+    The items of every request make state.json grow with the square of a session's length. --compact
+    writes the same graph with these lists as ranges of shared lines, which grows with what is new;
+    docs/compact/README.md describes the form and has readers for Python and JavaScript, and
+    docs/schema/compact.schema.json is its schema.
 
     Files are replaced atomically, and only their owner can read them, since they contain what the
     session saw.
@@ -271,10 +283,10 @@ fn help_teaches() {
       trace pack traces/trace-1 -o session.trace   to a file of this name
       trace pack --delete-source traces            frees the space, bundle by bundle
 
-    A packed bundle contains every file of the bundle, byte for byte, except state.json, which `trace
-    reduce` makes again. All commands read it like the directory; `trace unpack` restores the directory.
-    Damaged bundles are packed as they are. A bundle that is being recorded is refused, and so is one
-    with anything that is neither a file nor a directory.
+    A packed bundle contains every file of the bundle, byte for byte, except state.json and
+    state.compact.json, which `trace reduce` makes again. All commands read it like the directory;
+    `trace unpack` restores the directory. Damaged bundles are packed as they are. A bundle that is
+    being recorded is refused, and so is one with anything that is neither a file nor a directory.
 
     The packed file is written under a temporary name, read back and compared with the bundle byte by
     byte before it is renamed. Only its owner can read it, since it contains what the session saw. With
@@ -345,8 +357,10 @@ fn help_teaches() {
 
     The output begins with the session, and with what needs attention: failed or cancelled operations,
     commands with a nonzero exit code, messages that never arrived, operations that never ended
-    (`running` while the log has no end, `unfinished` after that), and damage of the bundle. The threads
-    follow, one per agent, each below the one that spawned it.
+    (`running` while the log has no end, `unfinished` after that), findings of an audit (only counted,
+    and not for sessions with more than 2,000 tool calls or 16 MiB of messages, arguments and outputs;
+    `trace audit SESSION` tells those of any session), and damage of the bundle. The threads follow, one
+    per agent, each below the one that spawned it.
 
     --json writes one object:
       format       1; is increased if a field changes its meaning, not if one is added
@@ -354,6 +368,8 @@ fn help_teaches() {
       session      ids, status, times, recording_complete, tokens, models, counts
       attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
                    subject (the operation) and detail (its result)
+      findings     of an audit: high, medium, low (counts); null if the session has more than 2,000 tool
+                   calls or 16 MiB of messages, arguments and outputs
       diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
                    raw_payload_id, message
       threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,
@@ -397,10 +413,11 @@ fn help_teaches() {
       export TRACE_ROOT=traces; trace ls
       trace ls --json | jq -r '.[] | select(.status == "failed") | .bundle'
 
-    STATUS is how the session ended. If the log has no end, the status is `running` if the log was
-    written to within the last minute, and `no end` otherwise, because the process died. STATE is
-    `fresh` if the bundle has a state.json that is newer than its log, and `stale` if it has an older
-    one. KIND is `packed` for a file that `trace pack` made; its state.json is beside it.
+    STATUS is how the session ended. If the log has no end, the status is `running` if a recorder holds
+    the bundle or if the log of a directory was written to within the last minute, and `no end`
+    otherwise, because the process died. STATE is `fresh` if the bundle has a state.json or
+    state.compact.json that is newer than its log, and `stale` if it only has an older one. KIND is
+    `packed` for a file and `growing` for a file that was not finished; state.json is beside such files.
 
     Sessions of other agents are listed if no folder is given, or if the folder has no bundles: the
     newest 30, or --all. STATUS is how the last turn ended then. SESSION is the id, which every command
@@ -468,7 +485,7 @@ fn every_command_has_a_manual_page_examples_exit_codes_and_a_place_in_the_readme
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, exec, serve, mcp, relay, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
+    hint: one of demo, run, exec, serve, mcp, relay, replay, ls, costs, show, tail, postmortem, audit, why, grep, context, timeline, critical-path, diff, query, fleet, view, graph, export, import, reduce, check, pack, unpack, redact, prune, schema, completions, man
     --- exit code 2
     "#);
 }

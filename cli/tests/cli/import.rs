@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::Place;
 
 /// A session of three agents that the Codex CLI stored; one of them fails.
-const AGENTS: &str = "../recorder/import/tests/fixtures/codex";
+const AGENTS: &str = "../samples/tests/import/fixtures/codex";
 
 /// Id of its first thread.
 const ID: &str = "01a20517-0d54-7e41-a528-ca5c72628276";
@@ -221,7 +221,7 @@ fn an_object_leads_to_the_line_that_it_comes_from() {
 }
 
 /// Two traces of OpenTelemetry in one file.
-const STORE: &str = "../recorder/import/tests/fixtures/otel/handoff.jsonl";
+const STORE: &str = "../samples/tests/import/fixtures/otel/handoff.jsonl";
 
 #[test]
 fn recordings_are_named_by_their_ids_too() {

@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use self::double::{Double, Rules, browse};
 use crate::support::Place;
+
+#[path = "../../../server/mcp/tests/oauth/double.rs"]
+mod double;
 
 /// A server, and the client that is connected to it.
 struct Server {
@@ -206,7 +210,7 @@ fn what_is_no_message_is_answered() {
 #[test]
 fn tools_can_be_left_out() {
     let place = Place::new();
-    for (only, tools) in [("questions", 7), ("agents", 2)] {
+    for (only, tools) in [("questions", 8), ("agents", 2)] {
         let mut server = Server::start(&place, &["--only", only]);
         let listed = server.request("tools/list", &json!({}));
         assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(tools), "{only}");
@@ -232,5 +236,117 @@ fn addresses_and_tokens_are_checked() {
     for file in ["missing", "empty"] {
         let ran = place.run(&["mcp", "--listen", "http://127.0.0.1:0/mcp", "--token-file", file]);
         assert!(ran.code == 1 && ran.stderr.contains("openssl rand"), "{file}: {ran}");
+    }
+}
+
+/// Starts `trace mcp login` and returns the process with the address that it prints.
+fn login(place: &Place, arguments: &[&str]) -> (Child, BufReader<std::process::ChildStderr>, String) {
+    let words = [&["mcp", "login", "docs"], arguments].concat();
+    let mut command = place.command(&words);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let mut child = command.spawn().expect("it starts");
+    let mut errors = BufReader::new(child.stderr.take().expect("a pipe"));
+    let lines = std::iter::from_fn(|| {
+        let mut line = String::new();
+        errors.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)
+    });
+    let address = lines.map(|line| line.trim().to_owned()).find(|line| line.starts_with("http"));
+    (child, errors, address.expect("an address is printed"))
+}
+
+/// Writes the configuration of the MCP server `docs`.
+fn configure(place: &Place, url: &str) {
+    std::fs::create_dir_all(place.path("home")).expect("a folder");
+    let config = format!("[mcp_servers.docs]\nurl = '{url}'\n[mcp_servers.program]\ncommand = 'x'\nenabled = false\n");
+    std::fs::write(place.path("home/config.toml"), config).expect("a file");
+}
+
+#[test]
+fn a_user_logs_in_and_nothing_secret_leaves_the_folder_of_tokens() {
+    let place = Place::new();
+    let double = Double::start(Rules::default());
+    configure(&place, &double.url());
+    let listed = place.run(&["mcp", "list"]);
+    assert!(listed.stdout.contains("not logged in") && listed.stdout.contains("none needed, disabled"), "{listed:?}");
+
+    let (child, _errors, address) = login(&place, &["--no-browser"]);
+    assert_eq!(browse(&address).0, 200);
+    let ended = child.wait_with_output().expect("it ends");
+    assert!(ended.status.success() && ended.stdout == b"logged in at docs\n", "{ended:?}");
+    let listed = place.run(&["mcp", "list"]);
+    assert!(listed.stdout.contains(&format!("logged in at {}: read write", double.base)), "{listed:?}");
+
+    // An agent uses the server, and a command prints its environment.
+    let script = r#"RUN [[{"call":"hello","ns":"mcp__docs","args":{}}],[{"call":"exec_command","args":{"cmd":"env; ps axe || true"}}],[{"say":"done"}]]"#;
+    let ran = place.run(&["-vv", "run", "--provider", "scripted", "-c", "sandbox_mode=\"danger-full-access\"", script]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("done"), "{ran:?}");
+    assert!(double.count("POST /mcp") > 2, "{:?}", double.seen());
+    let mut texts = vec![("output".to_owned(), format!("{}{}", ran.stdout, ran.stderr))];
+    let mut folders = vec![place.path("home"), place.path("user"), place.path("cache")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "mcp-oauth") {
+                folders.push(path);
+            } else if let Ok(bytes) = std::fs::read(&path) {
+                texts.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+    }
+    assert!(texts.iter().any(|(_, text)| text.contains("mcp__docs")), "no recording was searched");
+    for secret in double.secrets() {
+        for (place, text) in &texts {
+            assert!(!text.contains(&secret), "{secret} in {place}");
+        }
+    }
+
+    let out = place.run(&["mcp", "logout", "docs"]);
+    assert_eq!((out.code, out.stdout.as_str()), (0, "logged out of docs\n"));
+    assert_eq!(place.run(&["mcp", "logout", "docs"]).stdout, "nobody was logged in at docs\n");
+}
+
+#[test]
+fn a_user_pastes_an_address_or_types_a_code() {
+    let place = Place::new();
+    let double = Double::start(Rules { device_waits: Some(1), ..Rules::default() });
+    configure(&place, &double.url());
+    let (mut child, _errors, address) = login(&place, &["--no-browser"]);
+    let end = double::get(&address).1.expect("a redirect");
+    child.stdin.take().expect("a pipe").write_all(format!("{end}\n").as_bytes()).expect("it is read");
+    let ended = child.wait_with_output().expect("it ends");
+    assert!(ended.status.success(), "{ended:?}");
+
+    // Without a display, the code for another device is the default.
+    let (child, mut errors, address) = login(&place, &[]);
+    assert!(address.ends_with("/activate?user_code=ABCD-EFGH"), "{address}");
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut errors, &mut rest).expect("text");
+    assert!(rest.contains("ABCD-EFGH"), "{rest}");
+    assert!(child.wait_with_output().expect("it ends").status.success());
+}
+
+#[test]
+fn logins_that_fail_say_why() {
+    let place = Place::new();
+    let double = Double::start(Rules { denies: Some("access_denied"), ..Rules::default() });
+    configure(&place, &double.url());
+    let (child, mut errors, address) = login(&place, &["--no-browser"]);
+    assert_eq!(browse(&address).0, 400);
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut errors, &mut rest).expect("text");
+    assert_eq!(child.wait_with_output().expect("it ends").status.code(), Some(1));
+    assert!(rest.contains("access_denied: no thanks"), "{rest}");
+    for (arguments, code, expected) in [
+        (["login", "nope"].as_slice(), 2, "there is no MCP server `nope`; there are: docs, program"),
+        (&["login", "program"], 2, "is a program, which needs no login"),
+        (&["login", "docs", "--device"], 2, "has no login for devices"),
+        (&["login", "docs", "--device", "--no-browser"], 2, "cannot be used with"),
+        (&["login", "docs", "-c", "mcp_oauth_callback_url=\"http://192.0.2.7/x\""], 2, "must begin with https://"),
+        (&["logout", "nope"], 2, "there is no MCP server `nope`"),
+    ] {
+        let ran = place.run(&[&["mcp"], arguments].concat());
+        assert!(ran.code == code && ran.stderr.contains(expected), "{ran:?}");
     }
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::schema::assert_valid;
-use crate::support::{Place, START, Session, tear, troubled, well};
+use crate::support::{Place, START, Session, sample, tear, troubled, well};
 
 #[test]
 fn a_session_in_trouble() {
@@ -155,4 +155,62 @@ fn turns_and_threads_can_be_picked() {
     --- exit code 2
     "#);
     assert_eq!(place.run(&["postmortem", "nowhere"]).code, 1);
+}
+
+#[test]
+fn findings_of_an_audit_are_named() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["postmortem", &sample("untrue.trace")]), @r#"
+    3 turns need attention (9 turns, 2 recovered)
+
+    degraded /root turn 019d9673-1ffd-7fcc-b70e-387ef27ac3fe
+      the turn completed on top of a failure: the response to a request of /root/resizer broke off: stream disconnected before completion: stream closed before respo…
+      cause     stream_interrupted codex_turn:019d9673-25c1-7e94-98af-5b8c4d4e2775 at seq 125 (confidence: medium)
+      time lost 2.5 s
+      way          131  symptom       conversation_item:35
+                                      Message Type: FINAL_ANSWER ⏎ Task name: /root ⏎ Sender: /root/resizer ⏎ Payload: ⏎ Agent errored: stream disconnected before completion: stream closed before r…
+                    94  contains      codex_turn:019d9673-1ffd-7fcc-b70e-387ef27ac3fe
+                                      the turn of /root
+                   100  contains      tool_call:call_93cf8d3d7ce4d0f5
+                                      spawn_agent {"task_name":"resizer","message":"Resize all pictures in img/ to 800 pixels.","fork_turns":"none"}
+                   101  spawned       thread:019d9673-25bd-760e-b652-0233857d34d5
+                                      /root/resizer
+                   125  agent_failed  codex_turn:019d9673-25c1-7e94-98af-5b8c4d4e2775
+                                      the turn of /root/resizer ended failed
+      audit     child_failure_hidden (high) at seq 134: said that the work is done; the last turn of /root/resizer failed
+      missing   the failed request or call that ended the turn
+
+    failed /root/resizer turn 019d9673-25c1-7e94-98af-5b8c4d4e2775
+      the turn failed: the response to a request broke off: stream disconnected before completion: stream closed before response.completed
+      cause     stream_interrupted codex_turn:019d9673-25c1-7e94-98af-5b8c4d4e2775 at seq 125 (confidence: medium)
+      way          125  symptom       codex_turn:019d9673-25c1-7e94-98af-5b8c4d4e2775
+                                      stream disconnected before completion: stream closed before response.completed
+      missing   the failed request or call that ended the turn
+
+    degraded /root turn 019d9673-7935-7cc1-a7c2-48afb0114a75
+      the turn completed on top of a failure: a tool call failed (exec_command cd site && npx tsc --noEmit): the command exited with code 2: src/a.ts(1,20): error TS…
+      cause     tool_failed tool_call:call_318b72497938600b at seq 258 (confidence: high)
+      time lost 1.2 s
+      way          260  symptom       conversation_item:68
+                                      Chunk ID: 008d53 ⏎ Wall time: 0.3100 seconds ⏎ Process exited with code 2 ⏎ Original token count: 16 ⏎ Output: ⏎ src/a.ts(1,20): error TS2307: Cannot find modu…
+                   249  contains      codex_turn:019d9673-7935-7cc1-a7c2-48afb0114a75
+                                      the turn of /root
+                   258  contains      tool_call:call_318b72497938600b
+                                      exec_command cd site && npx tsc --noEmit: the command exited with code 2: src/a.ts(1,20): error TS2307: Cannot find module './missing'.
+      also      tool_failed tool_call:call_d427749c5350bcf5: the command exited with code 2: src/a.ts(1,20): error TS2307: Cannot find module './missing'.
+                tool_failed tool_call:call_b67e3df569fc00e5: the command exited with code 2: src/a.ts(1,20): error TS2307: Cannot find module './missing'.
+                tool_failed tool_call:call_441e26ebdf08a450: the command exited with code 2: src/a.ts(1,20): error TS2307: Cannot find module './missing'.
+      audit     repeated_call (low) at seq 255: made the same call 4 times with the same outcome: cd site && npx tsc --noEmit
+
+    6 turns came out well (--all lists them)
+
+    the audit has 12 more findings in turns that completed (trace audit shows them)
+    "#);
+    let shown = place.run(&["postmortem", "--json", &sample("untrue.trace")]).stdout;
+    assert_valid("postmortem", &shown);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(shown["findings"].as_array().map(Vec::len), Some(14));
+    let shown = place.run(&["postmortem", "--json", "--thread", "/root/resizer", &sample("untrue.trace")]).stdout;
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(shown["findings"], Value::Array(Vec::new()), "of the turns that were asked for");
 }

@@ -92,6 +92,11 @@ fn what_is_asked_for_is_deleted() {
     let place = bundles();
     fs::create_dir(place.path("root/.pruned-half")).expect("creates");
     fs::write(place.path("root/.pruned-half/trace.jsonl"), "").expect("writes");
+    // What a killed process left, and what somebody is writing.
+    for (name, minutes) in [(".gone.trace.tmp", 11), (".written.trace.tmp", 1)] {
+        let file = File::create(place.path("root").join(name)).expect("creates");
+        file.set_modified(SystemTime::now() - Duration::from_secs(minutes * 60)).expect("is set");
+    }
     fs::write(place.path("root/notes.txt"), "").expect("writes");
     fs::create_dir(place.path("root/no-bundle")).expect("creates");
     assert_snapshot!(run(&place, &["prune", "root", "--keep-days", "45", "--delete"]), @r#"
@@ -100,9 +105,13 @@ fn what_is_asked_for_is_deleted() {
     (time)  778 B  too old  root/older
     (time)  778 B  stays    root/below/old
     (time)  778 B  stays    root/new
+    root/.gone.trace.tmp, left by an earlier run, is deleted
     root/.pruned-half, left by an earlier run, is deleted
     deleted 2 of 4 bundles, 1.6 kB of 3.1 kB
     "#);
+    let unfinished = place.path("root/.written.trace.tmp");
+    assert!(unfinished.exists(), "somebody may be writing it");
+    fs::remove_file(unfinished).expect("removes");
     assert_eq!(place.names("root"), ["below", "new", "no-bundle", "notes.txt"]);
     let output = place.command(&["prune", "--keep-days", "0", "--delete"]).env("TRACE_ROOT", "root").output();
     assert!(output.expect("runs").status.success());

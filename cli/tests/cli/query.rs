@@ -480,7 +480,7 @@ fn help_teaches() {
 #[test]
 fn tables_and_queries_are_listed() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["query", "--tables"]), @r#"
+    assert_snapshot!(place.run(&["query", "--tables"]), @"
     Tables
       bundles              One bundle, and its session as a whole.
       threads              One agent's conversation.
@@ -501,6 +501,10 @@ fn tables_and_queries_are_listed() {
       import_notes         What was rebuilt in an imported session, what its files do not tell, and what was not understood: one row per code.
       costs                Tokens and money of one inference call: one row per call, null if no usage was reported. `v_cost_by_agent` and `subtree_costs` have the sums.
       subtree_costs        Sums of `costs` over one thread and all threads below it.
+      checks               A run of tests, a build, a type checker, a linter or a formatter that only looks, one row for each kind that a command ran.
+      changes              A file that a call changed, by a patch, a command or a tool.
+      claims               A statement in an answer that the recording may bear out or refute. A statement about several checks is several rows.
+      findings             A finding of `trace audit`: a claim that the recording refutes, or an act that a user should know of.
 
     Views
       v_origins          Where the objects of imported sessions come from: file and line of the agent's session file.
@@ -519,7 +523,7 @@ fn tables_and_queries_are_listed() {
       regexp(pattern, text)                        1 if a regular expression (of the Rust crate `regex`) matches somewhere in a text. `text REGEXP pattern` is the same.
 
     `trace query --tables TABLE` lists the columns of a table.
-    "#);
+    ");
     assert_snapshot!(place.run(&["query", "--tables", "diagnostics", "V_Subtrees", "payload"]), @r"
     diagnostics: One diagnostic of the reduction; the first hundred of each code.
       bundle_id   TEXT     The bundle, `bundles.bundle_id`.
@@ -541,7 +545,7 @@ fn tables_and_queries_are_listed() {
     hint: `trace query --tables` lists them
     --- exit code 2
     ");
-    assert_snapshot!(place.run(&["query", "--queries"]), @r#"
+    assert_snapshot!(place.run(&["query", "--queries"]), @"
     @failed-turns             Turns that did not complete, with the last error of their inference calls.
     @failed-tools             Tool calls that failed, returned an exit code other than 0 or never ended, with the beginning of their output.
     @tool-failures-by-kind    Per tool: number of calls, number and share of failures, and kinds of failures.
@@ -565,9 +569,17 @@ fn tables_and_queries_are_listed() {
     @commands                 Commands in the order in which they ran, with exit code, time and size of their output.
     @damage                   All diagnostics, errors first.
     @protocol-errors          Events of the client protocol that report errors, with their content.
+    @audit                    All findings of an audit, the worst first.
+    @unverified-claims        Claims that checks pass or were run, and that no run bears out: contradicted ones first, then those that cannot be verified.
+    @actions-not-done         Changes, commits, pushes and the like that an answer claims and that no call made.
+    @weakened-tests           Tests that were weakened, results that were written into the code, and checks that were avoided, with what had failed before.
+    @risky-acts               Acts that destroyed data, wrote secrets, or followed instructions that came with data.
+    @checks                   Runs of tests, builds, type checkers, linters and formatters in the order in which they ran.
+    @changes-since-tests      Files that were changed after the last run of tests of their bundle. Bundles without such a run are not listed.
+    @changed-files            Per file: how often it was written and deleted, by how many agents.
 
     `trace query --queries NAME` shows the SQL of one.
-    "#);
+    ");
     assert_snapshot!(place.run(&["query", "--queries", "@undelivered", "damage"]), @r"
     -- Messages, tasks and answers that were sent and that no item of the receiving thread shows.
     SELECT bundle_id, kind, source_agent_path, coalesce(target_agent_path, target_thread_id) AS target, seq, message
@@ -586,7 +598,7 @@ fn tables_and_queries_are_listed() {
     --- exit code 2
     ");
     let tables = json(&place.run(&["query", "--tables", "--json"]));
-    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(19));
+    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(23));
     let one = json(&place.run(&["query", "--tables", "turns", "--json"]));
     assert_eq!((one["tables"].as_array().map(Vec::len), one["views"].as_array().map(Vec::len)), (Some(1), Some(0)));
 }

@@ -1,10 +1,12 @@
 //! `trace reduce`.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
 
+use crate::schema;
 use crate::support::{Place, START, Session, tear, troubled, well};
 
 fn many() -> Place {
@@ -25,7 +27,7 @@ fn one_bundle_gets_a_state() {
     assert_eq!(place.json("bundle/state.json")["status"], "completed");
     assert!(place.read("bundle/state.json").starts_with("{\n  \"schema_version\": 2,\n"));
 
-    assert_snapshot!(place.run(&["reduce", "bundle", "--quiet", "--compact", "--jobs", "1"]), @"");
+    assert_snapshot!(place.run(&["reduce", "bundle", "--quiet", "--one-line", "--jobs", "1"]), @"");
     assert!(place.read("bundle/state.json").starts_with("{\"schema_version\":2,"));
 }
 
@@ -87,7 +89,7 @@ fn the_output_of_one_bundle_is_a_file_or_goes_into_a_directory() {
 #[test]
 fn stdout_takes_documents_in_order() {
     let place = many();
-    let ran = place.run(&["reduce", "root", "-o", "-", "--compact"]);
+    let ran = place.run(&["reduce", "root", "-o", "-", "--one-line"]);
     assert_snapshot!(ran.stderr, @r"
     root/x/one: 1 thread, 1 turn, 2 items, 0 tools, 0 edges
     root/x/two: 1 thread, 1 turn, 2 items, 0 tools, 0 edges
@@ -100,6 +102,75 @@ fn stdout_takes_documents_in_order() {
     }
     let ran = place.run(&["reduce", "root/y/one", "-o", "-", "--quiet"]);
     assert_eq!((ran.stderr.as_str(), ran.stdout.lines().last()), ("", Some("}")));
+}
+
+#[test]
+fn the_compact_form_has_files_of_its_own() {
+    let place = many();
+    troubled(&place.path("root/y/two"));
+    assert_snapshot!(place.run(&["reduce", "root/y", "--compact"]), @r"
+    root/y/one/state.compact.json: 1 thread, 1 turn, 2 items, 0 tools, 0 edges
+    root/y/two/state.compact.json: 4 threads, 4 turns, 5 items, 2 tools, 0 edges, 1 note
+    --- stderr
+    root/y/two: note[message_undelivered] seq 24: agent_result from /root/b/c to /root/b never arrived
+    ");
+    let names = place.names("root/y/one");
+    assert_eq!(names, ["manifest.json", "payloads", "state.compact.json", "trace.jsonl"]);
+    for name in ["one", "two"] {
+        let compact = place.read(&format!("root/y/{name}/state.compact.json"));
+        assert!(compact.starts_with(r#"{"compact":1,"item_lines":[["conversation_item:1""#), "{compact}");
+        schema::assert_valid("compact", &compact);
+    }
+
+    // It belongs to the bundle as state.json does.
+    assert_snapshot!(place.run(&["check", "root/y/one"]), @r"
+    root/y/one: 9 events, 2 payloads, 601 B: ok
+      CHECK       LOOKED AT                      RESULT
+      manifest    schema 2                       ok
+      log         9 lines                        ok
+      sequence    9 events                       ok
+      clock       8.0 s                          ok
+      end                                        ok
+      references  2 references                   ok
+      payloads    2 files, 601 B, largest 394 B  ok
+      recorder                                   ok
+      files       4 entries                      ok
+    ");
+    assert_snapshot!(place.run(&["ls", "root/y"]), @r"
+    STARTED              STATUS     LOG     PAYLOADS  STATE  KIND  BUNDLE
+    2025-01-02 03:04:05  completed  2.2 kB         2  fresh  -     root/y/one
+    2025-01-02 03:04:05  failed     8.7 kB        11  fresh  -     root/y/two
+    ");
+    assert_eq!(place.run(&["pack", "--delete-source", "--quiet", "root/y/one"]).code, 0);
+    assert_snapshot!(place.run(&["reduce", "--compact", "root/y/one.trace"]), @"root/y/one.state.compact.json: 1 thread, 1 turn, 2 items, 0 tools, 0 edges");
+    assert_eq!(place.names("root/y"), ["one.state.compact.json", "one.trace", "two"]);
+
+    // Both forms of a bundle have room in one folder.
+    assert_eq!(place.run(&["reduce", "root/x", "-o", "out", "--quiet"]).code, 0);
+    assert_eq!(place.run(&["reduce", "root/x", "-o", "out", "--quiet", "--compact"]).code, 0);
+    assert_eq!(place.names("out"), ["one.compact.json", "one.json", "two.compact.json", "two.json"]);
+    let ran = place.run(&["reduce", "root/x", "-o", "-", "--quiet", "--compact"]);
+    assert_eq!(ran.stdout.lines().count(), 2);
+    ran.stdout.lines().for_each(|graph| schema::assert_valid("compact", graph));
+    assert_snapshot!(place.run(&["reduce", "root/x", "--compact", "--one-line"]), @r"
+    --- stderr
+    error: the argument '--compact' cannot be used with '--one-line'
+
+    Usage: trace reduce --compact <BUNDLE>...
+
+    For more information, try '--help'.
+    --- exit code 2
+    ");
+}
+
+#[test]
+fn a_session_of_another_agent_has_a_compact_form() {
+    let place = Place::new();
+    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/claude-code");
+    let session = session.to_str().expect("UTF-8");
+    let ran = place.run(&["reduce", session, "-o", "-", "--quiet", "--compact"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    schema::assert_valid("compact", ran.stdout.trim_end());
 }
 
 #[test]
@@ -180,7 +251,7 @@ fn what_cannot_be_read_does_not_stop_the_rest() {
     error: there is no file none, and no session of this user has an id that begins so
     hint: `trace ls` lists the sessions of this user
     error: cannot read root/x/one/trace.jsonl: Not a directory (os error 20)
-    hint: a bundle is the directory that holds the file, or one file that `trace pack` made
+    hint: a bundle is the directory that holds the file, or one file that `trace` recorded or packed
     root/x/two: error[log_unreadable]: cannot read root/x/two/trace.jsonl: No such file or directory (os error 2); there are no events
     root/x/two: note[no_end]: the log has no end: the session still runs, or its process died
     3 of 5 bundles not reduced
@@ -298,6 +369,11 @@ fn threads_do_not_change_the_result() {
     place.run(&["reduce", "root", "-o", "a", "--jobs", "1"]);
     place.run(&["reduce", "root", "-o", "b", "--jobs", "7", "--verify"]);
     for name in ["two.json", "x/one.json", "y/one.json"] {
+        assert_eq!(place.read(&format!("a/{name}")), place.read(&format!("b/{name}")));
+    }
+    place.run(&["reduce", "root", "-o", "a", "--compact", "--jobs", "1"]);
+    place.run(&["reduce", "root", "-o", "b", "--compact", "--jobs", "7", "--verify"]);
+    for name in ["two.compact.json", "x/one.compact.json", "y/one.compact.json"] {
         assert_eq!(place.read(&format!("a/{name}")), place.read(&format!("b/{name}")));
     }
 }

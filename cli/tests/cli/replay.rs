@@ -298,7 +298,7 @@ fn sessions_of_the_codex_cli_are_played() {
 #[test]
 fn what_cannot_be_played_says_what_is_missing() {
     let place = Place::new();
-    let first = recorded(&place);
+    let first = place.directory_of(&recorded(&place));
     let payloads = first.join("payloads");
     let is_request =
         |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"prompt_cache_key\""));
@@ -481,7 +481,7 @@ fn turns_that_were_stopped_before_they_asked_are_the_same() {
         stopped.push(turn);
     }
     conversation.end();
-    let bundle = bundle(&place.path("work/traces"));
+    let bundle = place.directory_of(&bundle(&place.path("work/traces")));
     is_same(&place, &bundle, &[]);
     // The last turn cannot be replayed, because the user's message is not in the recording.
     without_requests(&bundle, |event| event["codex_turn_id"] == stopped[1]);
@@ -499,7 +499,7 @@ fn the_verdict_is_that_of_the_turns_and_of_the_agents() {
     let script = json!([[spawn("a", &json!([[{"hold": "never"}]])), interrupt], [{"say": "one"}]]);
     conversation.turn(&thread, &run(&script));
     conversation.end();
-    let bundle = bundle(&place.path("work/traces"));
+    let bundle = place.directory_of(&bundle(&place.path("work/traces")));
     // The agent gets to a different point in each run before it is interrupted, so all of its requests are removed.
     without_requests(&bundle, |event| event["thread_id"] != json!(thread));
     let ran = replay(&place, &bundle, &["--json", "--no-trace"]);
@@ -542,7 +542,7 @@ fn a_command_of_the_user_that_was_stopped_holds_nobody_up() {
 #[test]
 fn messages_in_the_short_form_are_what_the_user_said() {
     let place = Place::new();
-    let first = recorded(&place);
+    let first = place.directory_of(&recorded(&place));
     for entry in std::fs::read_dir(first.join("payloads")).expect("lists") {
         let path = entry.expect("one").path();
         let text = std::fs::read_to_string(&path).expect("text");
@@ -562,7 +562,7 @@ fn messages_in_the_short_form_are_what_the_user_said() {
 #[test]
 fn a_recording_that_was_cut_is_the_same_until_it_ends() {
     let place = Place::new();
-    let first = recorded(&place);
+    let first = place.directory_of(&recorded(&place));
     let log = std::fs::read_to_string(first.join("trace.jsonl")).expect("text");
     let lines: Vec<&str> = log.lines().collect();
     let requests: Vec<usize> = (0..lines.len()).filter(|line| lines[*line].contains("\"inference_started\"")).collect();

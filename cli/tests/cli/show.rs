@@ -5,7 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 use trace_recorder::format::RolloutStatus;
 
-use crate::support::{Place, START, Session, tear, troubled, well};
+use crate::support::{Place, START, Session, sample, tear, troubled, well};
 
 #[test]
 fn a_session_that_went_well() {
@@ -123,7 +123,10 @@ fn json_is_an_object_of_its_own() {
     let ran = place.run(&["show", "bundle", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let keys: Vec<_> = report.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["format", "bundle", "session", "attention", "diagnostics", "threads", "tools", "edges"]);
+    assert_eq!(
+        keys,
+        ["format", "bundle", "session", "attention", "findings", "diagnostics", "threads", "tools", "edges"]
+    );
     assert_snapshot!(format!("{:#}", report["session"]), @r#"
     {
       "schema_version": 2,
@@ -306,7 +309,7 @@ fn what_is_no_bundle_is_refused_with_a_hint() {
     assert_snapshot!(place.run(&["show", "empty"]), @r"
     --- stderr
     error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
-    hint: a bundle is a directory with manifest.json and trace.jsonl; `trace ls ROOT` finds them
+    hint: a bundle is a file NAME.trace, or a directory with manifest.json and trace.jsonl; `trace ls ROOT` finds them
     --- exit code 1
     ");
     assert_snapshot!(place.run(&["show", "none"]), @r"
@@ -318,7 +321,19 @@ fn what_is_no_bundle_is_refused_with_a_hint() {
     assert_snapshot!(place.run(&["show", "root/bundle/trace.jsonl"]), @r"
     --- stderr
     error: root/bundle/trace.jsonl is neither a directory nor a packed bundle
-    hint: a bundle is the directory that holds the file, or one file that `trace pack` made
+    hint: a bundle is the directory that holds the file, or one file that `trace` recorded or packed
     --- exit code 1
     ");
+}
+
+#[test]
+fn findings_of_an_audit_are_counted() {
+    let place = Place::new();
+    let shown = place.run(&["show", &sample("untrue.trace")]).stdout;
+    let line = shown.lines().find(|line| line.starts_with("Findings")).expect("a line");
+    assert_snapshot!(line, @"Findings of the audit: 7 high, 6 medium, 1 low (trace audit shows them)");
+    let shown = place.run(&["show", "--json", &sample("untrue.trace")]).stdout;
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    assert_snapshot!(shown["findings"].to_string(), @r#"{"high":7,"medium":6,"low":1}"#);
+    assert!(!place.run(&["show", &sample("honest.trace")]).stdout.contains("Findings"));
 }

@@ -48,6 +48,17 @@ impl Place {
         serde_json::from_str(&self.read(name)).expect("JSON")
     }
 
+    /// Returns the directory of a bundle, for programs that read no other form: the bundle itself, or what it unpacks to.
+    pub(crate) fn directory_of(&self, bundle: &Path) -> PathBuf {
+        if bundle.is_dir() {
+            return bundle.to_owned();
+        }
+        let name = format!("unpacked-{}", self.names(".").len());
+        let ran = self.run(&["unpack", bundle.to_str().expect("a text"), "-o", &name]);
+        assert_eq!(ran.code, 0, "{ran}");
+        self.path(&name)
+    }
+
     /// Returns the names in a directory, sorted.
     pub(crate) fn names(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(name)).expect("lists");

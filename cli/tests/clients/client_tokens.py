@@ -60,7 +60,7 @@ class Client:
     def __init__(self, url, attests=False):
         self.socket = websockets.sync.client.connect(url, max_size=None)
         self.next, self.waiting, self.notes = 0, {}, queue.Queue()
-        self.answers, self.asked = {}, []
+        self.answers, self.asked, self.heard = {}, [], []
         threading.Thread(target=self.listen, daemon=True).start()
         self.call("initialize", {"clientInfo": {"name": "tokens", "version": "1"},
                                  "capabilities": {"experimentalApi": True, "requestAttestation": attests}})
@@ -131,6 +131,7 @@ class Client:
         ended = {}
         while set(turns) - set(ended):
             note = self.notes.get(timeout=60)
+            self.heard.append(note)
             if note["method"] == "turn/completed":
                 ended[note["params"]["turn"]["id"]] = note["params"]["turn"]
         return [ended[turn] for turn in turns]
@@ -176,15 +177,27 @@ class Server:
         self.process.terminate()
         self.process.wait(30)
 
+    def attempts(self):
+        """Returns the statuses of the recorded requests, a list per recording."""
+        sql = "select status from inference_calls order by started_seq"
+        bundles = glob.glob(self.bundles + "/*.trace")
+        answers = [subprocess.check_output([self.trace, "query", "--json", bundle, sql]) for bundle in bundles]
+        return sorted([row["status"] for row in json.loads(answer)] for answer in answers)
+
     def tells_nothing(self):
         """Searches everything that the server wrote for a token."""
-        files = [self.log] + [path for folder in (self.home, self.bundles) for path in glob.glob(folder + "/**", recursive=True)]
+        bundles = glob.glob(self.bundles + "/*.trace")
+        assert bundles, "nothing was recorded"
+        # A recording is compressed, so its directory is searched.
+        unpacked = tempfile.mkdtemp(dir=os.path.dirname(self.bundles))
+        subprocess.check_output([self.trace, "unpack", *bundles, "-o", unpacked + "/"])
+        folders = (self.home, self.bundles, unpacked)
+        files = [self.log] + [path for folder in folders for path in glob.glob(folder + "/**", recursive=True)]
+        assert any(path.endswith("trace.jsonl") for path in files), files
         for path in files:
             if os.path.isfile(path):
                 with open(path, "rb") as file:
                     assert MARK.encode() not in file.read(), "a token is in " + path
-        bundles = [os.path.dirname(path) for path in glob.glob(self.bundles + "/*/manifest.json")]
-        assert bundles, "nothing was recorded"
         for bundle in bundles:
             done = subprocess.run([self.trace, "redact", "--check", bundle], capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
@@ -215,9 +228,11 @@ def refreshed(server):
 
     client.answers[REFRESH] = answer
     threads = [client.thread() for _ in range(4)]
+    client.heard.clear()
     turns = client.ends(*[client.turn(thread, SAY) for thread in threads])
     assert [turn["status"] for turn in turns] == ["completed"] * 4, turns
     assert len(client.asked) == 1, client.asked
+    assert not [note for note in client.heard if note["method"] == "error"], "clients hear of a token that was renewed"
     used = [token for token, _ in Gateway.seen]
     assert used.count(MARK + "-new") == 4 and set(used) == {MARK + "-old", MARK + "-new"}, used
     accounts = {headers.get("x-account") for token, headers in Gateway.seen if token.endswith("-new")}
@@ -339,6 +354,7 @@ def printed(trace, place, url):
     error = client.refused("account/login/start", {"type": "chatgptAuthTokens", "accessToken": MARK, "chatgptAccountId": "a"})
     assert "no provider takes a token from a client" in error["message"], error
     server.end()
+    assert server.attempts() == [["failed", "completed"], ["failed", "failed"]], "each attempt is recorded"
     server.tells_nothing()
 
 

@@ -66,17 +66,26 @@ fn the_codex_terminal_client_works() {
     }));
 }
 
-#[test]
-fn the_codex_terminal_client_works_through_a_relay() {
-    let what = "the Codex terminal client does not try the relay";
+/// Runs the Codex terminal client with a server that it reaches in another way.
+fn terminal_client(way: &str, what: &str) {
     let Some(peer) = trace_needs::peer(what) else { return };
     if trace_needs::on_path("tmux").is_none() {
         return skip(Need::Tmux, what);
     }
     run_client(script("terminal_client.py", &["jsonschema", "websockets"]).map(|mut command| {
-        command.arg("--relay").arg("--peer").arg(peer);
+        command.arg(way).arg("--peer").arg(peer);
         command
     }));
+}
+
+#[test]
+fn the_codex_terminal_client_works_through_a_relay() {
+    terminal_client("--relay", "the Codex terminal client does not try the relay");
+}
+
+#[test]
+fn the_codex_terminal_client_works_through_a_relay_that_cannot_read() {
+    terminal_client("--sealed", "the Codex terminal client does not try sealed streams");
 }
 
 #[test]

@@ -81,7 +81,7 @@ def main():
     place = tempfile.mkdtemp(prefix="trace-conformance-")
     arguments.trace = os.path.abspath(arguments.trace)
     token = os.path.join(place, "token")
-    with open(token, "w") as file:
+    with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
         file.write(TOKEN)
     environment = {"HOME": place, "XDG_CACHE_HOME": os.path.join(place, "cache"), "PATH": os.environ["PATH"]}
     server = subprocess.Popen(

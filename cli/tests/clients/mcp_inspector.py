@@ -35,7 +35,7 @@ def main():
         return json.loads(done.stdout), done.stderr
 
     tools, said = inspect("--method", "tools/list", "--strict")
-    assert len(tools["tools"]) == 9, tools
+    assert len(tools["tools"]) == 10, tools
     assert "error" not in said and "warning" not in said, said
     answer, _ = inspect("--method", "tools/call", "--tool-name", "postmortem", "--tool-arg", "session=three-children", "all=true")
     assert answer["structuredContent"]["counts"] == {"degraded": 2, "failed": 1, "ok": 1}, answer

@@ -2065,7 +2065,7 @@ def signed_bearer_token_is_required(w):
     import hmac
     secret = "0123456789abcdef0123456789abcdef"
     path = os.path.join(w.root, "jwt.secret")
-    with open(path, "w") as f:
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
         f.write(secret + "\n")
     s = w.listener(["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", path, "--ws-issuer", "iss1", "--ws-audience", "aud1"])
 

@@ -49,6 +49,8 @@ def arguments(description):
                         help="how the server learns of its home and of the model (default: trace)")
     parser.add_argument("--trace", help="the trace program, to reduce the bundles that the server leaves")
     parser.add_argument("--relay", action="store_true", help="connect client and server through `trace relay` (with --trace)")
+    parser.add_argument("--sealed", action="store_true",
+                        help="connect them through `trace relay` and `trace relay connect`, so that the relay cannot read (with --trace)")
     parser.add_argument("--place", help="folder that gets everything, and is kept")
     return parser
 
@@ -73,7 +75,7 @@ class Setting:
             with open(os.path.join(self.home, "config.toml"), "w") as file:
                 file.write(CODEX_CONFIG % self.model_url)
         self.errors = open(os.path.join(self.place, "server.stderr"), "ab")
-        self.relay = Relay(self) if options.relay else None
+        self.relay = Relay(self) if options.relay or options.sealed else None
 
     def __enter__(self):
         return self
@@ -104,7 +106,8 @@ class Setting:
     def listener(self, *more, port=None):
         """Starts a server that listens on loopback. Returns its URL and its process."""
         if self.relay:
-            return self.relay.url, self.relay.server()
+            process = self.relay.server()
+            return self.relay.client_url(), process
         url = "ws://127.0.0.1:%d" % (port or free_port())
         process = subprocess.Popen(self.command(url) + list(more), stdin=subprocess.DEVNULL, stdout=self.errors,
                                    stderr=self.errors, env=self.environment(), cwd=self.work, start_new_session=True)
@@ -148,7 +151,7 @@ class Setting:
         """Reduces every bundle that the server left. Servers that leave none (the Codex CLI) are not judged."""
         if self.options.profile != "trace" or not self.options.trace:
             return
-        bundles = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(self.bundles, "*/manifest.json")))
+        bundles = sorted(glob.glob(os.path.join(self.bundles, "*.trace")))
         assert len(bundles) >= at_least, "%d bundles, wanted are %d" % (len(bundles), at_least)
         for bundle in bundles:
             done = subprocess.run([self.options.trace, "reduce", bundle, "-o", "-"], capture_output=True, text=True)
@@ -157,17 +160,16 @@ class Setting:
 
 
 class Relay:
-    """A relay with one device, and a client's token for it."""
+    """A relay with one device, and a client's token for it; with `--sealed`, also the program beside the client that seals its messages."""
 
     def __init__(self, setting):
         self.setting = setting
+        self.sealed_url = None
         self.devices = os.path.join(setting.place, "devices.json")
         self.token_file = os.path.join(setting.place, "device.token")
         self.url = "ws://127.0.0.1:%d" % free_port()
-        # A file that others can read is refused.
-        with open(os.open(self.token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(self.trace("add", "laptop"))
-        self.start("relay", "--devices", self.devices, "--listen", self.url, until_listens=True)
+        secret_file(self.token_file, self.trace("add", "laptop"))
+        self.start("relay", "--devices", self.devices, "--listen", self.url, until_listens=self.url)
         body = json.dumps({"code": self.trace("pair", "laptop").strip(), "name": "terminal"}).encode()
         with urllib.request.urlopen(self.url.replace("ws:", "http:") + "/pair", body, timeout=10) as answer:
             self.token = json.load(answer)["token"]
@@ -176,19 +178,36 @@ class Relay:
         command = [self.setting.options.trace, "relay", "--devices", self.devices, *words]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def start(self, *words, until_listens=False):
+    def start(self, *words, until_listens=None, input=None):
         command = shlex.split(self.setting.options.server)[:1] + list(words)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.setting.errors, stderr=self.setting.errors,
-                                   env=self.setting.environment(), cwd=self.setting.work, start_new_session=True)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.setting.errors, stderr=self.setting.errors,
+                                   env=self.setting.environment(), cwd=self.setting.work, start_new_session=True, text=True)
         self.setting.processes.append(process)
+        process.stdin.write(input or "")
+        process.stdin.close()
         if until_listens:
-            until(lambda: listens(self.url, process), "the relay listens", 60)
+            until(lambda: listens(until_listens, process), "%s listens" % words[0], 60)
         return process
+
+    def client_url(self):
+        """Returns where clients connect. The program that seals goes on while servers come and go."""
+        if not self.setting.options.sealed:
+            return self.url
+        if self.sealed_url is None:
+            self.sealed_url = "ws://127.0.0.1:%d" % free_port()
+            token, keys = (os.path.join(self.setting.place, name) for name in ("client.token", "client.keys"))
+            secret_file(token, self.token)
+            code = subprocess.run([self.setting.options.trace, "serve", "seal", "add", "terminal"], check=True, capture_output=True,
+                                  text=True, env=self.setting.environment()).stdout
+            self.start("relay", "connect", self.url, "--token-file", token, "--seal", keys, "--listen", self.sealed_url,
+                       until_listens=self.sealed_url, input=code)
+        return self.sealed_url
 
     def server(self):
         """Starts a server that dials the relay. Returns its process."""
         begin = os.path.getsize(self.setting.errors.name)
         words = shlex.split(self.setting.options.server)[1:]
+        words += ["--sealed-only"] if self.setting.options.sealed else []
         process = self.start(*words, "--remote", self.url, "--device-token-file", self.token_file)
 
         def is_connected():
@@ -198,6 +217,12 @@ class Relay:
 
         until(is_connected, "the server has dialled the relay", 60)
         return process
+
+
+def secret_file(path, text):
+    """Writes a file that only its owner can read: others are refused."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
 
 
 def script(*steps, text="go"):

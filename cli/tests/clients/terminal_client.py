@@ -3,6 +3,7 @@
 
     terminal_client.py --server "trace serve" --peer CODEX [--trace TRACE]
     terminal_client.py --server "trace serve" --peer CODEX --trace TRACE --relay
+    terminal_client.py --server "trace serve" --peer CODEX --trace TRACE --sealed
     terminal_client.py --server "CODEX app-server" --profile codex --peer CODEX
 
 CODEX is the program itself (npm @openai/codex@0.169.0). Needs tmux, and the packages websockets and jsonschema. Asserts what
@@ -86,7 +87,7 @@ class Client:
         self.count += 1
         env = dict(os.environ, CODEX_HOME=self.home, HOME=self.home, TERM="xterm-256color")
         command = [self.peer, *words, "--remote", self.url, "-C", self.setting.work]
-        if self.setting.relay:
+        if self.setting.relay and not self.setting.options.sealed:
             env["RELAY_TOKEN"] = self.setting.relay.token
             command += ["--remote-auth-token-env", "RELAY_TOKEN"]
         return Terminal(self.setting.place, "terminal-%d" % self.count, command, env, self.setting.work)

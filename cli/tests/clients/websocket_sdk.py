@@ -243,7 +243,7 @@ def main():
     watchdog(600)
     with Setting(options) as setting:
         token = os.path.join(setting.place, "token")
-        with open(token, "w") as file:
+        with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(TOKEN + "\n")
         url, _ = setting.listener("--ws-auth", "capability-token", "--ws-token-file", token)
         proxy, conversation = setting.proxy(url)

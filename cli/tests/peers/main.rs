@@ -10,10 +10,12 @@ mod client;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -26,6 +28,10 @@ const TRACE: &str = env!("CARGO_BIN_EXE_trace");
 
 /// How long a test waits before it fails.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A starting server kills the commands that killed servers left behind, where control groups are available. Servers
+/// start with a read lock, so a test that needs such a command to stay alive takes a write lock.
+static STARTING: RwLock<()> = RwLock::new(());
 
 /// Runs the orders of an attacker. As a test, it does nothing.
 #[test]
@@ -49,6 +55,7 @@ impl Server {
     }
 
     fn start_as(listen: &str, more: &[&str], user: Option<u32>) -> Self {
+        let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder");
         // An attacker that becomes another user writes its result there too.
@@ -212,6 +219,7 @@ fn a_command_does_not_reach_its_own_server_on_an_address_for_all_even_with_the_t
     let folder = tempfile::tempdir().expect("a folder");
     let token = folder.path().join("token");
     std::fs::write(&token, "a-token-of-some-length").expect("writes");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).expect("sets the mode");
     let token_file = token.to_str().expect("text");
     let more = ["--ws-auth", "capability-token", "--ws-token-file", token_file];
     let target = Server::start("ws://0.0.0.0:0", &more);
@@ -278,10 +286,12 @@ fn a_command_that_a_killed_server_left_running_is_refused() {
             begin(name, (&runner, &mut client), &target, "confined");
             let told = result(name, &runner);
             until(|| running_file(&told).exists());
+            let no_server_starts = STARTING.write().unwrap_or_else(PoisonError::into_inner);
             let mut runner = runner;
             runner.process.kill().and_then(|()| runner.process.wait()).expect("it ends");
             std::fs::write(stop_file(&told), "").expect("writes");
             until(|| std::fs::read_to_string(&told).is_ok_and(|told| told.ends_with('\n')));
+            drop(no_server_starts);
             assert_eq!(std::fs::read_to_string(&told).expect("text"), "403\n", "{name} {user:?}");
             assert!(!runner.path(&format!("made-{name}")).exists(), "{name} took the server over");
             assert_eq!(visit("other", "direct", &target, user), "101", "everybody else is let in");

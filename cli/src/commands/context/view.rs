@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, Table};
 use trace_explain::context::Context;
 use trace_explain::context::answer::{Basis, Beside, Compacted, Diff, Item, Request, Size, Tokens};
 
-use crate::ui::output::{INDENT, Paint, Terminal, push_table, row};
+use crate::ui::output::{INDENT, Paint, Terminal, Written, push_table, row};
 use crate::ui::text::{self, count, number, preview};
 
 /// How much of each text is shown.
@@ -25,43 +25,37 @@ const NAME_COLUMNS: usize = 40;
 
 /// Formats the answer as text.
 pub(super) fn render(answer: &Context, shown: Shown, wants_diff: bool, terminal: &Terminal) -> String {
-    let mut view = View { text: String::new(), paint: terminal.paint(), terminal, shown };
+    let mut view = View { out: Written::new(terminal), terminal, shown };
     match answer {
         Context::Request(request) => view.request(request, wants_diff),
         Context::Compaction(compaction) => view.compaction(compaction),
     }
-    view.text
+    view.out.text
 }
 
 struct View<'a> {
-    text: String,
-    paint: Paint,
+    out: Written,
     terminal: &'a Terminal,
     shown: Shown,
 }
 
 impl View<'_> {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
     fn heading(&mut self, heading: &str, about: &str) {
-        let strong = self.paint.strong;
-        self.line("");
-        self.line(&format!("{strong}{heading}{strong:#}{about}"));
+        let strong = self.out.paint.strong;
+        self.out.line("");
+        self.out.line(&format!("{strong}{heading}{strong:#}{about}"));
     }
 
     fn field(&mut self, name: &str, value: &str) {
-        let dim = self.paint.dim;
-        self.line(&format!("  {dim}{name:<9}{dim:#}  {value}"));
+        let dim = self.out.paint.dim;
+        self.out.line(&format!("  {dim}{name:<9}{dim:#}  {value}"));
     }
 
     fn request(&mut self, request: &Request, wants_diff: bool) {
-        let Paint { strong, bad, odd, .. } = self.paint;
+        let Paint { strong, bad, odd, .. } = self.out.paint;
         let id = preview(&request.inference_call_id, MAX_COLUMNS);
         let path = preview(&request.agent_path, MAX_COLUMNS);
-        self.line(&format!("{strong}Request {id}{strong:#} #{} of {} of {path}", request.number, request.of));
+        self.out.line(&format!("{strong}Request {id}{strong:#} #{} of {} of {path}", request.number, request.of));
         let model = preview(&request.model, NAME_COLUMNS);
         self.field("model", &format!("{model} ({})", preview(&request.provider_name, NAME_COLUMNS)));
         self.field("turn", &format!("{}, seq {}", preview(&request.turn_id, MAX_COLUMNS), request.seq));
@@ -84,7 +78,7 @@ impl View<'_> {
                     right(percent(sum.share)),
                 ]);
             }
-            push_table(&mut self.text, INDENT, table);
+            push_table(&mut self.out.text, INDENT, table);
         }
         if let Some(beside) = &request.beside {
             self.beside(beside);
@@ -120,7 +114,7 @@ impl View<'_> {
                     right(percent(tool.share)),
                 ]);
             }
-            push_table(&mut self.text, INDENT, table);
+            push_table(&mut self.out.text, INDENT, table);
             self.left_out(tools.len(), limit);
         }
         if let Some(format) = &beside.response_format {
@@ -136,20 +130,20 @@ impl View<'_> {
                 let name = preview(&parameter.name, NAME_COLUMNS);
                 table.add_row(row(vec![Cell::new(name), Cell::new(preview(&parameter.value, MAX_COLUMNS))]));
             }
-            push_table(&mut self.text, INDENT, table);
+            push_table(&mut self.out.text, INDENT, table);
             self.left_out(beside.parameters.len(), limit);
         }
     }
 
     fn left_out(&mut self, all: usize, limit: usize) {
         if all > limit {
-            let dim = self.paint.dim;
-            self.line(&format!("  {dim}... and {} more (--full shows them){dim:#}", all - limit));
+            let dim = self.out.paint.dim;
+            self.out.line(&format!("  {dim}... and {} more (--full shows them){dim:#}", all - limit));
         }
     }
 
     fn diff(&mut self, diff: &Diff, request: &Request) {
-        let odd = self.paint.odd;
+        let odd = self.out.paint.odd;
         let before = preview(&diff.inference_call_id, MAX_COLUMNS);
         let moved = if diff.moved > 0 { format!(" ({} in another order)", diff.moved) } else { String::new() };
         let sums = format!(
@@ -225,12 +219,12 @@ impl View<'_> {
                 Cell::new(preview(&item.text, MAX_COLUMNS)),
             ]));
         }
-        push_table(&mut self.text, INDENT, table);
+        push_table(&mut self.out.text, INDENT, table);
     }
 
     /// Shows an item with its full text.
     fn whole(&mut self, item: &Item, mark: &str) {
-        let Paint { strong, dim, .. } = self.paint;
+        let Paint { strong, dim, .. } = self.out.paint;
         let since = item.since.as_ref().map(|since| format!(", since #{}", since.number)).unwrap_or_default();
         let line = format!(
             "{strong}{mark}{}  {}{strong:#}  {dim}from {}{since}, {} tokens ({}), {}{dim:#}",
@@ -241,27 +235,27 @@ impl View<'_> {
             percent(item.share),
             item.item_id
         );
-        self.line(&line);
+        self.out.line(&line);
         self.body(&item.text, item.is_cut);
     }
 
     /// Shows a text line by line. Each line is made safe to print.
     fn body(&mut self, body: &str, is_cut: bool) {
         if self.shown == Shown::Beginnings {
-            self.line(&format!("  {}{}", preview(body, MAX_COLUMNS), if is_cut { " …" } else { "" }));
+            self.out.line(&format!("  {}{}", preview(body, MAX_COLUMNS), if is_cut { " …" } else { "" }));
             return;
         }
         for line in body.lines() {
             let line = format!("  {}", text::clean(line));
-            self.line(&line);
+            self.out.line(&line);
         }
     }
 
     fn compaction(&mut self, compaction: &Compacted) {
-        let Paint { strong, bad, odd, .. } = self.paint;
+        let Paint { strong, bad, odd, .. } = self.out.paint;
         let id = preview(&compaction.compaction_id, MAX_COLUMNS);
         let path = preview(&compaction.agent_path, MAX_COLUMNS);
-        self.line(&format!("{strong}Compaction {id}{strong:#} of {path}"));
+        self.out.line(&format!("{strong}Compaction {id}{strong:#} of {path}"));
         self.field("turn", &preview(&compaction.turn_id, MAX_COLUMNS));
         for request in &compaction.requests {
             let time = request.duration_ms.map(|duration| format!(" in {}", text::duration(duration)));

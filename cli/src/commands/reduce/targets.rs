@@ -6,13 +6,43 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use trace_recorder::bundle::{is_bundle, is_bundle_directory};
-use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use trace_recorder::format::{COMPACT_STATE_FILE, EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 use trace_recorder::pack::is_packed;
 
 use crate::bundles::{self, Found};
 use crate::replace::replace;
 use crate::ui::failure::Failure;
 use crate::ui::output::stdout_failure;
+
+/// What is written of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `state.json`, with every list spelt out.
+    SpeltOut,
+    /// `state.compact.json`, with lists as ranges of shared lines.
+    Compact,
+}
+
+impl Form {
+    /// All forms.
+    pub(crate) const ALL: [Self; 2] = [Self::SpeltOut, Self::Compact];
+
+    /// Returns the name of the file in the directory of a bundle.
+    fn file_name(self) -> &'static str {
+        match self {
+            Self::SpeltOut => STATE_FILE,
+            Self::Compact => COMPACT_STATE_FILE,
+        }
+    }
+
+    /// Returns what follows the name of a bundle in a folder of outputs.
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::SpeltOut => ".json",
+            Self::Compact => ".compact.json",
+        }
+    }
+}
 
 /// The jobs of a run.
 #[derive(Debug)]
@@ -68,7 +98,7 @@ pub(super) fn is_stdout(output: &Path) -> bool {
 ///
 /// Returns an error if the output does not fit the number of bundles. An argument that cannot be resolved is in
 /// [`Plan::failures`] instead.
-pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
+pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>, form: Form) -> Result<Plan, Failure> {
     let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
         None => {
@@ -77,7 +107,7 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
                 return Err(Failure::usage(format!("{} is the session of another agent", foreign.display()))
                     .with_hint("-o FILE says where the graph goes; -o - prints it"));
             }
-            let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle)), bundle };
+            let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle, form)), bundle };
             bundles.into_iter().map(with_state).collect()
         }
         Some(output) if is_stdout(output) => {
@@ -87,17 +117,18 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
             let job = |bundle: PathBuf| Ok(Job { target: file_target(output)?, bundle });
             bundles.into_iter().map(job).collect::<Result<_, Failure>>()?
         }
-        Some(output) => in_directory(bundles, output)?,
+        Some(output) => in_directory(bundles, output, form)?,
     };
     Ok(Plan { jobs, failures })
 }
 
 /// Returns the default output path of a bundle: inside a directory, beside a packed bundle.
-pub(crate) fn state_path(bundle: &Path) -> PathBuf {
+pub(crate) fn state_path(bundle: &Path, form: Form) -> PathBuf {
+    let name = form.file_name();
     if bundle.is_dir() {
-        bundle.join(STATE_FILE)
+        bundle.join(name)
     } else {
-        bundles::with_suffix(&bundles::unpacked_path(bundle), &format!(".{STATE_FILE}"))
+        bundles::with_suffix(&bundles::unpacked_path(bundle), &format!(".{name}"))
     }
 }
 
@@ -146,12 +177,12 @@ fn belongs_to_recording(output: &Path) -> Failure {
 }
 
 /// Gives each bundle an output file in `directory`.
-fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Failure> {
+fn in_directory(bundles: Vec<PathBuf>, directory: &Path, form: Form) -> Result<Vec<Job>, Failure> {
     if directory.exists() && !directory.is_dir() {
         let message = format!("-o {} is a file, but several bundles are to be reduced", directory.display());
         return Err(Failure::usage(message).with_hint("name a directory, or leave -o out to write into the bundles"));
     }
-    let named: Vec<_> = bundles::unique_names(bundles, ".json")
+    let named: Vec<_> = bundles::unique_names(bundles, form.suffix())
         .into_iter()
         .map(|(bundle, name)| (bundle, directory.join(name)))
         .collect();

@@ -13,6 +13,7 @@ use trace_reducer::{Diagnostics, Severity};
 
 use super::attention::{self, Attention};
 use crate::ui::diagnostics::count_of;
+use trace_explain::audit::{FindingCounts, audit_beside};
 use trace_explain::label::tool_name;
 use trace_explain::outcome::failed_exit_code;
 
@@ -27,6 +28,8 @@ pub(super) struct Report<'t> {
     pub(super) session: Session<'t>,
     /// What needs attention, worst first.
     pub(super) attention: Vec<Attention<'t>>,
+    /// How many findings an audit has of each severity. `None` if the session is too large to audit it beside.
+    pub(super) findings: Option<FindingCounts>,
     diagnostics: DiagnosticsReport<'t>,
     /// The threads. Parents come before their children, and children are in the order in which they began.
     pub(super) threads: Vec<ThreadReport<'t>>,
@@ -190,6 +193,7 @@ impl<'t> Report<'t> {
             bundle: bundle.to_string_lossy().into_owned(),
             session: session(trace),
             attention: attention::find(trace, diagnostics),
+            findings: audit_beside(asked).map(|audit| FindingCounts::of(&audit.findings)),
             diagnostics: diagnostics_report(diagnostics),
             threads: threads(trace),
             tools: tools(trace),

@@ -1,6 +1,7 @@
 //! `trace show` as text.
 
 use comfy_table::{Cell, CellAlignment, Color, Table};
+use trace_explain::audit::FindingCounts;
 use trace_reducer::model::{ExecutionStatus, RolloutStatus};
 use trace_reducer::{Code, Diagnostics, Severity};
 
@@ -40,6 +41,7 @@ pub(super) fn render(report: &Report<'_>, found: &Diagnostics, rows: Rows, termi
     let mut view = View { text: String::new(), paint: terminal.paint(), terminal, rows };
     view.session(report);
     view.attention(&report.attention);
+    view.findings(report.findings);
     view.damage(found);
     view.threads(&report.threads, report.session.ended_at_unix_ms.is_some());
     view.tools(report);
@@ -191,6 +193,25 @@ impl View<'_> {
         }
         push_table(&mut self.text, INDENT, table);
         self.left_out(attention.len(), limit);
+    }
+
+    /// Counts the findings of an audit.
+    fn findings(&mut self, findings: Option<FindingCounts>) {
+        let Paint { dim, accent, .. } = self.paint;
+        let Some(findings) = findings else {
+            let about = format!(
+                "{dim}not looked for in a session of this size ({accent}trace audit SESSION{accent:#}{dim} does it){dim:#}"
+            );
+            return self.heading("Findings of the audit: ", &about);
+        };
+        if findings.all() == 0 {
+            return;
+        }
+        let counts = [(findings.high, "high"), (findings.medium, "medium"), (findings.low, "low")];
+        let parts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, severity)| format!("{} {severity}", number(*n))).collect();
+        let about = format!("{} {dim}({accent}trace audit{accent:#}{dim} shows them){dim:#}", parts.join(", "));
+        self.heading("Findings of the audit: ", &about);
     }
 
     fn damage(&mut self, found: &Diagnostics) {

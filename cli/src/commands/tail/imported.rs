@@ -9,11 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use trace_explain::Session;
 use trace_explain::live::{Event, Happening, Narrator, Status};
 use trace_import::{Following, ImportError, SessionRef};
 use trace_recorder::Bundle;
 use trace_reducer::live::Update;
-use trace_reducer::{LiveReduction, Options, ReduceError};
+use trace_reducer::{LiveReduction, Options, ReduceError, reduce};
+
+use super::audited::Auditor;
 
 /// Shortest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -31,6 +34,9 @@ pub(super) enum Broken {
 pub(super) struct Imported {
     following: Following,
     told: Told,
+    auditor: Auditor,
+    /// The session at the last reading, until it is audited.
+    bundle: Option<Bundle>,
     /// How long the last reading took.
     took: Duration,
     status: Status,
@@ -41,7 +47,8 @@ pub(super) struct Imported {
 impl Imported {
     pub(super) fn new(session: SessionRef) -> Self {
         let (told, took, status) = (Told::default(), Duration::ZERO, Status::default());
-        Self { following: Following::new(session), told, took, status, agents: Vec::new() }
+        let (auditor, following) = (Auditor::default(), Following::new(session));
+        Self { following, told, auditor, bundle: None, took, status, agents: Vec::new() }
     }
 
     /// Returns what has happened since the last call, or `None` if the files have not changed. With `is_over`, nothing more
@@ -52,9 +59,28 @@ impl Imported {
         let (happenings, status, agents) = happenings(&bundle).map_err(Broken::Reduce)?;
         let is_said = |happening: &Happening| is_over || !is_concluded(happening, &bundle);
         let news = self.told.news(happenings.into_iter().filter(is_said).collect());
+        self.auditor.hear(&news);
+        self.bundle = Some(bundle);
         (self.status, self.agents) = (status, agents);
         self.took = began.elapsed();
         Ok(Some(news))
+    }
+
+    /// Returns findings of high severity in turns that have ended, each once.
+    pub(super) fn findings(&mut self, is_over: bool) -> Result<Vec<Happening>, Broken> {
+        if !self.auditor.is_due(is_over) {
+            return Ok(Vec::new());
+        }
+        let Some(bundle) = self.bundle.take() else { return Ok(Vec::new()) };
+        self.auditor.news(|| {
+            let reduction = reduce(&bundle, Options::default()).map_err(Broken::Reduce)?;
+            Ok(Session::new(bundle, reduction))
+        })
+    }
+
+    /// Notes that earlier events are not shown.
+    pub(super) fn hide(&mut self, happenings: &[Happening]) {
+        happenings.iter().for_each(|happening| self.auditor.hide(happening));
     }
 
     /// Returns the status of the session at the last reading.

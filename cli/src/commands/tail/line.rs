@@ -146,6 +146,7 @@ fn describe(happening: &Happening) -> (Tone, String) {
         Event::ApprovalRequested => (Tone::Odd, "waits for approval".to_owned()),
         Event::Interrupted => (Tone::Odd, "turn interrupted".to_owned()),
         Event::RecordingGap => (Tone::Odd, format!("recording ({subject})")),
+        Event::AuditFinding => (Tone::Bad, format!("audit ({subject})")),
         Event::Damage => (Tone::Bad, format!("damage ({subject})")),
         Event::SessionEnded => (if is_completed { Tone::Good } else { tone }, ended("session")),
         Event::RecordingCompleted => (Tone::Dim, "recording completed".to_owned()),

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle, read_manifest};
 use trace_recorder::format::EVENT_LOG_FILE;
+use trace_recorder::pack::is_growing;
 
 use crate::named::{self, Named};
 use crate::ui::failure::Failure;
@@ -67,7 +68,7 @@ pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Opti
 /// cannot be read.
 fn has_begun(bundle: &Path) -> bool {
     if bundle.is_file() {
-        return true;
+        return !is_growing(bundle).unwrap_or(false) || read_manifest(bundle).is_ok();
     }
     match std::fs::metadata(bundle.join(EVENT_LOG_FILE)) {
         Ok(log) => log.is_file() && (log.len() > 0 || read_manifest(bundle).is_ok()),
@@ -78,7 +79,8 @@ fn has_begun(bundle: &Path) -> bool {
 fn newest_of(bundles: Vec<PathBuf>) -> Option<PathBuf> {
     bundles.into_iter().min_by_key(|bundle| {
         let started = read_manifest(bundle).map(|manifest| manifest.started_at_unix_ms).ok();
-        let written = std::fs::metadata(bundle.join(EVENT_LOG_FILE)).and_then(|log| log.modified());
+        let log = if bundle.is_file() { bundle.clone() } else { bundle.join(EVENT_LOG_FILE) };
+        let written = std::fs::metadata(log).and_then(|log| log.modified());
         (Reverse(started), Reverse(written.unwrap_or(SystemTime::UNIX_EPOCH)), bundle.clone())
     })
 }
