@@ -135,12 +135,25 @@ impl GrowingTarget {
         manifest: &Manifest,
         durability: Durability,
     ) -> Result<Self, WriteError> {
+        let mut text = serde_json::to_vec_pretty(manifest).map_err(|error| WriteError::io(path, error.into()))?;
+        text.push(b'\n');
+        Self::create_with(storage, path, &text, manifest.started_at_unix_ms, durability)
+    }
+
+    /// Creates the file with the text of a manifest.
+    pub(crate) fn create_with(
+        storage: Arc<dyn Storage>,
+        path: &Path,
+        manifest: &[u8],
+        opened_at_unix_ms: i64,
+        durability: Durability,
+    ) -> Result<Self, WriteError> {
         let failed = |error| WriteError::io(path, error);
         let (file, origin) = lock(&*storage, path)?;
         if origin == LockOrigin::Found {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let mut target = Self::of(storage, path, file, manifest.started_at_unix_ms, durability);
+        let mut target = Self::of(storage, path, file, opened_at_unix_ms, durability);
         let begun = target.begin(manifest);
         if let Err(error) = begun {
             // An incomplete file would make the next attempt fail.
@@ -178,11 +191,9 @@ impl GrowingTarget {
         }
     }
 
-    fn begin(&mut self, manifest: &Manifest) -> io::Result<()> {
+    fn begin(&mut self, manifest: &[u8]) -> io::Result<()> {
         write_all(&mut *self.file, &header(Some(&self.recording))?)?;
-        let mut text = serde_json::to_vec_pretty(manifest)?;
-        text.push(b'\n');
-        self.lanes.append(MANIFEST_LANE, &text);
+        self.lanes.append(MANIFEST_LANE, manifest);
         self.write_records()?;
         if self.durability == Durability::Synced {
             self.file.sync_data()?;

@@ -57,6 +57,8 @@ mod open_turn;
 mod options;
 mod queue;
 mod recorder;
+#[cfg(feature = "regrow")]
+mod regrow;
 mod reopen;
 mod repeats;
 mod root;
@@ -85,6 +87,8 @@ pub use options::{
     WriterOptions,
 };
 pub use recorder::MAX_EVENT_BYTES;
+#[cfg(feature = "regrow")]
+pub use regrow::{End, RegrowError, regrow};
 pub use root::{NewSession, TraceRoot};
 pub(crate) use skeleton::is_dropped;
 pub use skeleton::{DROPPED_MEMBER, KEPT_TEXT_BYTES, KEPT_VALUE_BYTES, SKELETON_BYTES};
