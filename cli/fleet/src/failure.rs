@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use trace_fleet::ingest::IngestError;
 use trace_fleet::lake::LakeError;
 use trace_fleet::lake::compact::CompactError;
-use trace_fleet::page::BoardError;
 use trace_fleet::query::QueryError;
 use trace_fleet::workers::WorkError;
+use trace_fleet_page::BoardError;
 
 use crate::terminal;
 

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, Semaphore};
 use trace_explain::prices::Prices;
 
-use super::filters::FiltersError;
-use super::range::{Range, days_of};
-use super::rows;
-use crate::lake::{Lake, LakeError, Snapshot};
-use crate::query::{Answer, Engine, Limits, OutputError, QueryError, Question};
+use crate::filters::FiltersError;
+use crate::range::{Range, days_of};
+use crate::rows;
+use trace_fleet::lake::{Lake, LakeError, Snapshot};
+use trace_fleet::query::{Answer, Engine, Limits, OutputError, QueryError, Question};
 
 /// Most questions that run at the same time. More would only share the same cores and need more memory.
 pub const MAX_AT_ONCE: usize = 4;

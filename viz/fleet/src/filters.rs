@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::range::Range;
-use crate::lake::data::{day_number, day_text};
-use crate::query::literal;
+use crate::range::Range;
+use trace_fleet::lake::data::{day_number, day_text};
+use trace_fleet::query::literal;
 
 /// Longest value of a parameter of a request, in bytes.
 pub const MAX_VALUE_BYTES: usize = 2048;

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::board::{Board, BoardError, Version};
-use super::filters::Filters;
-use super::range::Range;
+use crate::board::{Board, BoardError, Version};
+use crate::filters::Filters;
+use crate::range::Range;
 
 /// Most groups of an answer.
 pub const MAX_GROUPS: usize = 50;

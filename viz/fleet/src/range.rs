@@ -1,8 +1,8 @@
 //! Ranges of days, and how they are cut into the points of a chart.
 
-use crate::lake::Snapshot;
-use crate::lake::data::{day_number, day_text};
-use crate::tables::SESSIONS;
+use trace_fleet::lake::Snapshot;
+use trace_fleet::lake::data::{day_number, day_text};
+use trace_fleet::tables::SESSIONS;
 
 /// Most points of a chart. A longer range has points of several days.
 pub const MAX_POINTS: u64 = 120;

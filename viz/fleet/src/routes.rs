@@ -21,13 +21,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::{Value, json};
 
-use super::board::{Board, BoardError, Version};
-use super::filters::{Filters, FiltersError};
-use super::groups::{By, groups};
-use super::range::Range;
-use super::series::{Of, chart};
-use super::sessions::{self, list};
-use crate::query::QueryError;
+use crate::board::{Board, BoardError, Version};
+use crate::filters::{Filters, FiltersError};
+use crate::groups::{By, groups};
+use crate::range::Range;
+use crate::series::{Of, chart};
+use crate::sessions::{self, list};
+use trace_fleet::query::QueryError;
 
 /// Most values that a filter offers, those of most rows first.
 pub const MAX_VALUES: usize = 200;
@@ -75,7 +75,7 @@ impl IntoResponse for BoardError {
 }
 
 fn json_of(value: &impl serde::Serialize) -> Result<Response, BoardError> {
-    let text = serde_json::to_vec(value).map_err(|error| crate::query::OutputError::Io(error.into()))?;
+    let text = serde_json::to_vec(value).map_err(|error| trace_fleet::query::OutputError::Io(error.into()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 

@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use arrow::error::ArrowError;
 use serde_json::{Map, Value};
 
-use crate::query::{Answer, Format, OutputError, write};
+use trace_fleet::query::{Answer, Format, OutputError, write};
 
 /// Returns the rows of an answer as JSON objects.
 pub(super) fn objects(answer: &Answer) -> Result<Vec<Map<String, Value>>, OutputError> {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::board::{Board, BoardError, Version};
-use super::filters::Filters;
-use super::range::Range;
-use super::rows::Columns;
-use crate::lake::data::day_text;
+use crate::board::{Board, BoardError, Version};
+use crate::filters::Filters;
+use crate::range::Range;
+use crate::rows::Columns;
+use trace_fleet::lake::data::day_text;
 
 /// Most series of a chart. The rest is one more.
 pub const MAX_SERIES: usize = 7;

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use trace_serve::{Opened, RecordingSource, address_of};
 
-use super::board::{Board, BoardError, Version};
-use super::filters::{Filters, FiltersError};
-use super::range::Range;
-use crate::lake::data::{day_number, day_text};
-use crate::query::literal;
-use crate::sessions::open_address;
+use crate::board::{Board, BoardError, Version};
+use crate::filters::{Filters, FiltersError};
+use crate::range::Range;
+use trace_fleet::lake::data::{day_number, day_text};
+use trace_fleet::query::literal;
+use trace_fleet::sessions::open_address;
 
 /// Most sessions of one answer.
 pub const MAX_LISTED: usize = 100;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use tokio::sync::Notify;
-use trace_fleet::page::{Board, PAGE_LIMITS, router, source};
+use trace_fleet_page::{Board, PAGE_LIMITS, router, source};
 use trace_serve::{Server, Token};
 
 use super::{open_lake_at, query, runtime, show, store_options};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use trace_explain::prices::Prices;
 use trace_fleet::lake::Lake;
-use trace_fleet::page::{
+use trace_fleet_page::{
     Board, By, MAX_GROUPS, MAX_LISTED, MAX_POINTS, MAX_SERIES, MAX_VALUE_BYTES, PAGE_LIMITS, router, source,
 };
 use trace_serve::{MAX_ADDRESS_BYTES, Server, Token};
