@@ -130,8 +130,14 @@ static FORMS: &[Form] = &[
     size(r"(?m)^(?P<name>RAM|Flash):\s+\[[= ]*\]\s+[\d.]+% \(used (?P<v>\d+) (?P<u>bytes)"),
 ];
 
-static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    FORMS.iter().map(|form| Regex::new(form.pattern).expect("the pattern of a form compiles")).collect()
+/// The pattern of each form, with the pattern that finds its unit above the line.
+static PATTERNS: LazyLock<Vec<(Regex, Option<Regex>)>> = LazyLock::new(|| {
+    let compiled = |pattern| Regex::new(pattern).expect("the pattern of a form compiles");
+    let above = |unit: &Unit| match unit {
+        Unit::Above(pattern) => Some(compiled(pattern)),
+        Unit::InLine | Unit::Fixed(_) => None,
+    };
+    FORMS.iter().map(|form| (compiled(form.pattern), above(&form.unit))).collect()
 });
 
 /// Units, with what they are of and how many seconds or bytes they have. `kB` is written for 1000 and for 1024 bytes.
@@ -175,18 +181,18 @@ pub fn measured(output: &str) -> Vec<Measured> {
     }
     let text = without_colours(&output[from..]).replace("\r\n", "\n");
     let mut found = Vec::new();
-    for (form, pattern) in FORMS.iter().zip(PATTERNS.iter()) {
+    for (form, (pattern, above)) in FORMS.iter().zip(PATTERNS.iter()) {
         for captures in pattern.captures_iter(&text) {
             if found.len() >= MAX_MEASUREMENTS {
                 return found;
             }
-            read(form, &captures, &text, &mut found);
+            read(form, above.as_ref(), &captures, &text, &mut found);
         }
     }
     found
 }
 
-fn read(form: &Form, captures: &Captures<'_>, text: &str, found: &mut Vec<Measured>) {
+fn read(form: &Form, above: Option<&Regex>, captures: &Captures<'_>, text: &str, found: &mut Vec<Measured>) {
     let group = |name: &str| captures.name(name).map(|group| group.as_str());
     let name = group("name").unwrap_or("").trim().to_owned();
     if let Some(ratio) = group("ratio") {
@@ -196,11 +202,10 @@ fn read(form: &Form, captures: &Captures<'_>, text: &str, found: &mut Vec<Measur
     }
     let start = captures.get(0).map_or(0, |whole| whole.start());
     let outside = match form.unit {
-        Unit::InLine => None,
         Unit::Fixed(unit) => Some(unit.to_owned()),
-        Unit::Above(pattern) => Regex::new(pattern)
-            .ok()
-            .and_then(|pattern| pattern.captures_iter(&text[..start]).last().map(|found| found[1].to_owned())),
+        Unit::InLine | Unit::Above(_) => {
+            above.and_then(|above| above.captures_iter(&text[..start]).last().map(|found| found[1].to_owned()))
+        }
     };
     for (value, own) in [("v", "u"), ("v2", "u2"), ("v3", "u3"), ("v4", "u4")] {
         let Some(value) = group(value) else { continue };
@@ -541,7 +546,7 @@ mod tests {
     #[test]
     fn every_form_has_a_row() {
         assert_eq!(OUTPUTS.len(), FORMS.len());
-        for ((output, name, values), pattern) in OUTPUTS.iter().zip(PATTERNS.iter()) {
+        for ((output, name, values), (pattern, _)) in OUTPUTS.iter().zip(PATTERNS.iter()) {
             assert!(pattern.is_match(output), "{output} is not of the form {pattern}");
             let found = measured(output);
             let own: Vec<f64> = found.iter().filter(|it| it.name == *name).map(|it| it.value).collect();
