@@ -450,27 +450,60 @@ async fn a_relay_that_reads_nothing_does_not_keep_the_stream_of_a_revoked_client
     assert!(begun.elapsed() < REMOTE_SILENCE_TIMEOUT / 2, "it waited for {:?}", begun.elapsed());
 }
 
+/// A sealed client and its server, with a proxy between each of them and the relay.
+struct Between {
+    devices: TestDevices,
+    /// Both ends read them again for each connection.
+    keys: SealingKeys,
+    relay: RunningRelay,
+    to_server: Proxy,
+    to_client: Proxy,
+    dialling: Dialling,
+    connecting: Connecting,
+    client: Plain,
+    /// Id of a thread that the client has started.
+    thread: Value,
+}
+
+impl Between {
+    /// Connects both through proxies that make these cuts.
+    async fn new(cuts: &[(usize, Cut)]) -> Self {
+        let devices = TestDevices::new();
+        let keys = SealingKeys::new();
+        let token = devices.client("phone");
+        let relay = RunningRelay::start(&devices.path());
+        let to_server = Proxy::new(relay.address, cuts.iter().copied()).await;
+        let to_client = Proxy::new(relay.address, cuts.iter().copied()).await;
+        let mut dialling = Dialling::sealed(to_server.address, &devices.server_token, Some(keys.sealing(true)));
+        dialling.until(|status| *status == RemoteStatus::Connected).await;
+        let connecting = Connecting::start(to_client.address, &token, Some(keys.client("phone"))).await;
+        let mut client = Plain::new(connecting.address, "").await;
+        client.initialize().await;
+        let started = client.ask(2, "thread/start", &json!({})).await;
+        let thread = started["thread"]["id"].clone();
+        Self { devices, keys, relay, to_server, to_client, dialling, connecting, client, thread }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cuts_within_the_heads_of_a_sealed_connection_lose_nothing() {
     for sender in [From::Client, From::Server] {
         for thousandths in [0, 500, 999] {
-            let devices = TestDevices::new();
-            let keys = SealingKeys::new();
-            let token = devices.client("phone");
-            let relay = RunningRelay::start(&devices.path());
             // The first connection, and the one after the cut below.
-            let heads = || [0, 2].map(|connection| (connection, Cut::Head(sender, thousandths)));
-            let (to_server, to_client) =
-                (Proxy::new(relay.address, heads()).await, Proxy::new(relay.address, heads()).await);
-            let mut dialling = Dialling::sealed(to_server.address, &devices.server_token, Some(keys.sealing(true)));
-            dialling.until(|status| *status == RemoteStatus::Connected).await;
-            let connecting = Connecting::start(to_client.address, &token, Some(keys.client("phone"))).await;
-            let mut client = Plain::new(connecting.address, "").await;
-            client.initialize().await;
-            let started = client.ask(2, "thread/start", &json!({})).await;
+            let heads = [0, 2].map(|connection| (connection, Cut::Head(sender, thousandths)));
+            let Between {
+                devices: _devices,
+                keys: _keys,
+                relay: _relay,
+                to_server,
+                to_client,
+                dialling,
+                connecting,
+                mut client,
+                thread,
+            } = Between::new(&heads).await;
             let steps = json!([[{"say": "before"}, {"hold": "first"}, {"say": "after"}]]);
-            let params = json!({"threadId": started["thread"]["id"], "input": script(&steps)});
-            client.ask(3, "turn/start", &params).await;
+            client.ask(3, "turn/start", &json!({"threadId": thread, "input": script(&steps)})).await;
             to_server.cut();
             to_client.cut();
             dialling.model.release("first");
@@ -498,19 +531,8 @@ async fn cuts_within_the_heads_of_a_sealed_connection_lose_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sealed_stream_outlives_its_connections_and_the_relay() {
-    let devices = TestDevices::new();
-    let keys = SealingKeys::new();
-    let token = devices.client("phone");
-    let relay = RunningRelay::start(&devices.path());
-    let to_server = Proxy::new(relay.address, None).await;
-    let to_client = Proxy::new(relay.address, None).await;
-    let mut dialling = Dialling::sealed(to_server.address, &devices.server_token, Some(keys.sealing(true)));
-    dialling.until(|status| *status == RemoteStatus::Connected).await;
-    let connecting = Connecting::start(to_client.address, &token, Some(keys.client("phone"))).await;
-    let mut client = Plain::new(connecting.address, "").await;
-    client.initialize().await;
-    let started = client.ask(2, "thread/start", &json!({})).await;
-    let thread = started["thread"]["id"].clone();
+    let Between { devices, keys: _keys, relay, to_server, to_client, dialling, connecting, mut client, thread } =
+        Between::new(&[]).await;
     let mut relay = Some(relay);
     for round in 0..6_u64 {
         let steps = json!([[{"say": "before"}, {"hold": "first"}, {"say": "after"}]]);
