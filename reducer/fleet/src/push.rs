@@ -26,7 +26,7 @@ use trace_recorder::{Bundle, BundleError};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::lake::data::day_text;
-use crate::sessions::{Candidate, Place};
+use crate::sessions::{Candidate, Place, with_causes};
 use crate::store::{Store, StoreError};
 use crate::tables::common::day_of;
 
@@ -236,13 +236,6 @@ pub fn push(
     let mut report = report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     report.failed.sort();
     Ok(report)
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let mut texts: Vec<String> = causes.map(ToString::to_string).collect();
-    texts.dedup();
-    texts.join(": ")
 }
 
 /// Packs and uploads one session. Returns its size and the number of secrets that were replaced.

@@ -11,8 +11,7 @@ use trace_explain::prices::Prices;
 use trace_explain::{Session, Sightings};
 use trace_recorder::log::{Line, parse_lines};
 use trace_reducer::model::{
-    Anchor, Handle, InferenceIdx, ItemIdx, Moment, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
-    Window,
+    Handle, InferenceIdx, ItemIdx, Moment, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx, Window,
 };
 
 use crate::cell::Resolve;
@@ -273,15 +272,6 @@ impl<'a> Source<'a> {
 
     pub(crate) fn tools_of_turn(&self, turn: TurnIdx) -> u32 {
         self.counts().tools_of_turns[turn.index()]
-    }
-
-    /// Returns the thread of an end of an edge.
-    pub(crate) fn thread_of(&self, anchor: Anchor) -> ThreadIdx {
-        match anchor {
-            Anchor::Item(item) => self.trace.items[item].thread,
-            Anchor::Tool(tool) => self.trace.tools[tool].thread,
-            Anchor::Thread(thread) => thread,
-        }
     }
 
     /// Returns the thread with this id, if there is one.

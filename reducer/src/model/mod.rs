@@ -5,6 +5,7 @@
 //! only. What the runtime *did* (tool calls, terminals, code cells) refers to the items that show it.
 
 pub mod evidence;
+mod hand_over;
 pub mod ids;
 pub mod lists;
 mod object;
@@ -13,6 +14,7 @@ pub mod symbols;
 use std::sync::Arc;
 
 pub use evidence::{AgentResult, ProtocolEvent, Undelivered};
+pub use hand_over::HandOver;
 pub use ids::{
     Arena, CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx,
     PayloadIdx, SessionIdx, Symbol, ThreadIdx, ToolIdx, TurnIdx,
@@ -91,6 +93,15 @@ impl Trace {
     /// Returns the string of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol]
+    }
+
+    /// Returns the thread of an end of an edge.
+    pub fn thread_of(&self, anchor: Anchor) -> ThreadIdx {
+        match anchor {
+            Anchor::Item(item) => self.items[item].thread,
+            Anchor::Tool(tool) => self.tools[tool].thread,
+            Anchor::Thread(thread) => thread,
+        }
     }
 
     /// Starts to record which objects are touched; payloads are not recorded.

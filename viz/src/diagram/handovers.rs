@@ -48,7 +48,7 @@ pub(super) fn handovers(facts: &Facts<'_>) -> Vec<Handover> {
         trace.agent_results.iter().enumerate().map(|(index, result)| (result.edge_id, index)).collect();
     let mut spawned: HashSet<ThreadIdx> = HashSet::new();
     for (index, edge) in trace.edges.iter() {
-        let (from, to) = (thread_of(facts, edge.source), thread_of(facts, edge.target));
+        let (from, to) = (facts.trace.thread_of(edge.source), facts.trace.thread_of(edge.target));
         if edge.kind == EdgeKind::SpawnAgent {
             spawned.insert(to);
         }
@@ -105,7 +105,7 @@ pub(super) fn handovers(facts: &Facts<'_>) -> Vec<Handover> {
             seq: lost.seq,
             style: style(lost.kind),
             word: word(facts, lost.kind, tool),
-            from: thread_of(facts, lost.source),
+            from: facts.trace.thread_of(lost.source),
             to: facts.threads_by_id.get(&lost.target_thread_id).copied(),
             to_id: lost.target_thread_id,
             tool,
@@ -161,14 +161,6 @@ fn preview(facts: &Facts<'_>, tool: ToolIdx) -> String {
     match &facts.trace.tools[tool].summary {
         ToolSummary::Agent { message_preview, .. } => begin(message_preview).to_owned(),
         _ => String::new(),
-    }
-}
-
-fn thread_of(facts: &Facts<'_>, anchor: Anchor) -> ThreadIdx {
-    match anchor {
-        Anchor::Item(item) => facts.trace.items[item].thread,
-        Anchor::Tool(tool) => facts.trace.tools[tool].thread,
-        Anchor::Thread(thread) => thread,
     }
 }
 

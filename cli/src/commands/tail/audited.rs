@@ -93,22 +93,7 @@ mod tests {
 
     fn turn_ended(id: &str) -> Happening {
         let object = trace_explain::ObjectRef { kind: "codex_turn".to_owned(), id: id.to_owned() };
-        Happening {
-            seq: None,
-            at_unix_ms: None,
-            elapsed_ms: None,
-            event: Event::TurnEnded,
-            object: Some(object),
-            thread_id: None,
-            agent_path: None,
-            to_agent_path: None,
-            status: None,
-            subject: None,
-            detail: None,
-            exit_code: None,
-            duration_ms: None,
-            tokens: None,
-        }
+        Happening { object: Some(object), ..Happening::new(Event::TurnEnded) }
     }
 
     /// The session `samples/untrue.trace`.

@@ -163,23 +163,7 @@ mod tests {
     use super::*;
 
     fn happening(thread: &str, event: Event, seq: u64) -> Happening {
-        let (none, thread_id) = (None, Some(thread.to_owned()));
-        Happening {
-            seq: Some(seq),
-            at_unix_ms: None,
-            elapsed_ms: None,
-            event,
-            object: None,
-            thread_id,
-            agent_path: none.clone(),
-            to_agent_path: none.clone(),
-            status: none.clone(),
-            subject: none.clone(),
-            detail: none,
-            exit_code: None,
-            duration_ms: None,
-            tokens: None,
-        }
+        Happening { seq: Some(seq), thread_id: Some(thread.to_owned()), ..Happening::new(event) }
     }
 
     #[test]

@@ -109,6 +109,26 @@ pub struct Happening {
 }
 
 impl Happening {
+    /// Returns a happening of which only the kind is known.
+    pub fn new(event: Event) -> Self {
+        Self {
+            seq: None,
+            at_unix_ms: None,
+            elapsed_ms: None,
+            event,
+            object: None,
+            thread_id: None,
+            agent_path: None,
+            to_agent_path: None,
+            status: None,
+            subject: None,
+            detail: None,
+            exit_code: None,
+            duration_ms: None,
+            tokens: None,
+        }
+    }
+
     /// Returns the happening of a finding. Its time is that of the end of the turn, when it can be told.
     pub fn of_finding(trace: &Trace, finding: &Finding) -> Self {
         let turn = finding.turn_id.as_deref().and_then(|id| trace.symbols.get(id));
@@ -125,17 +145,12 @@ impl Happening {
             seq: finding.seq(),
             at_unix_ms,
             elapsed_ms: at_unix_ms.map(|at| at.saturating_sub(trace.started_at_unix_ms)),
-            event: Event::AuditFinding,
             object: object.cloned(),
             thread_id: Some(finding.thread_id.clone()),
             agent_path: Some(finding.agent_path.clone()),
-            to_agent_path: None,
-            status: None,
             subject: Some(finding.kind.as_str().to_owned()),
             detail: Some(cut(&detail)),
-            exit_code: None,
-            duration_ms: None,
-            tokens: None,
+            ..Self::new(Event::AuditFinding)
         }
     }
 }

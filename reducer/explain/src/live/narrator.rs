@@ -275,17 +275,7 @@ impl Scene<'_> {
             seq: self.at.map(|at| at.seq),
             at_unix_ms: self.at.map(|at| at.unix_ms),
             elapsed_ms: self.at.map(|at| at.unix_ms.saturating_sub(self.trace.started_at_unix_ms)),
-            event,
-            object: None,
-            thread_id: None,
-            agent_path: None,
-            to_agent_path: None,
-            status: None,
-            subject: None,
-            detail: None,
-            exit_code: None,
-            duration_ms: None,
-            tokens: None,
+            ..Happening::new(event)
         }
     }
 

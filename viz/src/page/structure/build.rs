@@ -465,15 +465,7 @@ impl Builder<'_> {
     }
 
     fn ends(&self, edge: &InteractionEdge) -> (ThreadIdx, ThreadIdx) {
-        (self.thread_of(edge.source), self.thread_of(edge.target))
-    }
-
-    fn thread_of(&self, anchor: Anchor) -> ThreadIdx {
-        match anchor {
-            Anchor::Item(item) => self.trace.items[item].thread,
-            Anchor::Tool(tool) => self.trace.tools[tool].thread,
-            Anchor::Thread(thread) => thread,
-        }
+        (self.trace.thread_of(edge.source), self.trace.thread_of(edge.target))
     }
 
     /// Returns when a hand-over was sent and when it arrived. The times of the edge itself are less precise, because
@@ -533,7 +525,7 @@ impl Builder<'_> {
         let lost = lost_messages(self.trace).into_iter().map(|lost| Lost {
             kind: lost.kind.as_str(),
             source: self.number(anchored(lost.source)),
-            from: self.number(Object::Thread(self.thread_of(lost.source))),
+            from: self.number(Object::Thread(self.trace.thread_of(lost.source))),
             to: self.number_of(self.threads_by_id.get(&lost.target_thread_id).copied().map(Object::Thread)),
             to_id: self.trace.text(lost.target_thread_id).to_owned(),
             sent: self.at(lost.seq),
