@@ -105,7 +105,12 @@ impl Bundle {
         }
     }
 
-    fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
+    /// Makes a bundle of an open packed one. Unlike [`Bundle::open`], it may have been opened from bytes that are not a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it has neither a manifest nor an event log.
+    pub fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
         let path = packed.path().to_owned();
         let packed = Arc::new(packed);
         let manifest = read_packed_manifest(&packed);

@@ -1,9 +1,8 @@
 //! Reads the blocks of a packed bundle when they are needed, checks and decompresses them, and caches the result.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
@@ -11,6 +10,7 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::error::BlockFault;
 use super::format::MAX_BLOCK_BYTES;
 use super::index::Block;
+use super::positioned::Storage;
 
 /// Most bytes of decompressed blocks that are kept in memory. All requests of a long session together take a few
 /// megabytes. But a bundle full of images has gigabytes, which must not be in memory at the same time.
@@ -21,11 +21,13 @@ pub const CACHE_BYTES: usize = 128 << 20;
 /// Threads that want the same block wait for the first of them to read it. Different blocks are read in parallel.
 #[derive(Debug)]
 pub(super) struct BlockStore {
-    file: File,
+    storage: Storage,
     slots: Vec<Mutex<Slot>>,
     /// The blocks in memory.
     cached: Mutex<Cached>,
     max_cached_bytes: usize,
+    /// The first error of reading a block.
+    failure: OnceLock<(io::ErrorKind, String)>,
     #[cfg(test)]
     decompressed: std::sync::atomic::AtomicUsize,
 }
@@ -53,21 +55,27 @@ pub(super) enum BlockProblem {
 }
 
 impl BlockStore {
-    pub(super) fn new(file: File, blocks: usize, max_cached_bytes: usize) -> Self {
+    pub(super) fn new(storage: Storage, blocks: usize, max_cached_bytes: usize) -> Self {
         let slots = std::iter::repeat_with(Mutex::default).take(blocks).collect();
         Self {
-            file,
+            storage,
             slots,
             cached: Mutex::default(),
             max_cached_bytes,
+            failure: OnceLock::new(),
             #[cfg(test)]
             decompressed: Default::default(),
         }
     }
 
-    /// Returns the file.
-    pub(super) fn file(&self) -> &File {
-        &self.file
+    /// Returns what the blocks are read from.
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Returns the first error of reading a block, other than damage.
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        self.failure.get().map(|(kind, text)| io::Error::new(*kind, text.clone()))
     }
 
     /// Keeps at most this many bytes of decompressed blocks in memory.
@@ -111,7 +119,10 @@ impl BlockStore {
             Slot::Absent => {}
         }
         let mut packed = vec![0; block.packed_bytes as usize];
-        read_exact_at(&self.file, &mut packed, block.offset).map_err(BlockProblem::Io)?;
+        self.storage.read_exact_at(&mut packed, block.offset).map_err(|error| {
+            self.failure.get_or_init(|| (error.kind(), error.to_string()));
+            BlockProblem::Io(error)
+        })?;
         #[cfg(test)]
         self.decompressed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let decompressed =
@@ -210,29 +221,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads at an offset. Threads can call this at the same time.
-#[cfg(unix)]
-pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-/// Reads at an offset. Threads can call this at the same time.
-#[cfg(windows)]
-pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                buffer = &mut buffer[count..];
-                offset += count as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -259,7 +247,7 @@ mod tests {
                 block
             })
             .collect();
-        let store = BlockStore::new(file, blocks.len(), 3500);
+        let store = BlockStore::new(Storage::File(file), blocks.len(), 3500);
         for round in 0..3 {
             for (number, block) in blocks.iter().enumerate() {
                 assert_eq!(*store.get(number, block).expect("reads"), [number as u8; 1000], "round {round}");

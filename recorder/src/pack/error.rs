@@ -24,6 +24,12 @@ pub enum PackedError {
         /// The version.
         source: UnknownPackVersion,
     },
+    /// It is a growing bundle, which can be read only from a file.
+    #[error("{} is a growing bundle, which can be read only from a file", path.display())]
+    NeedsFile {
+        /// The bundle.
+        path: PathBuf,
+    },
     /// The end of the file is damaged. Without the index there, nothing tells which bytes belong to which file.
     #[error("the end of {} is damaged: {what}; its index is lost", path.display())]
     Footer {

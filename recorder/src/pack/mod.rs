@@ -14,6 +14,7 @@ mod limits;
 mod names;
 pub(crate) mod novelty;
 mod paths;
+mod positioned;
 mod reader;
 pub(crate) mod record;
 mod scan;
@@ -34,6 +35,7 @@ pub use index::{
 pub use limits::MAX_PACKED_LOG_BYTES;
 pub use names::MAX_DIRECTORIES;
 pub use paths::{MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PATH_NAMES, PathProblem};
+pub use positioned::ReadAt;
 pub(crate) use reader::GrowingState;
 pub use reader::{PackedBundle, PackedFile};
 pub(crate) use slice::Slice as ContentSlice;

@@ -10,11 +10,12 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
+use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES};
 use super::error::PackedError;
 use super::format::{FOOTER_BYTES, Footer, is_packed};
 use super::index::{Entry, Index, IndexProblem, Limits, Lost, Part};
 use super::limits::MAX_PACKED_LOG_BYTES;
+use super::positioned::{ReadAt, Storage};
 use super::scan::{Mark, RECORDER_BLOCK, Scan, ScanProblem};
 use super::slice::Slice;
 use crate::header::{HEADER_BYTES, PackVersion, is_growing, recorder_file_of, version_of};
@@ -119,40 +120,53 @@ impl PackedBundle {
     ///
     /// Returns an error under the same conditions as [`PackedBundle::open`].
     pub fn from_file(file: File, path: &Path) -> Result<Self, PackedError> {
+        let metadata = file.metadata().map_err(|source| PackedError::Io { path: path.to_owned(), source })?;
+        Self::from_storage(Storage::File(file), metadata.len(), metadata.modified().ok(), path)
+    }
+
+    /// Reads the packed bundle in bytes that are read at positions. `path` is used in error messages.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the same conditions as [`PackedBundle::open`], and if it is a growing bundle.
+    pub fn from_positioned(bytes: Arc<dyn ReadAt>, path: &Path) -> Result<Self, PackedError> {
+        let (length, modified) = (bytes.bytes(), bytes.modified());
+        Self::from_storage(Storage::Positioned(bytes), length, modified, path)
+    }
+
+    fn from_storage(
+        storage: Storage,
+        file_bytes: u64,
+        modified: Option<SystemTime>,
+        path: &Path,
+    ) -> Result<Self, PackedError> {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
         let not_packed = || PackedError::NotPacked { path: path.to_owned() };
         let footer_error = |what| PackedError::Footer { path: path.to_owned(), what };
-        let metadata = file.metadata().map_err(io)?;
-        let file_bytes = metadata.len();
         if file_bytes < HEADER_BYTES as u64 {
             return Err(not_packed());
         }
         let mut header = [0; HEADER_BYTES];
-        read_exact_at(&file, &mut header, 0).map_err(io)?;
+        storage.read_exact_at(&mut header, 0).map_err(io)?;
         let version = version_of(&header).ok_or_else(not_packed)?;
         version.check_readable().map_err(|source| PackedError::Version { path: path.to_owned(), source })?;
         if version == PackVersion::GROWING {
-            return Self::growing(file, path, metadata.modified().ok());
+            return match storage {
+                Storage::File(file) => Self::growing(file, path, modified),
+                Storage::Positioned(_) => Err(PackedError::NeedsFile { path: path.to_owned() }),
+            };
         }
         let footer_offset = file_bytes
             .checked_sub(FOOTER_BYTES as u64)
             .filter(|offset| *offset >= HEADER_BYTES as u64)
             .ok_or_else(|| footer_error("it is cut off"))?;
         let mut bytes = [0; FOOTER_BYTES];
-        read_exact_at(&file, &mut bytes, footer_offset).map_err(io)?;
+        storage.read_exact_at(&mut bytes, footer_offset).map_err(io)?;
         let footer = Footer::from_bytes(&bytes, &header, file_bytes).map_err(footer_error)?;
-        let index = read_index(&file, &footer, path)?;
-        let blocks = BlockStore::new(file, index.blocks.len(), CACHE_BYTES);
+        let index = read_index(&storage, &footer, path)?;
+        let blocks = BlockStore::new(storage, index.blocks.len(), CACHE_BYTES);
         let lost = OnceLock::new();
-        Ok(Self {
-            path: path.to_owned(),
-            index,
-            index_offset: footer.index_offset,
-            modified: metadata.modified().ok(),
-            blocks,
-            lost,
-            scan: None,
-        })
+        Ok(Self { path: path.to_owned(), index, index_offset: footer.index_offset, modified, blocks, lost, scan: None })
     }
 
     /// Reads the growing bundle in an open file, up to the last record that is whole.
@@ -161,7 +175,7 @@ impl PackedBundle {
         let recorder = recorder_file_of(&file).map_err(io)?;
         let mut index = Index::default();
         let scan = Scan::new(&mut index, recorder.is_some());
-        let blocks = BlockStore::new(file, 0, CACHE_BYTES);
+        let blocks = BlockStore::new(Storage::File(file), 0, CACHE_BYTES);
         let index_offset = scan.end;
         let (path, lost) = (path.to_owned(), OnceLock::new());
         let mut bundle = Self { path, index, index_offset, modified, blocks, lost, scan: Some(scan) };
@@ -178,7 +192,8 @@ impl PackedBundle {
     /// Returns an error if the file cannot be read, or if a record breaks a rule of the format.
     pub fn catch_up(&mut self) -> Result<bool, PackedError> {
         let Some(scan) = &mut self.scan else { return Ok(false) };
-        let advanced = scan.advance(self.blocks.file(), &mut self.index);
+        let file = self.blocks.storage().file();
+        let advanced = file.map_err(ScanProblem::Io).and_then(|file| scan.advance(file, &mut self.index));
         self.index_offset = scan.end;
         self.blocks.grow_to(self.index.blocks.len());
         self.lost = OnceLock::new();
@@ -191,6 +206,13 @@ impl PackedBundle {
                 PackedError::Path { path: self.path.clone(), entry, problem }
             }
         })
+    }
+
+    /// Returns the first error of reading a block, other than damage: files that were read since may be missing bytes that the bundle
+    /// has. A store that answers requests fails more often than a disk, so who reads from one asks for this before relying on what
+    /// was concluded from payloads that could not be read.
+    pub fn failure(&self) -> Option<io::Error> {
+        self.blocks.failure()
     }
 
     /// Keeps at most this many bytes of decompressed blocks in memory, instead of [`CACHE_BYTES`].
@@ -211,12 +233,14 @@ impl PackedBundle {
     /// Returns whether the file still has a record, with its whole content behind it as far as it was read.
     pub(crate) fn has_record(&self, record: Option<Mark>) -> io::Result<bool> {
         let (Some(scan), Some(record)) = (&self.scan, record) else { return Ok(true) };
-        Ok(self.blocks.file().metadata()?.len() >= scan.end && record.is_in(self.blocks.file())?)
+        let file = self.blocks.storage().file()?;
+        Ok(file.metadata()?.len() >= scan.end && record.is_in(file)?)
     }
 
     /// Returns whether `path` still names this file, or the finished bundle that took the place of a growing one.
     pub(crate) fn is_still_at(&self, path: &Path) -> io::Result<bool> {
-        Ok(self.scan.is_none() || is_at(self.blocks.file(), path)? || is_packed(path) && !is_growing(path)?)
+        let Some(file) = self.scan.as_ref().map(|_| self.blocks.storage().file()) else { return Ok(true) };
+        Ok(is_at(file?, path)? || is_packed(path) && !is_growing(path)?)
     }
 
     /// Returns whether this is a growing bundle: one that is being recorded, or whose recorder died.
@@ -237,7 +261,8 @@ impl PackedBundle {
     ///
     /// Returns the I/O error of reading the file.
     pub fn has_records_behind_damage(&self) -> io::Result<bool> {
-        self.scan.as_ref().map_or(Ok(false), |scan| scan.has_records_behind(self.blocks.file()))
+        let Some(scan) = &self.scan else { return Ok(false) };
+        scan.has_records_behind(self.blocks.storage().file()?)
     }
 
     /// Returns what a recorder needs to continue a growing bundle. Returns `None` for a finished one.
@@ -581,7 +606,7 @@ pub(super) fn common_start(one: &[Slice], other: &[Slice]) -> u64 {
     common
 }
 
-fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
+fn read_index(storage: &Storage, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
     let io = |source| PackedError::Io { path: path.to_owned(), source };
     let damaged = |what| PackedError::Index { path: path.to_owned(), offset: footer.index_offset, what };
     let limits = Limits::of(footer.index_offset + footer.packed_bytes + FOOTER_BYTES as u64);
@@ -590,7 +615,7 @@ fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, Packed
     }
     // The footer was checked: the file has these bytes, and their number is within the limit of an index.
     let mut packed = vec![0; footer.packed_bytes as usize];
-    read_exact_at(file, &mut packed, footer.index_offset).map_err(io)?;
+    storage.read_exact_at(&mut packed, footer.index_offset).map_err(io)?;
     if xxh3_64(&packed) != footer.checksum {
         return Err(damaged("its checksum is wrong"));
     }
@@ -658,7 +683,7 @@ mod tests {
         let mut packed = PackedBundle::open(&path).expect("opens");
         let file = File::open(&path).expect("opens");
         // The cache holds one block.
-        packed.blocks = BlockStore::new(file, 8, BLOCK as usize);
+        packed.blocks = BlockStore::new(Storage::File(file), 8, BLOCK as usize);
         let mut buffer = Vec::new();
         packed.read("a", &mut buffer).expect("reads");
         let expected: Vec<u8> = slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect();
@@ -700,6 +725,75 @@ mod tests {
             packed.read_payload("2", start, &mut rest).expect("reads");
             assert_eq!(rest, whole[whole.len().min(start as usize)..], "from {start}");
         }
+    }
+
+    /// Bytes in memory, and how often they are read. Reads fail while `fails` is set.
+    #[derive(Debug, Default)]
+    struct Bytes {
+        bytes: Vec<u8>,
+        read: std::sync::Mutex<Vec<Range<u64>>>,
+        fails: std::sync::atomic::AtomicBool,
+    }
+
+    impl ReadAt for Bytes {
+        fn bytes(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
+        fn modified(&self) -> Option<SystemTime> {
+            Some(SystemTime::UNIX_EPOCH)
+        }
+
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+            if self.fails.load(std::sync::atomic::Ordering::Relaxed) {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the store is away"));
+            }
+            let end = offset + buffer.len() as u64;
+            let wanted = self.bytes.get(offset as usize..end as usize).ok_or(io::ErrorKind::UnexpectedEof)?;
+            buffer.copy_from_slice(wanted);
+            self.read.lock().expect("no panic").push(offset..end);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_file_are_read_where_they_are_needed() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let content = write(&path, 3, &[("a", vec![Slice { start: 2 * BLOCK, bytes: 10 }])]);
+        let bytes = Arc::new(Bytes { bytes: std::fs::read(&path).expect("reads"), ..Bytes::default() });
+        let store: Arc<dyn ReadAt> = Arc::clone(&bytes) as _;
+        let packed = PackedBundle::from_positioned(store, Path::new("store/a")).expect("opens");
+        assert_eq!((packed.path(), packed.modified()), (Path::new("store/a"), Some(SystemTime::UNIX_EPOCH)));
+        let length = bytes.bytes.len() as u64;
+        let end = packed.index_offset();
+        let opened = [0..16, length - FOOTER_BYTES as u64..length, end..length - FOOTER_BYTES as u64];
+        assert_eq!(*bytes.read.lock().expect("no panic"), opened, "header, footer and index");
+        // An error is told, and does not stay.
+        bytes.fails.store(true, std::sync::atomic::Ordering::Relaxed);
+        let mut buffer = Vec::new();
+        assert!(packed.failure().is_none());
+        assert!(matches!(packed.read("a", &mut buffer), Err(PackedError::Io { .. })));
+        bytes.fails.store(false, std::sync::atomic::Ordering::Relaxed);
+        packed.read("a", &mut buffer).expect("reads");
+        assert!(buffer == content[2 * BLOCK as usize..][..10]);
+        assert_eq!(bytes.read.lock().expect("no panic").len(), 4, "one block");
+        let failure = packed.failure().expect("it is remembered");
+        assert_eq!((failure.kind(), failure.to_string().as_str()), (io::ErrorKind::TimedOut, "the store is away"));
+    }
+
+    #[test]
+    fn a_growing_bundle_is_read_from_a_file_only() {
+        let mut header = crate::header::header_of(PackVersion::GROWING).to_vec();
+        header.resize(crate::header::GROWING_HEADER_BYTES, b' ');
+        let bytes = Arc::new(Bytes { bytes: header, ..Bytes::default() });
+        let refused = PackedBundle::from_positioned(bytes, Path::new("a")).expect_err("is refused");
+        assert!(matches!(refused, PackedError::NeedsFile { .. }), "{refused:?}");
+        // Its reader makes a file of it.
+        let bytes = Bytes { bytes: (0..(5 << 19)).map(|at: u32| at as u8).collect(), ..Bytes::default() };
+        let mut copy = Vec::new();
+        bytes.copy_to(&mut copy).expect("copies");
+        assert!(copy == bytes.bytes);
     }
 
     #[test]

@@ -6,10 +6,10 @@
 use std::fs::File;
 use std::io;
 
-use super::blocks::read_exact_at;
 use super::format::MAX_BLOCK_BYTES;
 use super::index::{Block, Chunk, Index, IndexProblem, Limits, MAX_BLOCKS};
 use super::lanes::{FIRST_LANE, LOG_LANE, MANIFEST_LANE, RECORDER_LANE, address};
+use super::positioned::read_exact_at;
 use super::record::{BYTES_PER_RUN, MAX_SPAN_BYTES, MIN_RUNS, RECORD_HEAD_BYTES, RecordHead, RecordList, is_intact};
 use super::slice::Slice;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, RECORDER_FILE, RECORDER_FILE_BYTES};
