@@ -14,6 +14,7 @@ mod limits;
 mod names;
 pub(crate) mod novelty;
 mod paths;
+mod piped;
 mod positioned;
 mod reader;
 pub(crate) mod record;
@@ -35,6 +36,7 @@ pub use index::{
 pub use limits::MAX_PACKED_LOG_BYTES;
 pub use names::MAX_DIRECTORIES;
 pub use paths::{MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PATH_NAMES, PathProblem};
+pub use piped::{LENDING_VERSION, LendingError, MAX_LENT_AT_ONCE, MAX_LENT_BYTES, PipedBytes, lend};
 pub use positioned::ReadAt;
 pub(crate) use reader::GrowingState;
 pub use reader::{PackedBundle, PackedFile};
