@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 
+use crate::address::local_path;
 use crate::completion::{offer_sessions, offer_stored};
 use crate::foreign;
 use crate::ui::failure::Failure;
@@ -12,7 +13,8 @@ use crate::ui::failure::Failure;
 /// The session that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct BundleArg {
-    /// The bundle, or the session of another agent: its file or folder, its id or the beginning of it, or @last
+    /// The bundle, or the session of another agent: its file or folder, its id or the beginning of it, or @last; or the address of a
+    /// packed bundle in object storage
     #[arg(add = ArgValueCompleter::new(offer_sessions))]
     bundle: PathBuf,
     /// The session of a store that has several, such as opencode.db
@@ -26,11 +28,12 @@ impl BundleArg {
         Self { bundle, session: None }
     }
 
-    /// Returns what names the session: a path, a name, or `STORE#ID`.
+    /// Returns what names the session: a path, a name, `STORE#ID`, or the address of an object in a store.
     pub(crate) fn path(&self) -> PathBuf {
+        let bundle = local_path(&self.bundle).unwrap_or_else(|| self.bundle.clone());
         match &self.session {
-            Some(id) => foreign::in_store(&self.bundle, id),
-            None => self.bundle.clone(),
+            Some(id) => foreign::in_store(&bundle, id),
+            None => bundle,
         }
     }
 }

@@ -10,6 +10,7 @@ use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
 use trace_recorder::{Bundle, BundleError};
 
+use crate::address::{self, is_address};
 use crate::named::{self, Named};
 use crate::ui::failure::Failure;
 use crate::{foreign, replace};
@@ -24,11 +25,15 @@ pub(crate) struct Found {
 }
 
 /// Opens a bundle. The session of another agent becomes a bundle in memory; it is named by its file, its folder, its id or `@last`.
+/// A packed bundle in object storage is named by its address.
 ///
 /// # Errors
 ///
 /// Returns an error if there is no such bundle or session, or if it cannot be read.
 pub(crate) fn open(path: &Path) -> Result<Bundle, Failure> {
+    if is_address(path) {
+        return address::open(path);
+    }
     match named::find(path)? {
         Some(Named::Bundle(path)) => Ok(Bundle::open(&path)?),
         Some(Named::Imported(session)) => trace_import::open(&session).map_err(foreign::import_failure),
@@ -113,6 +118,9 @@ impl Found {
 
 /// Returns why an argument that is no folder is no bundle either.
 fn not_found(argument: &Path) -> Failure {
+    if is_address(argument) {
+        return address::unreadable(argument);
+    }
     named::nothing(argument).unwrap_or_else(|| match find_bundles(argument) {
         Ok(_) => BundleError::NotADirectory { path: argument.to_owned() }.into(),
         Err(error) => error.into(),

@@ -1,5 +1,6 @@
 //! The command line of `trace`: parses the arguments, runs the command, and maps its result to an exit code.
 
+mod address;
 mod argument;
 mod bundles;
 mod cache;

@@ -16,7 +16,7 @@ use trace_viz::page::Recorder;
 
 use crate::named::{self, Named};
 use crate::ui::failure::Failure;
-use crate::{bundles, foreign};
+use crate::{address, bundles, foreign};
 
 /// Opens the bundle, or the session of another agent, at `path` and reduces it.
 ///
@@ -196,7 +196,10 @@ fn log_state(bundle: &Path) -> Option<(u64, Option<SystemTime>)> {
 
 fn reduced(bundle: Bundle) -> Result<Session, Failure> {
     let reduction = reduce(&bundle, Options::default()).map_err(refused)?;
-    Ok(Session::new(bundle, reduction))
+    match address::failure_of(&bundle) {
+        Some(failure) => Err(failure),
+        None => Ok(Session::new(bundle, reduction)),
+    }
 }
 
 /// Only a strict reduction returns this error.

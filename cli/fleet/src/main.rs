@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{cluster, compact, fsck, ingest, push, query, show, status, tables, vacuum, view};
+use crate::commands::{cluster, compact, fsck, ingest, push, query, read, show, status, tables, vacuum, view};
 use crate::failure::Ending;
 
 /// Questions across all sessions of a company: ingests bundles and sessions of agents into a lake of tables, and asks it with SQL
@@ -39,6 +39,8 @@ enum Command {
     Show(show::ShowArgs),
     Why(show::WhyArgs),
     View(view::ViewArgs),
+    #[command(hide = true)]
+    Read(read::ReadArgs),
     Status(status::StatusArgs),
     Fsck(fsck::FsckArgs),
     Compact(compact::CompactArgs),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run("show", &args.address, &args.rest),
         Command::Why(args) => show::run("why", &args.address, &args.rest),
         Command::View(args) => view::run(&args),
+        Command::Read(args) => read::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Fsck(args) => fsck::run(&args),
         Command::Compact(args) => compact::run(&args),

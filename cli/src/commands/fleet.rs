@@ -2,11 +2,11 @@
 //! everything else.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
 
+use crate::address::{fleet_program, not_started};
 use crate::ui::failure::{Ending, Failure};
 
 const AFTER_HELP: &str = "\
@@ -37,16 +37,6 @@ pub(crate) struct FleetArgs {
     arguments: Vec<OsString>,
 }
 
-/// Name of the program.
-const PROGRAM: &str = "trace-fleet";
-
-/// Returns the program beside this one, or its name, which the system looks for on the PATH.
-fn program() -> PathBuf {
-    let file = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(file));
-    beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(PROGRAM))
-}
-
 /// Runs a program in place of this one where the system can do that, so that signals reach it alone.
 #[cfg(unix)]
 fn run_instead(command: &mut Command) -> std::io::Result<Ending> {
@@ -61,12 +51,6 @@ fn run_instead(command: &mut Command) -> std::io::Result<Ending> {
 }
 
 pub(crate) fn run(args: &FleetArgs) -> Result<Ending, Failure> {
-    let program = program();
-    run_instead(Command::new(&program).args(&args.arguments)).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::data(anyhow::anyhow!("there is no program {PROGRAM}")).with_hint(
-            "`cargo build --release --manifest-path reducer/fleet/Cargo.toml` makes reducer/fleet/target/release/trace-fleet; \
-             put it beside trace or on the PATH",
-        ),
-        _ => Failure::data(error).context(format!("{} cannot be started", program.display())),
-    })
+    let program = fleet_program();
+    run_instead(Command::new(&program).args(&args.arguments)).map_err(|error| not_started(&program, error))
 }

@@ -3,7 +3,6 @@
 use std::io::Read;
 
 use crate::argument::BundleArg;
-use crate::bundles;
 use clap::Args;
 use trace_explain::object::ObjectRef;
 use trace_explain::why::{
@@ -89,8 +88,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     let mut answer = why(&session, &needle);
     if answer.origin.is_none() {
         // If the event log cannot be read, an empty answer would be wrong. This is an error instead.
-        let bundle = bundles::open(&args.bundle.path())?;
-        bundle.log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
+        session.bundle().log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
     }
     answer.object.clone_from(&args.subject.object);
     if args.json {

@@ -337,7 +337,7 @@ fn help_teaches() {
 
     Arguments:
       <BUNDLE>  The bundle, or the session of another agent: its file or folder, its id or the beginning
-                of it, or @last
+                of it, or @last; or the address of a packed bundle in object storage
 
     Options:
           --session <ID>      The session of a store that has several, such as opencode.db

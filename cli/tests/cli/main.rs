@@ -1,5 +1,6 @@
 //! Runs the binary as a user does.
 
+mod address;
 mod approvals;
 mod audit;
 mod check;

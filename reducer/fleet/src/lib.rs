@@ -3,12 +3,14 @@
 //! [`ingest`] reduces sessions and commits their rows into a [`lake`]; [`query`] asks it; [`push`] brings sessions to where
 //! an ingest finds them. `docs/fleet/design.md` says why it is built as it is.
 
+mod causes;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod ingest;
 pub mod lake;
 pub mod push;
 pub mod query;
+pub mod remote;
 pub mod sessions;
 pub mod store;
 pub mod tables;

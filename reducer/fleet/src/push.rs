@@ -25,8 +25,9 @@ use trace_recorder::write::{WriteError, finish_growing};
 use trace_recorder::{Bundle, BundleError};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::causes::with_causes;
 use crate::lake::data::day_text;
-use crate::sessions::{Candidate, Place, with_causes};
+use crate::sessions::{Candidate, Place};
 use crate::store::{Store, StoreError};
 use crate::tables::common::day_of;
 

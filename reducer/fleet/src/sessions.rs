@@ -13,10 +13,12 @@ use trace_explain::Session;
 use trace_import::{Catalog, ImportError, SessionRef};
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE};
-use trace_recorder::pack::PACKED_EXTENSION;
+use trace_recorder::pack::{PACKED_EXTENSION, PackedBundle, PackedError, ReadAt};
 use trace_recorder::{Bundle, BundleError};
 use trace_reducer::{Options, ReduceError, reduce};
 
+use crate::causes::with_causes;
+use crate::remote::RemoteFile;
 use crate::store::{Listed, Store, StoreError};
 use crate::tables::{Origin, SessionRows, Source, Unreadable};
 
@@ -227,21 +229,21 @@ pub fn unique(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates
 }
 
-/// Opens and reduces the session of an address, for a reader. The error is a text for people.
+/// Opens and reduces the session of an address, for a reader. What lies in object storage is read by ranges. The error is a text
+/// for people.
 ///
 /// # Errors
 ///
 /// Returns an error if there is no session any more, it cannot be fetched, or cannot be read.
 pub fn open_address(address: &str, options: &[(String, String)], runtime: &Handle) -> Result<Session, String> {
-    let place = match remote_parts(address) {
-        Some((folder, name)) => {
-            let store = Store::open(folder, options).map_err(|error| with_causes(&error))?;
-            Place::Remote { store: Arc::new(store), path: name.to_owned() }
-        }
-        None => local_place(address).ok_or_else(|| {
-            format!("there is no session at {address}; it was moved or deleted, or lies on another machine")
-        })?,
-    };
+    if is_remote(address) {
+        let file = RemoteFile::at(address, options, runtime.clone());
+        let file = runtime.block_on(file).map_err(|error| with_causes(&error))?;
+        return open_remote(Arc::new(file), Path::new(address));
+    }
+    let place = local_place(address).ok_or_else(|| {
+        format!("there is no session at {address}; it was moved or deleted, or lies on another machine")
+    })?;
     let origin = Origin { fingerprint: String::new(), bytes: None, modified_unix_ms: None, cwd: None };
     let candidate = Candidate { address: address.to_owned(), place, origin };
     match open(&candidate, runtime) {
@@ -251,17 +253,45 @@ pub fn open_address(address: &str, options: &[(String, String)], runtime: &Handl
     }
 }
 
-/// Returns the folder and the name of an address in object storage.
-fn remote_parts(address: &str) -> Option<(&str, &str)> {
-    let is_remote = address.contains("://") && !address.starts_with("file://");
-    is_remote.then(|| address.rsplit_once('/')).flatten()
+/// Opens and reduces a packed session that is read at positions. The error is a text for people.
+///
+/// # Errors
+///
+/// Returns an error if it is no packed bundle, is refused, or a read failed.
+pub fn open_remote(file: Arc<dyn ReadAt>, address: &Path) -> Result<Session, String> {
+    let packed = match PackedBundle::from_positioned(Arc::clone(&file), address) {
+        Err(PackedError::NeedsFile { .. }) => {
+            let copied = tempfile::tempfile().and_then(|mut copy| file.copy_to(&mut copy).map(|()| copy));
+            let copy = copied.map_err(|error| format!("a copy of {} cannot be made: {error}", address.display()))?;
+            PackedBundle::from_file(copy, address)
+        }
+        packed => packed,
+    };
+    let bundle =
+        packed.map_err(BundleError::from).and_then(Bundle::from_packed).map_err(|error| with_causes(&error))?;
+    let reduction = reduce(&bundle, Options::default()).map_err(|error| error.to_string())?;
+    // A store that failed would look like damage.
+    match bundle.packed().and_then(PackedBundle::failure) {
+        Some(error) => Err(format!("{} cannot be read: {error}", address.display())),
+        None => Ok(Session::new(bundle, reduction)),
+    }
+}
+
+/// Returns whether an address is that of an object of a store, not of a file of this machine.
+pub fn is_remote(address: &str) -> bool {
+    address.contains("://") && !address.starts_with("file://")
+}
+
+/// Returns the path that a local address names: a path, or a URL of a file.
+pub fn local_path(address: &str) -> PathBuf {
+    let url = crate::store::url_of(address).ok();
+    let path = url.filter(|_| address.starts_with("file://")).and_then(|url| url.to_file_path().ok());
+    path.unwrap_or_else(|| PathBuf::from(address))
 }
 
 /// Returns where the session of a local address is. Folders are not searched: an address is that of one session.
 fn local_place(address: &str) -> Option<Place> {
-    let url = crate::store::url_of(address).ok();
-    let path = url.filter(|_| address.starts_with("file://")).and_then(|url| url.to_file_path().ok());
-    let path = path.unwrap_or_else(|| PathBuf::from(address));
+    let path = local_path(address);
     if is_bundle(&path) {
         return Some(Place::Bundle(path));
     }
@@ -277,36 +307,6 @@ fn local_place(address: &str) -> Option<Place> {
     sessions.retain(|session| session.path == path && (id.is_none() || session.id == id));
     let session = sessions.pop()?;
     sessions.is_empty().then_some(Place::Imported(session))
-}
-
-/// A session in the file system, which is deleted with this value if it is a copy.
-#[derive(Debug)]
-pub struct Fetched {
-    /// What names it on the command line of `trace`.
-    pub path: PathBuf,
-    _copy: Option<tempfile::TempDir>,
-}
-
-/// Brings the session of an address into the file system: what lies in object storage is copied.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be fetched.
-pub async fn fetch(address: &str, options: &[(String, String)]) -> Result<Fetched, FetchError> {
-    if !address.contains("://") {
-        return Ok(Fetched { path: PathBuf::from(address), _copy: None });
-    }
-    let url = crate::store::url_of(address)?;
-    if let Some(path) = (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten() {
-        return Ok(Fetched { path, _copy: None });
-    }
-    let (folder, name) = address.rsplit_once('/').unwrap_or((address, ""));
-    let store = Store::open(folder, options)?;
-    let copy = tempfile::tempdir().map_err(FetchError::Temporary)?;
-    let path = copy.path().join(name);
-    let file = fs::File::create(&path).map_err(FetchError::Temporary)?;
-    store.download(name, &file).await?;
-    Ok(Fetched { path, _copy: Some(copy) })
 }
 
 /// Reads the rows of a session. A session that cannot be read has rows, too: they say why.
@@ -386,14 +386,6 @@ fn open(candidate: &Candidate, runtime: &Handle) -> Result<Result<(Session, Orig
 enum Problem {
     Vanished,
     Defect(String),
-}
-
-/// Returns an error with its causes in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let mut texts: Vec<String> = causes.map(ToString::to_string).collect();
-    texts.dedup();
-    texts.join(": ")
 }
 
 fn bundle_problem(error: &BundleError) -> Problem {

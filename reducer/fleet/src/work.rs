@@ -5,10 +5,11 @@ use std::time::Duration;
 use object_store::Error as ObjectError;
 use tokio::runtime::Handle;
 
+use crate::causes::with_causes;
 use crate::ingest::{MAX_BATCH_BYTES, MAX_FAILED};
 use crate::lake::data::encode_sessions;
 use crate::lake::{Lake, LakeError};
-use crate::sessions::{self, Candidate, FetchError, with_causes};
+use crate::sessions::{self, Candidate, FetchError};
 use crate::store::{Store, StoreError};
 use crate::tables::{Given, SessionRows};
 use crate::workers::{FindError, Finder, Item, Job, Receipt, Reduced, Task, Written};

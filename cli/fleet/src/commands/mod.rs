@@ -6,6 +6,7 @@ pub(crate) mod fsck;
 pub(crate) mod ingest;
 pub(crate) mod push;
 pub(crate) mod query;
+pub(crate) mod read;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod tables;

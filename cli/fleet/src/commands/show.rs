@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
-use trace_fleet::sessions;
+use trace_fleet::sessions::{is_remote, local_path};
 
-use super::{runtime, store_options};
 use crate::failure::{Ending, Failure};
 
 macro_rules! address_args {
@@ -15,7 +14,7 @@ macro_rules! address_args {
         #[doc = $about]
         #[derive(Debug, Args)]
         #[command(after_help = concat!("Examples:\n", $example, "\n\n\
-            The address is that of a row of any table. What lies in object storage is copied into a temporary file first. \
+            The address is that of a row of any table. What lies in object storage is read by ranges. \
             Arguments after the address go to the command of `trace`, whose exit code this one has."))]
         pub(crate) struct $name {
             /// Address of the session
@@ -40,12 +39,10 @@ fn program() -> PathBuf {
 }
 
 pub(crate) fn run(command: &str, address: &str, rest: &[OsString]) -> Result<Ending, Failure> {
-    let runtime = runtime()?;
-    let fetched = runtime
-        .block_on(sessions::fetch(address, &store_options()))
-        .map_err(|error| Failure::data(anyhow::Error::from(error).context(format!("{address} cannot be fetched"))))?;
+    // `trace` starts this program again to read what lies in object storage.
+    let session = if is_remote(address) { OsString::from(address) } else { local_path(address).into_os_string() };
     let program = program();
-    let status = Command::new(&program).arg(command).arg(&fetched.path).args(rest).status().map_err(|error| {
+    let status = Command::new(&program).arg(command).arg(session).args(rest).status().map_err(|error| {
         Failure::data(anyhow::Error::from(error).context(format!("{} cannot be started", program.display())))
             .with_hint("put `trace` beside `trace-fleet`, or into a folder of the PATH")
     })?;

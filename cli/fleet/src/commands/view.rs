@@ -25,7 +25,7 @@ session opens on its own page. The page is served on the loopback interface, to 
 nothing. The address is the first line on stdout. Each answer has few rows, however large the lake is.
 
 With the address of a session, arguments after it go to `trace view`, whose exit code this one has. What lies in object storage is \
-copied into a temporary file first.
+read by ranges.
 
 Exit codes: 0 done; 1 there is no lake or session, or the page could not be served; 2 wrong usage.";
 

@@ -5,10 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use trace_recorder::pack::{Level, PackedBundle, Source, pack};
-
-use crate::faults::Server;
-use crate::fixture::{repository, runtime, text, vary};
+use crate::fixture::{repository, text, vary};
 
 /// A folder with the program and, beside it, a `trace` that keeps what it is given.
 struct Place {
@@ -24,9 +21,7 @@ impl Place {
         fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("the program");
         if has_trace {
             let kept = text(folder.path());
-            let script = format!(
-                "#!/bin/sh\nprintf '%s\\n' \"$@\" > '{kept}/given'\ncp -r \"$2\" '{kept}/copy' || exit 8\nexit 7\n"
-            );
+            let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{kept}/given'\nexit 7\n");
             let trace = folder.path().join("trace");
             fs::write(&trace, script).expect("writes");
             fs::set_permissions(&trace, fs::Permissions::from_mode(0o755)).expect("may run");
@@ -53,10 +48,6 @@ impl Place {
         let given = fs::read_to_string(self.path("given")).expect("it was started");
         given.lines().map(str::to_owned).collect()
     }
-
-    fn has_temporary_files(&self) -> bool {
-        fs::read_dir(self.path("temporary")).expect("lists").next().is_some()
-    }
 }
 
 fn bundle(at: &Path) {
@@ -73,7 +64,6 @@ fn a_session_on_disk_is_opened_where_it_lies() {
         bundle(&path);
         let url = format!("file://{}", text(&path).replace(' ', "%20"));
         for address in [text(&path), &url] {
-            let _ = fs::remove_dir_all(place.path("copy"));
             let output = place.run(&[&[command, address], rest.as_slice()].concat(), &[]);
             assert_eq!(output.status.code(), Some(7), "{command}: {}", String::from_utf8_lossy(&output.stderr));
             assert_eq!(place.given(), [&[command, text(&path)], rest.as_slice()].concat(), "{command}");
@@ -82,35 +72,12 @@ fn a_session_on_disk_is_opened_where_it_lies() {
 }
 
 #[test]
-fn a_session_in_object_storage_is_copied_and_the_copy_deleted() {
-    let (place, runtime) = (Place::new(true), runtime());
-    let server = Server::start(&place.path("s3"), &runtime);
-    bundle(&place.path("bundle"));
-    let packed = place.path("bundle.trace");
-    let source = Source::list(&place.path("bundle")).expect("a bundle");
-    let level = Level::new(1).expect("a level");
-    pack(&source, fs::File::create(&packed).expect("a file"), level).expect("packs");
-    let content = fs::read(&packed).expect("reads");
-    runtime.block_on(server.store("sessions").write("one.trace", content.clone())).expect("uploads");
+fn a_session_in_object_storage_is_named_by_its_address() {
+    let place = Place::new(true);
     let address = "s3://bucket/sessions/one.trace";
-    let output = place.run(&["view", "--open", "--port", "8123", address, "--embed", "1M"], &server.options());
+    let output = place.run(&["view", "--open", "--port", "8123", address, "--embed", "1M"], &[]);
     assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
-    let given = place.given();
-    assert_eq!(
-        (given[0].as_str(), &given[2..]),
-        ("view", &["--open", "--port", "8123", "--embed", "1M"].map(str::to_owned)[..])
-    );
-    assert!(given[1].ends_with("/one.trace") && given[1].starts_with(text(&place.path("temporary"))), "{}", given[1]);
-    assert_eq!(fs::read(place.path("copy")).expect("a copy"), content);
-    PackedBundle::open(&place.path("copy")).expect("a packed bundle");
-    assert!(!place.has_temporary_files());
-    // What is not there is told, and nothing is started.
-    fs::remove_file(place.path("given")).expect("deletes");
-    let missing = place.run(&["show", "s3://bucket/sessions/two.trace"], &server.options());
-    assert_eq!(missing.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&missing.stderr).into_owned();
-    assert!(told.contains("s3://bucket/sessions/two.trace cannot be fetched"), "{told}");
-    assert!(!place.path("given").exists() && !place.has_temporary_files());
+    assert_eq!(place.given(), ["view", address, "--open", "--port", "8123", "--embed", "1M"]);
 }
 
 #[test]

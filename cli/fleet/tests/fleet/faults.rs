@@ -25,7 +25,7 @@ const ALL_FAULTS: &str = "TRACE_FLEET_ALL_FAULTS";
 
 /// What happens to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
+pub(crate) enum Fault {
     /// It is answered with 503 and not carried out.
     Unavailable,
     /// It is answered with 500 and not carried out.
@@ -39,11 +39,34 @@ enum Fault {
 /// Requests between two that fail, unless all do. It has no divisor in common with the number of faults.
 const STRIDE: usize = 5;
 
-const FAULTS: [Fault; 4] = [Fault::Unavailable, Fault::Lost, Fault::Error, Fault::Slow];
+pub(crate) const FAULTS: [Fault; 4] = [Fault::Unavailable, Fault::Lost, Fault::Error, Fault::Slow];
+
+/// How requests for a part of an object are answered, instead of by the S3 server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// With the whole object.
+    Ignored,
+    /// With half of the bytes, so often.
+    Short(usize),
+    /// By refusing the condition on the ETag, as if the object were another one, unless the part is its beginning.
+    Refused,
+}
+
+/// What was asked for, and what the answer says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) range: Option<String>,
+    pub(crate) status: u16,
+    pub(crate) bytes: u64,
+}
 
 /// An S3 server on loopback that keeps its objects in a folder.
 pub(crate) struct Server {
     address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    parts: Arc<Mutex<Option<Parts>>>,
     requests: Arc<AtomicUsize>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     broken: Arc<Mutex<Option<String>>>,
@@ -60,12 +83,21 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let (requests, fault) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None)));
         let broken = Arc::new(Mutex::new(None));
-        let server =
-            Self { address, requests: Arc::clone(&requests), fault: Arc::clone(&fault), broken: Arc::clone(&broken) };
+        let (seen, parts) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(None)));
+        let server = Self {
+            address,
+            seen: Arc::clone(&seen),
+            parts: Arc::clone(&parts),
+            requests: Arc::clone(&requests),
+            fault: Arc::clone(&fault),
+            broken: Arc::clone(&broken),
+        };
+        let root = root.to_owned();
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
             while let Ok((socket, _)) = listener.accept().await {
                 let (service, requests, fault) = (service.clone(), Arc::clone(&requests), Arc::clone(&fault));
+                let (seen, parts, root) = (Arc::clone(&seen), Arc::clone(&parts), root.clone());
                 let broken: Arc<Mutex<Option<String>>> = Arc::clone(&broken);
                 let serve = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                     let number = requests.fetch_add(1, Ordering::Relaxed);
@@ -74,6 +106,7 @@ impl Server {
                     let broken = broken.lock().expect("no panic").clone();
                     let is_broken = broken.is_some_and(|part| request.uri().path().contains(&part));
                     let service = service.clone();
+                    let (seen, parts, root) = (Arc::clone(&seen), Arc::clone(&parts), root.clone());
                     let refused = |status: u16| {
                         hyper::Response::builder()
                             .status(status)
@@ -91,7 +124,25 @@ impl Server {
                             Some(Fault::Slow) => tokio::time::sleep(Duration::from_millis(300)).await,
                             Some(Fault::Lost) | None => {}
                         }
-                        let answer = hyper::service::Service::call(&service, request).await;
+                        let asked = (request.method().to_string(), request.uri().path().to_owned());
+                        let range = request.headers().get("range").and_then(|range| range.to_str().ok());
+                        let range = range.map(str::to_owned);
+                        let by_hand = range.as_deref().and_then(|range| answer_part(&root, &asked.1, range, &parts));
+                        let answer = match by_hand {
+                            Some(answer) => Ok(answer),
+                            None => hyper::service::Service::call(&service, request).await,
+                        };
+                        if let Ok(answer) = &answer {
+                            let length =
+                                answer.headers().get("content-length").and_then(|it| it.to_str().ok()?.parse().ok());
+                            seen.lock().expect("no panic").push(Seen {
+                                method: asked.0,
+                                path: asked.1,
+                                range,
+                                status: answer.status().as_u16(),
+                                bytes: length.unwrap_or(0),
+                            });
+                        }
                         if planned == Some(Fault::Lost) { Ok(refused(500)) } else { answer }
                     }
                 });
@@ -115,14 +166,23 @@ impl Server {
         options.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
     }
 
+    /// Answers requests for parts of objects in another way than the S3 server.
+    pub(crate) fn answer_parts(&self, parts: Option<Parts>) {
+        *self.parts.lock().expect("no panic") = parts;
+    }
+
+    /// Returns the requests since the last call.
+    pub(crate) fn take_seen(&self) -> Vec<Seen> {
+        std::mem::take(&mut self.seen.lock().expect("no panic"))
+    }
+
     /// Lets the request after `after` more fail.
-    fn plan(&self, after: usize, fault: Fault) {
+    pub(crate) fn plan(&self, after: usize, fault: Fault) {
         let at = self.requests.load(Ordering::Relaxed) + after;
         *self.fault.lock().expect("no panic") = Some((at, fault));
     }
 
     /// Lets all requests fail whose path has this part, until it is called again.
-    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only the tests of the cluster break sessions"))]
     pub(crate) fn break_path(&self, part: Option<&str>) {
         *self.broken.lock().expect("no panic") = part.map(str::to_owned);
     }
@@ -130,6 +190,38 @@ impl Server {
     pub(crate) fn store(&self, folder: &str) -> Store {
         Store::open(&format!("s3://bucket/{folder}"), &self.options()).expect("a store")
     }
+}
+
+/// Answers a request for a part of an object by hand, if that is asked for.
+fn answer_part(
+    root: &Path,
+    path: &str,
+    range: &str,
+    parts: &Mutex<Option<Parts>>,
+) -> Option<hyper::Response<s3s::Body>> {
+    let mut parts = parts.lock().expect("no panic");
+    let how = (*parts)?;
+    let content = std::fs::read(root.join(path.trim_start_matches('/'))).ok()?;
+    let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+    let to = to.min(content.len() - 1);
+    let answer = hyper::Response::builder()
+        .header("etag", format!("\"{:x}\"", xxhash_rust::xxh3::xxh3_64(&content)))
+        .header("last-modified", "Sat, 28 Nov 2026 12:00:00 GMT");
+    let answer = match how {
+        Parts::Ignored => answer.status(200).header("content-length", content.len()).body(content.into()),
+        Parts::Refused if from > 0 => answer.status(412).header("content-length", 0).body(s3s::Body::empty()),
+        Parts::Refused | Parts::Short(_) => {
+            let answer = answer.status(206).header("content-range", format!("bytes {from}-{to}/{}", content.len()));
+            let is_short = matches!(how, Parts::Short(more) if more > 0);
+            let part = &content[from..if is_short { from + (to - from) / 2 } else { to + 1 }];
+            answer.header("content-length", part.len()).body(part.to_vec().into())
+        }
+    };
+    if let Parts::Short(more) = how {
+        *parts = Some(Parts::Short(more.saturating_sub(1)));
+    }
+    Some(answer.expect("a response"))
 }
 
 /// Makes a lake of a source in a new folder of the server, with a compaction. Returns the number of requests.
@@ -209,6 +301,6 @@ fn sessions_are_pushed_to_a_failing_store_and_ingested_from_it() {
     assert_eq!(told, "team,agent,is_url\nred,trace,true\n");
     let address = csv(&ask(&lake, &runtime, "SELECT min(address) AS a FROM sessions"));
     let address = address.lines().nth(1).expect("an address");
-    let fetched = runtime.block_on(sessions::fetch(address, &server.options())).expect("fetches");
-    assert!(trace_recorder::Bundle::open(&fetched.path).is_ok());
+    let session = sessions::open_address(address, &server.options(), runtime.handle()).expect("opens");
+    assert_eq!(session.bundle().path(), Path::new(address));
 }

@@ -11,4 +11,5 @@ mod kills;
 mod lakes;
 mod page;
 mod questions;
+mod ranges;
 mod readers;

@@ -37,7 +37,7 @@ use url::Url;
 use super::access::{Token, endpoints};
 use super::codec::FleetCodec;
 use super::{MAX_MESSAGE_BYTES, chaos, guard, leaf};
-use crate::sessions::with_causes;
+use crate::causes::with_causes;
 use crate::workers::{Receipt, Task, WorkError, Workers};
 
 /// Attempts at a round of tasks, and at a question. The engine repeats single tasks. A round is repeated if it gave up, or if an
