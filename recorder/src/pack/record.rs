@@ -112,25 +112,32 @@ pub(crate) struct RecordList {
 }
 
 impl RecordList {
+    /// Returns the list as a record has it.
+    #[cfg(test)]
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        push(&mut bytes, self.runs.len() as u64);
+        self.append_to(&mut bytes);
+        bytes
+    }
+
+    /// Appends the list as a record has it.
+    pub(crate) fn append_to(&self, to: &mut Vec<u8>) {
+        push(to, self.runs.len() as u64);
         for (lane, run_bytes) in &self.runs {
-            push(&mut bytes, *lane as u64);
-            push(&mut bytes, u64::from(*run_bytes));
+            push(to, *lane as u64);
+            push(to, u64::from(*run_bytes));
         }
-        push(&mut bytes, self.files.len() as u64);
+        push(to, self.files.len() as u64);
         for (ordinal, slices) in &self.files {
-            push(&mut bytes, *ordinal);
-            push(&mut bytes, slices.len() as u64);
+            push(to, *ordinal);
+            push(to, slices.len() as u64);
             for slice in slices {
                 let (lane, position) = place_of(slice.start);
-                push(&mut bytes, lane as u64);
-                push(&mut bytes, position);
-                push(&mut bytes, slice.bytes);
+                push(to, lane as u64);
+                push(to, position);
+                push(to, slice.bytes);
             }
         }
-        bytes
     }
 
     /// Decodes a list. Whether the lanes and slices exist is the caller's to check.

@@ -32,7 +32,10 @@ use crate::pack::{
 use crate::recording::{Recording, Stopped};
 
 /// Compression level of a growing bundle. It is fast; a finished bundle is compressed again.
-const GROWING_LEVEL: i32 = 3;
+const GROWING_LEVEL: i32 = 1;
+
+/// Largest capacity of the buffers that are kept for the next records.
+const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
 /// Bytes of decompressed blocks in memory while a bundle is finished, in the process of the session. Blocks are read in the order
 /// in which they were written, except for the beginnings and ends of requests.
@@ -104,6 +107,8 @@ pub(crate) struct GrowingTarget {
     repeats: Repeats,
     /// Files since the last commit.
     files: Vec<(u64, Vec<Slice>)>,
+    /// The records that are written together, empty in between.
+    records: Vec<u8>,
     uncommitted_slices: usize,
     /// Number of all files, which readers limit.
     file_count: usize,
@@ -181,6 +186,7 @@ impl GrowingTarget {
             lanes: LaneWriter::new(Vec::new()),
             repeats: Repeats::default(),
             files: Vec::new(),
+            records: Vec::new(),
             uncommitted_slices: 0,
             file_count: 0,
             slice_count: 0,
@@ -194,7 +200,7 @@ impl GrowingTarget {
     fn begin(&mut self, manifest: &[u8]) -> io::Result<()> {
         write_all(&mut *self.file, &header(Some(&self.recording))?)?;
         self.lanes.append(MANIFEST_LANE, manifest);
-        self.write_records()?;
+        self.write_records(&[])?;
         if self.durability == Durability::Synced {
             self.file.sync_data()?;
             let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -237,7 +243,7 @@ impl GrowingTarget {
     fn write_all_taken(&mut self, lines: &[u8]) -> io::Result<()> {
         let room = self.room();
         if self.lanes.content.len() + lines.len() > room && !self.files.is_empty() {
-            self.write_records()?;
+            self.write_records(&[])?;
         }
         // No line is divided between records, so whatever is cut off, the log ends with a whole line.
         let mut rest = lines;
@@ -248,13 +254,16 @@ impl GrowingTarget {
             };
             let (now, later) = rest.split_at(end);
             if self.lanes.content.len() + now.len() > self.room() {
-                self.write_records()?;
+                if !self.lanes.content.is_empty() {
+                    self.write_records(&[])?;
+                }
                 self.block = if now.len() > self.room() { None } else { self.block.take() };
             }
-            self.lanes.append(LOG_LANE, now);
+            self.lanes.note(LOG_LANE, now.len());
+            self.write_records(now)?;
             rest = later;
         }
-        self.write_records()
+        if lines.is_empty() { self.write_records(&[]) } else { Ok(()) }
     }
 
     /// Returns how many bytes fit into the open block.
@@ -262,59 +271,72 @@ impl GrowingTarget {
         self.block.as_ref().map_or(MAX_BLOCK_BYTES, |block| MAX_BLOCK_BYTES - block.bytes)
     }
 
-    /// Writes the bytes and files that wait, as one record or as several. The files are in the last of them.
-    fn write_records(&mut self) -> io::Result<()> {
-        let content = std::mem::take(&mut self.lanes.content);
+    /// Writes the bytes and files that wait, and the lines behind them, as one record or as several. The files are in the last of them.
+    fn write_records(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut content = std::mem::take(&mut self.lanes.content);
+        let mut records = std::mem::take(&mut self.records);
+        let written = self.encode_records(&content, lines, &mut records).and_then(|()| {
+            write_all(&mut *self.file, &records).inspect_err(|_| {
+                // A part of a record does no harm, but what another recorder appends behind it would not be found.
+                let _ = self.file.truncate(self.end);
+            })
+        });
+        self.end += if written.is_ok() { records.len() as u64 } else { 0 };
+        for buffer in [&mut content, &mut records] {
+            buffer.clear();
+            buffer.shrink_to(KEPT_BUFFER_BYTES);
+        }
+        (self.lanes.content, self.records) = (content, records);
+        written
+    }
+
+    /// Encodes content, of which the last part is `lines`, and the files that wait.
+    fn encode_records(&mut self, content: &[u8], lines: &[u8], records: &mut Vec<u8>) -> io::Result<()> {
         let mut runs = Runs(std::mem::take(&mut self.lanes.runs));
         let mut files = std::mem::take(&mut self.files);
         self.uncommitted_slices = 0;
         let Limits { span_bytes, record_runs, .. } = self.limits;
         self.run_count += runs.0.len();
-        let mut records = Vec::new();
-        let mut rest = &content[..];
-        while !rest.is_empty() || !files.is_empty() {
+        let mut rest = [content, lines];
+        while !is_empty(&rest) || !files.is_empty() {
             let offset = self.end + records.len() as u64;
             let is_over =
                 |block: &OpenBlock| block.bytes == MAX_BLOCK_BYTES || offset - block.start.min(offset) >= span_bytes;
             if self.block.as_ref().is_some_and(is_over) {
                 self.block = None;
             }
-            let (now, later) = rest.split_at(runs.bytes_of(record_runs).min(self.room()));
-            rest = later;
-            let files = if rest.is_empty() { std::mem::take(&mut files) } else { Vec::new() };
-            let list = RecordList { runs: runs.take(now.len()), files }.encode();
-            let behind_list = offset + (RECORD_HEAD_BYTES + list.len()) as u64;
-            let most_packed = zstd::zstd_safe::compress_bound(now.len()) as u64;
+            let now = take_bytes(&mut rest, runs.bytes_of(record_runs).min(self.room()));
+            let bytes = now[0].len() + now[1].len();
+            let files = if is_empty(&rest) { std::mem::take(&mut files) } else { Vec::new() };
+            let head_at = records.len();
+            records.resize(head_at + RECORD_HEAD_BYTES, 0);
+            RecordList { runs: runs.take(bytes), files }.append_to(records);
+            let packed_at = records.len();
+            let behind_list = self.end + packed_at as u64;
+            let most_packed = zstd::zstd_safe::compress_bound(bytes) as u64;
             let is_too_long = |block: &OpenBlock| behind_list - block.start.min(offset) + most_packed > MAX_SPAN_BYTES;
             if self.block.as_ref().is_some_and(is_too_long) {
                 self.block = None;
             }
-            let (begins_block, packed) = self.compress(now, behind_list)?;
-            let head = RecordHead {
+            let begins_block = self.compress(now, behind_list, records)?;
+            let (before, packed) = records.split_at_mut(packed_at);
+            let (head, list) = before[head_at..].split_at_mut(RECORD_HEAD_BYTES);
+            let of_record = RecordHead {
                 begins_block,
                 list_bytes: list.len() as u32,
                 packed_bytes: packed.len() as u32,
-                bytes: now.len() as u32,
-                checksum: xxh3_64(&packed),
+                bytes: bytes as u32,
+                checksum: xxh3_64(packed),
             };
-            records.extend_from_slice(&head.encode(&list, offset));
-            records.extend_from_slice(&list);
-            records.extend_from_slice(&packed);
+            head.copy_from_slice(&of_record.encode(list, offset));
         }
-        let written = write_all(&mut *self.file, &records);
-        if let Err(error) = written {
-            // A part of a record does no harm, but what another recorder appends behind it would not be found.
-            let _ = self.file.truncate(self.end);
-            return Err(error);
-        }
-        self.end += records.len() as u64;
         Ok(())
     }
 
-    /// Compresses bytes as a part of the open block, or of a new one. Returns whether it is a new one.
-    fn compress(&mut self, bytes: &[u8], offset: u64) -> io::Result<(bool, Vec<u8>)> {
-        if bytes.is_empty() {
-            return Ok((false, Vec::new()));
+    /// Compresses bytes as a part of the open block, or of a new one, and appends them. Returns whether it is a new one.
+    fn compress(&mut self, bytes: [&[u8]; 2], offset: u64, to: &mut Vec<u8>) -> io::Result<bool> {
+        if is_empty(&bytes) {
+            return Ok(false);
         }
         let begins_block = self.block.is_none();
         if begins_block {
@@ -324,35 +346,47 @@ impl GrowingTarget {
             self.block_count += 1;
         }
         let Some(block) = &mut self.block else { return Err(io::Error::other("there is no open block")) };
-        block.bytes += bytes.len();
-        Ok((begins_block, block.compress(bytes)?))
+        block.compress(bytes, to)?;
+        Ok(begins_block)
     }
 }
 
 impl OpenBlock {
-    /// Compresses bytes so that they can be read without those that follow.
-    fn compress(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        let mut packed = vec![0; bytes.len() / 4 + 256];
-        let mut written = 0;
-        let mut input = InBuffer::around(bytes);
-        loop {
-            let mut output = OutBuffer::around_pos(packed.as_mut_slice(), written);
-            let left = if input.pos() < bytes.len() {
-                self.encoder.run(&mut input, &mut output)?;
-                1
-            } else {
-                self.encoder.flush(&mut output)?
-            };
-            written = output.pos();
-            if left == 0 {
-                packed.truncate(written);
-                return Ok(packed);
+    /// Compresses bytes so that they can be read without those that follow, and appends them.
+    fn compress(&mut self, bytes: [&[u8]; 2], to: &mut Vec<u8>) -> io::Result<()> {
+        self.bytes += bytes[0].len() + bytes[1].len();
+        for part in bytes {
+            let mut input = InBuffer::around(part);
+            while input.pos() < part.len() {
+                to.reserve(part.len() / 8 + MIN_OUTPUT_BYTES);
+                let end = to.len();
+                self.encoder.run(&mut input, &mut OutBuffer::around_pos(to, end))?;
             }
-            if written == packed.len() {
-                packed.resize(packed.len() * 2, 0);
+        }
+        loop {
+            to.reserve(MIN_OUTPUT_BYTES);
+            let end = to.len();
+            if self.encoder.flush(&mut OutBuffer::around_pos(to, end))? == 0 {
+                return Ok(());
             }
         }
     }
+}
+
+/// Least room for compressed bytes.
+const MIN_OUTPUT_BYTES: usize = 4 << 10;
+
+fn is_empty(parts: &[&[u8]; 2]) -> bool {
+    parts.iter().all(|part| part.is_empty())
+}
+
+/// Takes the first `bytes` bytes of two parts that follow each other.
+fn take_bytes<'b>(parts: &mut [&'b [u8]; 2], bytes: usize) -> [&'b [u8]; 2] {
+    let of_first = bytes.min(parts[0].len());
+    let of_second = (bytes - of_first).min(parts[1].len());
+    let (first, second) = (parts[0].split_at(of_first), parts[1].split_at(of_second));
+    *parts = [first.1, second.1];
+    [first.0, second.0]
 }
 
 impl Target for GrowingTarget {
@@ -398,7 +432,7 @@ impl Target for GrowingTarget {
     fn rest(&mut self) {
         self.block = None;
         self.repeats.rest();
-        self.lanes.content = Vec::new();
+        (self.lanes.content, self.records) = (Vec::new(), Vec::new());
     }
 
     fn mark_stopped(&mut self, stopped: Stopped) -> io::Result<()> {

@@ -30,18 +30,27 @@ impl LaneWriter {
 
     /// Appends bytes to a lane. Returns the slice that they are, which is empty if there are none.
     pub(crate) fn append(&mut self, lane: usize, bytes: &[u8]) -> Slice {
-        let slice = Slice { start: address(lane, self.ends[lane]), bytes: bytes.len() as u64 };
-        if !bytes.is_empty() {
+        self.content.extend_from_slice(bytes);
+        self.note(lane, bytes.len())
+    }
+
+    /// Like [`append`](Self::append) for bytes that follow those of `content` and are not copied there.
+    pub(crate) fn note(&mut self, lane: usize, bytes: usize) -> Slice {
+        let slice = Slice { start: address(lane, self.ends[lane]), bytes: bytes as u64 };
+        if bytes > 0 {
             self.ends[lane] += slice.bytes;
-            self.content.extend_from_slice(bytes);
             match self.runs.last_mut() {
                 Some((last, run_bytes))
                     if *last == lane
-                        && u32::try_from(bytes.len()).is_ok_and(|more| run_bytes.checked_add(more).is_some()) =>
+                        && u32::try_from(bytes).is_ok_and(|more| run_bytes.checked_add(more).is_some()) =>
                 {
-                    *run_bytes += bytes.len() as u32;
+                    *run_bytes += bytes as u32;
                 }
-                _ => self.runs.extend(bytes.chunks(u32::MAX as usize).map(|chunk| (lane, chunk.len() as u32))),
+                _ => {
+                    let (whole, rest) = (bytes / u32::MAX as usize, (bytes % u32::MAX as usize) as u32);
+                    self.runs.extend(std::iter::repeat_n((lane, u32::MAX), whole));
+                    self.runs.extend((rest > 0).then_some((lane, rest)));
+                }
             }
         }
         slice

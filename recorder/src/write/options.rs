@@ -30,7 +30,7 @@ pub const SMALL_BODY_BYTES: usize = 4 << 10;
 pub const MAX_BLOCK: Duration = Duration::from_millis(50);
 
 /// Default for the longest time for which events are collected before they are written.
-pub const MAX_LINGER: Duration = Duration::from_millis(1);
+pub const MAX_LINGER: Duration = Duration::from_millis(10);
 
 /// Default for the longest time that ending a recording, or dropping the last handle of a bundle, waits for the queue.
 pub const MAX_CLOSE: Duration = Duration::from_secs(5);
@@ -61,7 +61,8 @@ pub struct WriterOptions {
     pub queued_body_bytes: usize,
     /// Longest time that a caller waits for room in the queue.
     pub max_block: Duration,
-    /// Longest time for which events are collected before they are written.
+    /// Longest time for which events are collected before they are written. A writer with little to do collects them for a
+    /// millisecond; one that records all the time, for 16 times as long as it took to write those before.
     pub max_linger: Duration,
     /// Longest time that ending the recording, or dropping the last handle, waits for the queue to be written.
     pub max_close: Duration,

@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) body_bytes: usize,
     /// Longest time that a caller waits for room.
     pub(crate) patience: Duration,
-    /// Time for which the writer lets lines collect before it takes them.
+    /// Longest time for which the writer lets lines collect before it takes them.
     pub(crate) linger: Duration,
 }
 
@@ -54,16 +54,34 @@ pub(crate) struct Batch<B> {
     pub(crate) last_seq: u64,
     /// Whether no further batch can follow.
     pub(crate) is_last: bool,
-    line_bytes: usize,
+    /// Bytes of lines and of small bodies that still count against the limit.
+    pub(crate) line_bytes: usize,
     /// Bytes of bodies that still count against the limit.
     pub(crate) body_bytes: usize,
+    /// When the writer took it.
+    taken_at: Option<Instant>,
 }
 
 impl<B> Batch<B> {
     /// Returns an empty batch for [`Queue::take`] to fill.
     pub(crate) fn new() -> Self {
-        Self { lines: Vec::new(), bodies: Vec::new(), last_seq: 0, is_last: false, line_bytes: 0, body_bytes: 0 }
+        Self {
+            lines: Vec::new(),
+            bodies: Vec::new(),
+            last_seq: 0,
+            is_last: false,
+            line_bytes: 0,
+            body_bytes: 0,
+            taken_at: None,
+        }
     }
+}
+
+/// The bytes of a batch that still count against the limits.
+#[derive(Debug)]
+pub(crate) struct Unreleased<'b> {
+    pub(crate) line_bytes: &'b mut usize,
+    pub(crate) body_bytes: &'b mut usize,
 }
 
 /// Which limit a body counts against.
@@ -178,6 +196,8 @@ struct State<B> {
     /// A caller waits for an acknowledgement or for room, so the writer should not wait for more events.
     hurry: bool,
     callers_waiting: usize,
+    /// How long the writer took for its last batch.
+    busy: Duration,
     /// No further acknowledgement will follow.
     finished: bool,
     /// The last handle was dropped.
@@ -185,6 +205,13 @@ struct State<B> {
     /// The writer has ended.
     gone: bool,
 }
+
+/// How many times as long as the writer took for a batch it lets the lines of the next one collect. So a session that records all
+/// the time spends at most this part of a processor on it, however small the batches would be.
+const LINGER_PER_BUSY: u32 = 16;
+
+/// Shortest time for which the writer lets lines collect, unless the limit is shorter.
+const MIN_LINGER: Duration = Duration::from_millis(1);
 
 /// Largest capacity of the line buffer that is kept for the next batch.
 const KEPT_LINE_BYTES: usize = 8 << 20;
@@ -219,6 +246,7 @@ impl<B> Queue<B> {
                 writer_lingers: false,
                 hurry: false,
                 callers_waiting: 0,
+                busy: Duration::ZERO,
                 finished: false,
                 dismissed: false,
                 gone: false,
@@ -405,7 +433,8 @@ impl<B> Queue<B> {
         }
         state.writer_sleeps = false;
         if !self.limits.linger.is_zero() {
-            let until = Instant::now().checked_add(self.limits.linger);
+            let linger = state.busy.saturating_mul(LINGER_PER_BUSY).max(MIN_LINGER).min(self.limits.linger);
+            let until = Instant::now().checked_add(linger);
             state.writer_lingers = true;
             while !state.hurry && state.closed.is_none() && !self.is_filling(&state.level) {
                 let left = time_left(until);
@@ -422,16 +451,20 @@ impl<B> Queue<B> {
         state.pending.line_bytes = 0;
         state.pending.body_bytes = 0;
         batch.is_last = state.closed.is_some();
+        drop(state);
+        batch.taken_at = Some(Instant::now());
     }
 
-    /// Frees the room of bodies of a batch that are written.
-    pub(crate) fn release(&self, batch_body_bytes: &mut usize, bytes: usize) {
-        if bytes == 0 {
+    /// Frees the room of bodies and lines of a batch that are written, so that waiting callers need not wait for all of it.
+    pub(crate) fn release(&self, batch: &mut Unreleased<'_>, line_bytes: usize, body_bytes: usize) {
+        if line_bytes == 0 && body_bytes == 0 {
             return;
         }
-        *batch_body_bytes = batch_body_bytes.saturating_sub(bytes);
+        *batch.line_bytes = batch.line_bytes.saturating_sub(line_bytes);
+        *batch.body_bytes = batch.body_bytes.saturating_sub(body_bytes);
         let mut state = self.lock();
-        state.level.body_bytes = state.level.body_bytes.saturating_sub(bytes);
+        state.level.line_bytes = state.level.line_bytes.saturating_sub(line_bytes);
+        state.level.body_bytes = state.level.body_bytes.saturating_sub(body_bytes);
         let has_waiting = state.callers_waiting > 0;
         drop(state);
         if has_waiting {
@@ -442,8 +475,10 @@ impl<B> Queue<B> {
     /// Frees the room of a batch and notifies the waiting callers that it is written. If there is enough room again after a
     /// shortage, the event that reports the shortage is added to the queue.
     pub(crate) fn acknowledge(&self, batch: &Batch<B>) -> Acknowledged {
+        let busy = batch.taken_at.map_or(Duration::ZERO, |taken_at| taken_at.elapsed());
         let mut guard = self.lock();
         let state = &mut *guard;
+        state.busy = busy;
         state.level.line_bytes = state.level.line_bytes.saturating_sub(batch.line_bytes);
         state.level.body_bytes = state.level.body_bytes.saturating_sub(batch.body_bytes);
         state.level.acknowledged_seq = batch.last_seq;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -58,6 +58,11 @@ impl Payload {
 pub(crate) struct LineContext(String);
 
 impl LineContext {
+    /// Returns the part of a line behind its time, for an event that is serialized.
+    pub(crate) fn with(&self, event: &[u8]) -> Vec<u8> {
+        [self.0.as_bytes(), event, LINE_END].concat()
+    }
+
     pub(crate) fn new(rollout_id: &str, thread_id: Option<&str>, codex_turn_id: Option<&str>) -> Self {
         let (rollout_id, thread_id, codex_turn_id) = (json!(rollout_id), json!(thread_id), json!(codex_turn_id));
         Self(format!(
@@ -122,6 +127,8 @@ pub(crate) struct Shared {
     pub(crate) stop: Mutex<Option<Stop>>,
     pub(crate) session: LineContext,
     pub(crate) next_payload: Arc<AtomicU64>,
+    /// Time of the last line. The lock of the queue protects it.
+    pub(crate) last_unix_ms: Arc<AtomicI64>,
     /// Set once an event was refused: later events are not even offered to the queue.
     pub(crate) is_over: AtomicBool,
     /// Number of events that were not offered to the queue because of `is_over`.
@@ -187,7 +194,11 @@ impl Shared {
 }
 
 /// Returns the function that writes the line of a gap event.
-pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> WriteGap<Payload> {
+pub(crate) fn gap_writer(
+    session: LineContext,
+    next_payload: Arc<AtomicU64>,
+    last_unix_ms: Arc<AtomicI64>,
+) -> WriteGap<Payload> {
     Box::new(move |Shortage { after_seq, bodies, bytes }, seq, lines| {
         let gap = Gap {
             reason: GapReason::QueueFull,
@@ -197,7 +208,7 @@ pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> 
             lost_events: 0,
         };
         let (payload, event) = gap_event(&gap, next_payload.fetch_add(1, Ordering::Relaxed));
-        Line { context: &session, event: &event }.write(seq, lines);
+        Line { at_unix_ms: unix_ms(), rest: &session.with(&event) }.write(seq, &last_unix_ms, lines);
         let bytes = payload.body.bytes();
         (payload, bytes)
     })
@@ -269,15 +280,22 @@ impl Recorder {
             self.shared.unoffered.fetch_add(1, Ordering::Relaxed);
             return;
         }
+        // The time is that of the call, which may have to wait for room.
+        let at_unix_ms = unix_ms();
         // While a thread ends, its thread-local buffer may be gone already although there are still events to record.
         let mut text = BUFFER.try_with(Cell::take).unwrap_or_default();
         text.clear();
+        text.extend_from_slice(context.0.as_bytes());
         // Serialization cannot fail: the events of this crate have only values that JSON can express.
         if serde_json::to_writer(&mut text, event).is_ok() {
-            if text.len() > MAX_EVENT_BYTES {
-                text = shorten(&text);
+            let event = context.0.len();
+            if text.len() - event > MAX_EVENT_BYTES {
+                let short = shorten(&text[event..]);
+                text.truncate(event);
+                text.extend_from_slice(&short);
             }
-            let line = Line { context, event: &text };
+            text.extend_from_slice(LINE_END);
+            let line = Line { at_unix_ms, rest: &text };
             let mut pushed = self.push(payload, place, &line);
             // At most two attempts: a small body is replaced by a note, and a note has room whenever its line has.
             while let Pushed::NoRoom(payload) = pushed {
@@ -298,7 +316,8 @@ impl Recorder {
             Some(bytes) if bytes <= SMALL_BODY_BYTES => Weight::WithLine(bytes),
             Some(bytes) => Weight::OnItsOwn(bytes),
         };
-        self.shared.queue.push(payload, weight, place, |seq, lines| line.write(seq, lines))
+        let last = &self.shared.last_unix_ms;
+        self.shared.queue.push(payload, weight, place, |seq, lines| line.write(seq, last, lines))
     }
 
     pub(crate) fn flush(&self, patience: Duration) -> Result<(), WriteError> {
@@ -346,28 +365,38 @@ fn reduced(payload: Payload) -> Payload {
     Payload { ordinal, kind, body: Body::owned(document), conversation }
 }
 
-/// A line of the log without its number and time.
+/// Ends a line behind the JSON of its event.
+const LINE_END: &[u8] = b"}\n";
+
+/// Longest time for which an event may wait for its number, so that its time is taken for one that is out of order. A clock that was
+/// set back shows in the log.
+const MAX_DELAY_MS: i64 = 1_000;
+
+/// A line of the log without its number.
 pub(crate) struct Line<'l> {
-    pub(crate) context: &'l LineContext,
-    /// JSON of the event.
-    pub(crate) event: &'l [u8],
+    /// When the event happened.
+    pub(crate) at_unix_ms: i64,
+    /// Everything behind the time.
+    pub(crate) rest: &'l [u8],
 }
 
 impl Line<'_> {
-    /// Writes the line with its number and the current time. Called under the lock of the queue, so that the times are in
-    /// the order of the numbers.
-    pub(crate) fn write(&self, seq: u64, lines: &mut Vec<u8>) {
+    /// Writes the line with its number. Called under the lock of the queue, which also protects the time of the line before.
+    pub(crate) fn write(&self, seq: u64, last_unix_ms: &AtomicI64, lines: &mut Vec<u8>) {
+        let last = last_unix_ms.load(Ordering::Relaxed);
+        // The times are in the order of the numbers, although each was taken before the number was assigned.
+        let is_late = (1..=MAX_DELAY_MS).contains(&last.saturating_sub(self.at_unix_ms));
+        let at_unix_ms = if is_late { last } else { self.at_unix_ms };
+        last_unix_ms.store(at_unix_ms, Ordering::Relaxed);
         let mut number = itoa::Buffer::new();
-        lines.reserve(96 + self.context.0.len() + self.event.len());
+        lines.reserve(96 + self.rest.len());
         lines.extend_from_slice(b"{\"schema_version\":");
         lines.extend_from_slice(number.format(SchemaVersion::CURRENT.0).as_bytes());
         lines.extend_from_slice(b",\"seq\":");
         lines.extend_from_slice(number.format(seq).as_bytes());
         lines.extend_from_slice(b",\"wall_time_unix_ms\":");
-        lines.extend_from_slice(number.format(unix_ms()).as_bytes());
-        lines.extend_from_slice(self.context.0.as_bytes());
-        lines.extend_from_slice(self.event);
-        lines.extend_from_slice(b"}\n");
+        lines.extend_from_slice(number.format(at_unix_ms).as_bytes());
+        lines.extend_from_slice(self.rest);
     }
 }
 

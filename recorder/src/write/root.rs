@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use uuid::Uuid;
 
@@ -251,7 +252,8 @@ fn gap_of(found: &Found, stopped: Option<&Stopped>) -> io::Result<(u64, Vec<u8>,
     let (payload, event) = gap_event(&gap, found.next_payload);
     let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
     let context = LineContext::new(&found.manifest.rollout_id, None, None);
-    Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
+    let line = Line { at_unix_ms: unix_ms(), rest: &context.with(&event) };
+    line.write(found.last_seq + 1, &AtomicI64::new(i64::MIN), &mut lines);
     Ok((payload.ordinal, serde_json::to_vec(&gap)?, lines))
 }
 

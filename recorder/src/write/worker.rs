@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::body::{Pieces, Text};
-use super::queue::{Batch, Closed};
+use super::queue::{Batch, Closed, Unreleased};
 use super::recorder::{NOT_SERIALIZABLE, OVERFLOW, Payload, Shared, Stop, unix_ms};
 use super::skeleton::absent;
 use super::target::{Failure, Target};
@@ -13,6 +13,9 @@ use crate::recording::Stopped;
 
 /// Time without events after which a target gives up memory that it does not need meanwhile.
 const REST_AFTER: Duration = Duration::from_secs(2);
+
+/// Most bytes of lines that are written at once. Callers that wait for room go on while the writer writes the next ones.
+const LINES_AT_ONCE: usize = 2 << 20;
 
 /// The writer of one bundle.
 #[derive(Debug)]
@@ -121,14 +124,15 @@ impl Worker {
 
     /// Writes a batch. Payloads are written before the lines that refer to them.
     fn write(&mut self, batch: &mut Batch<Payload>) -> Result<(), Failure> {
-        let Batch { lines, bodies, body_bytes, .. } = batch;
+        let Batch { lines, bodies, line_bytes, body_bytes, .. } = batch;
         let mut lines = Unwritten { text: lines, start: 0 };
+        let mut unreleased = Unreleased { line_bytes, body_bytes };
         let mut room_bytes = 0_usize;
         for queued in bodies.drain(..) {
             if self.target.is_full() {
-                self.commit(lines.up_to(queued.line_start))?;
-                // The room is freed here so that waiting callers need not wait for the whole batch.
-                self.shared.queue.release(body_bytes, room_bytes);
+                let before = lines.up_to(queued.line_start);
+                self.commit(before)?;
+                self.shared.queue.release(&mut unreleased, before.len(), room_bytes);
                 room_bytes = 0;
             }
             match self.write_payload(queued.body) {
@@ -139,6 +143,14 @@ impl Worker {
                     return Err(failure);
                 }
             }
+        }
+        while lines.text.len() - lines.start > LINES_AT_ONCE {
+            let most = &lines.text[lines.start..lines.start + LINES_AT_ONCE];
+            // A line that is longer than this is written together with all that follow.
+            let Some(end) = memchr::memrchr(b'\n', most) else { break };
+            let some = lines.up_to(lines.start + end + 1);
+            self.commit(some)?;
+            self.shared.queue.release(&mut unreleased, some.len(), std::mem::take(&mut room_bytes));
         }
         self.commit(lines.up_to(lines.text.len()))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -60,7 +60,8 @@ impl BundleWriter {
         let Start { target, path, manifest, last_seq, next_payload, known } = start;
         let session = LineContext::new(&manifest.rollout_id, None, None);
         let next_payload = Arc::new(AtomicU64::new(next_payload));
-        let write_gap = gap_writer(session.clone(), Arc::clone(&next_payload));
+        let last_unix_ms = Arc::new(AtomicI64::new(i64::MIN));
+        let write_gap = gap_writer(session.clone(), Arc::clone(&next_payload), Arc::clone(&last_unix_ms));
         let shared = Arc::new(Shared {
             path: path.clone(),
             queue: Queue::new(options.limits(), last_seq, write_gap),
@@ -68,6 +69,7 @@ impl BundleWriter {
             stop: Mutex::new(None),
             session,
             next_payload,
+            last_unix_ms,
             is_over: AtomicBool::new(false),
             unoffered: AtomicU64::new(0),
             worker: OnceLock::new(),
