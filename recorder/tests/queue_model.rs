@@ -12,7 +12,7 @@ mod queue;
 
 use std::time::Duration;
 
-use queue::{Batch, Closed, Flushed, Limits, Place, Pushed, Queue, Shortage, Weight};
+use queue::{Batch, Closed, Flushed, Limits, Place, Pushed, Queue, Shortage, Unreleased, Weight};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread::{self, JoinHandle};
@@ -137,6 +137,31 @@ fn whoever_waits_for_room_gets_it() {
             let (lines, bodies) = writer.join().expect("ends");
             check_order(&lines, 2);
             assert_eq!(bodies.len(), 6);
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn whoever_waits_for_room_gets_it_before_the_whole_batch_is_written() {
+    shuttle::check_random(
+        || {
+            // Room for one line.
+            let queue = queue(3, 10, FOREVER);
+            let caller = thread::spawn({
+                let queue = Arc::clone(&queue);
+                move || (0..2).map(|number| queue.push(None, Weight::None, Place::Inside, line(0, number))).collect()
+            });
+            let mut batch = Batch::new();
+            queue.take(&mut batch);
+            assert_eq!(batch.lines, [1, 0, 0]);
+            let Batch { line_bytes, body_bytes, .. } = &mut batch;
+            queue.release(&mut Unreleased { line_bytes, body_bytes }, 3, 0);
+            let pushed: Vec<Pushed<_>> = caller.join().expect("ends");
+            assert_eq!(pushed, [Pushed::Queued(1), Pushed::Queued(2)]);
+            assert_eq!(queue.level().0.line_bytes, 3);
+            assert!(queue.acknowledge(&batch).has_more);
+            assert_eq!(queue.level().0.line_bytes, 3, "what was released is not freed once more");
         },
         SCHEDULES,
     );

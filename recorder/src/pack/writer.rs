@@ -30,7 +30,7 @@ pub struct Level(i32);
 
 impl Level {
     /// See [`FINISHED_LEVEL`](super::FINISHED_LEVEL).
-    pub(super) const FINISHED: Self = Self(9);
+    pub(super) const FINISHED: Self = Self(4);
 
     /// Returns the level with this number.
     ///

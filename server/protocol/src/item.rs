@@ -545,7 +545,7 @@ pub struct TextElement {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[expect(
     clippy::large_enum_variant,
-    reason = "an item is moved a few times and written; boxes would be in everybody's way"
+    reason = "an item is moved a few times and written; more boxes than those of the largest kinds, which are rare, would be in everybody's way"
 )]
 pub enum ThreadItem {
     /// A message of the user.
@@ -565,7 +565,7 @@ pub enum ThreadItem {
     /// A change of files.
     FileChange(FileChangeItem),
     /// A call of a tool of an MCP server.
-    McpToolCall(McpToolCallItem),
+    McpToolCall(Box<McpToolCallItem>),
     /// A call of a tool that the client runs.
     DynamicToolCall(DynamicToolCallItem),
     /// A call of a tool for the collaboration of agents.
@@ -579,7 +579,7 @@ pub enum ThreadItem {
     /// A pause.
     Sleep(SleepItem),
     /// The model generates an image.
-    ImageGeneration(ImageGenerationItem),
+    ImageGeneration(Box<ImageGenerationItem>),
     /// A review starts.
     EnteredReviewMode(EnteredReviewModeItem),
     /// A review ends.
@@ -1290,7 +1290,7 @@ macro_rules! items_from {
     ($($kind:ident $item:ident),* $(,)?) => {$(
         impl From<$item> for ThreadItem {
             fn from(item: $item) -> Self {
-                Self::$kind(item)
+                Self::$kind(item.into())
             }
         }
     )*};

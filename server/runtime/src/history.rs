@@ -95,7 +95,7 @@ impl History {
             Some(Part::Output(id, _)) => self.open.retain(|(open, _)| open != id),
             None => {}
         }
-        self.items.push(item);
+        self.items.push(item.kept());
     }
 
     /// Returns the output `aborted` for all calls without an output.

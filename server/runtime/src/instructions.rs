@@ -97,7 +97,8 @@ pub(crate) fn is_context(item: &Value) -> bool {
 /// Returns whether the content of a message differs from the newest message with the same tag.
 fn is_news(items: &[ModelItem], message: &Value) -> bool {
     let kind = tag(message);
-    let newest = items.iter().rev().find(|item| tag(item) == kind);
+    let may_be = |item: &ModelItem| kind.is_none_or(|tag| item.may_have(tag));
+    let newest = items.iter().rev().find(|item| may_be(item) && tag(item) == kind);
     newest.is_none_or(|newest| newest.get("content") != message.get("content"))
 }
 

@@ -15,34 +15,86 @@ use crate::id::{ItemId, ThreadId};
 
 /// One item of the history in the format of the Responses API.
 ///
-/// Every request repeats the items before it. So clones share the value, and its JSON text, which is made once.
+/// Every request repeats the items before it. So clones share the value, and its JSON text, which is made once. A value takes
+/// several times the memory of its text, and hardly anybody reads items that joined a history. So a history has
+/// [texts alone](Self::kept), and a value is made of the text when somebody asks for it.
 #[derive(Clone)]
 pub struct ModelItem(Arc<Shared>);
 
+/// At least one of both is set.
 struct Shared {
-    value: Value,
+    value: OnceLock<Value>,
     text: OnceLock<Arc<[u8]>>,
 }
+
+/// Deepest nesting of a value that is kept as its text. Readers of JSON have a limit that is higher than this.
+const MAX_KEPT_DEPTH: usize = 100;
 
 impl ModelItem {
     /// Returns the value. It is copied if the item has other clones.
     pub fn into_value(self) -> Value {
-        Arc::try_unwrap(self.0).map_or_else(|shared| shared.value.clone(), |shared| shared.value)
+        Arc::try_unwrap(self.0).map_or_else(
+            |shared| Self(shared).to_value(),
+            |Shared { value, text }| value.into_inner().or_else(|| Some(parsed(text.get()?))).unwrap_or_default(),
+        )
+    }
+
+    /// Returns a copy of the value. In contrast to a clone of the borrowed value, it does not stay in memory with the item.
+    pub fn to_value(&self) -> Value {
+        self.read(Value::clone)
+    }
+
+    /// Calls a function with the value, which does not stay in memory with the item.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&Value) -> R) -> R {
+        match self.0.value.get() {
+            Some(value) => read(value),
+            None => read(&parsed(self.listed())),
+        }
     }
 
     /// Returns a comma and the JSON text of the item, as a list of items has it.
     pub(crate) fn listed(&self) -> &Arc<[u8]> {
         self.0.text.get_or_init(|| {
             let mut text = vec![b','];
-            serde_json::to_writer(&mut text, &self.0.value).expect("a JSON value can be written");
+            serde_json::to_writer(&mut text, &self.0.value.get()).expect("a JSON value can be written");
             text.into()
         })
+    }
+
+    /// Returns whether the JSON text has a part, which must have no character that JSON escapes. If nobody made the text yet, it may
+    /// have it.
+    pub(crate) fn may_have(&self, part: &str) -> bool {
+        self.0.text.get().is_none_or(|text| memchr::memmem::find(text, part.as_bytes()).is_some())
+    }
+
+    /// Returns the item as a history has it: its text, and no value unless the text would not give the same value again.
+    pub(crate) fn kept(&self) -> Self {
+        if self.0.value.get().is_none_or(|value| !is_given_by_text(value, MAX_KEPT_DEPTH)) {
+            return self.clone();
+        }
+        Self(Arc::new(Shared { value: OnceLock::new(), text: OnceLock::from(Arc::clone(self.listed())) }))
+    }
+}
+
+/// Returns the value of a comma and a JSON text that was written from a value.
+fn parsed(listed: &[u8]) -> Value {
+    serde_json::from_slice(&listed[1..]).expect("the text was written from a value of limited depth")
+}
+
+/// Returns whether the JSON text of a value gives the same value again. Numbers with a fraction may be rounded, and readers do not read
+/// what is nested too deeply.
+fn is_given_by_text(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(values) => depth > 0 && values.iter().all(|value| is_given_by_text(value, depth - 1)),
+        Value::Object(members) => depth > 0 && members.values().all(|value| is_given_by_text(value, depth - 1)),
     }
 }
 
 impl From<Value> for ModelItem {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Shared { value, text: OnceLock::new() }))
+        Self(Arc::new(Shared { value: OnceLock::from(value), text: OnceLock::new() }))
     }
 }
 
@@ -50,7 +102,7 @@ impl Deref for ModelItem {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.0.value
+        self.0.value.get_or_init(|| parsed(self.listed()))
     }
 }
 
@@ -62,19 +114,20 @@ impl Borrow<Value> for ModelItem {
 
 impl PartialEq for ModelItem {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        let has_same_text = self.0.text.get().zip(other.0.text.get()).is_some_and(|(text, of_other)| text == of_other);
+        has_same_text || self.read(|value| other.read(|of_other| value == of_other))
     }
 }
 
 impl fmt::Debug for ModelItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.value.fmt(f)
+        self.read(|value| value.fmt(f))
     }
 }
 
 impl Serialize for ModelItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.value.serialize(serializer)
+        self.read(|value| value.serialize(serializer))
     }
 }
 
@@ -388,4 +441,54 @@ pub struct ToolOutput {
     pub namespace: Option<String>,
     /// A text, or a list of content parts.
     pub output: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns a value with so many lists in each other.
+    fn nested(depth: usize) -> Value {
+        (0..depth).fold(json!(1), |inner, _| json!([inner]))
+    }
+
+    #[test]
+    fn a_kept_item_has_the_same_text_and_value_and_holds_the_text_alone() {
+        let value = json!({"type": "message", "id": "msg_1", "content": [{"text": "ä\n\u{1f600}\"<"}, -3, null, true]});
+        let item = ModelItem::from(value.clone());
+        assert!(item.may_have("anything"), "nobody knows before there is a text");
+        let kept = item.kept();
+        assert!(Arc::ptr_eq(item.listed(), kept.listed()), "requests share the text");
+        assert!(kept.0.value.get().is_none());
+        assert!(kept.may_have("msg_1") && !kept.may_have("msg_2"));
+        assert_eq!((kept.to_value(), json!(kept), format!("{kept:?}")), (value.clone(), value.clone(), format!("{value:?}")));
+        assert_eq!((&kept == &item, kept.read(|value| value["id"].clone())), (true, json!("msg_1")));
+        assert!(kept.0.value.get().is_none(), "a value that somebody looked at does not stay");
+        assert_eq!(kept.clone().into_value(), value);
+        assert_eq!(kept["content"][1], -3);
+        assert!(kept.0.value.get().is_some(), "a borrowed value stays");
+        assert!(kept.kept().0.value.get().is_none());
+        assert_eq!(kept.into_value(), value);
+        assert_eq!(ModelItem::from(value.clone()).kept().into_value(), value, "without a clone");
+    }
+
+    #[test]
+    fn values_that_a_text_might_not_give_again_stay() {
+        for (value, stays) in [
+            (json!({"output": 0.1}), true),
+            (json!({"output": u64::MAX}), false),
+            (nested(MAX_KEPT_DEPTH), false),
+            (nested(MAX_KEPT_DEPTH + 1), true),
+            (nested(1_000), true),
+        ] {
+            let kept = ModelItem::from(value.clone()).kept();
+            assert_eq!(kept.0.value.get().is_some(), stays);
+            assert!(kept.to_value() == value);
+        }
+        assert_ne!(ModelItem::from(json!(1)).kept(), ModelItem::from(json!(2)).kept());
+        let (one, other) = (json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1}));
+        assert_eq!(ModelItem::from(one).kept(), ModelItem::from(other), "the order of members does not count");
+    }
 }

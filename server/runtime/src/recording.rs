@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use trace_recorder::format::{ExecutionStatus, Requester, RolloutStatus, ToolKind, ToolSummary};
 use trace_recorder::write::{
-    Body, BundleWriter, CompactionTrace, InferenceTrace, IntoBody, JoinedJson, Json, Later, NewCompactionRequest,
-    NewInference, NewSession, NewThread, NewToolCall, Piece, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
+    Body, BundleWriter, CompactionTrace, InferenceTrace, IntoBody, JoinedJson, Json, NewCompactionRequest,
+    NewInference, NewSession, NewThread, NewToolCall, Piece, RawJson, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
 };
 
 use crate::clock::Clock;
@@ -42,6 +43,9 @@ pub(crate) struct Recording {
 /// Begins the ids of inference calls that belong to no conversation: those with which tools ask the model. A replay leaves them
 /// out.
 pub(crate) const SIDE_CALL_PREFIX: &str = "side_question:";
+
+/// Bytes of the document of an answer that are not those of its items, as a rule.
+const ROOM_AROUND_ITEMS: usize = 512;
 
 /// How long a reader waits for what was recorded last.
 pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -286,13 +290,13 @@ impl Answered {
         trace.fail(request.as_deref(), &words(error), self.partial());
     }
 
-    fn partial(self) -> Option<Later<Value>> {
+    fn partial(self) -> Option<RawJson> {
         let came = self.response_id.is_some() || !self.output_items.is_empty() || !self.odd_items.is_empty();
         came.then(|| self.body())
     }
 
-    fn body(self) -> Later<Value> {
-        let bytes = self.output_items.iter().map(|item| size(item)).sum();
+    /// Returns the document of the answer. The texts of its items are those that requests have.
+    fn body(self) -> RawJson {
         let usage = self.usage.map(|usage| {
             json!({
                 "input_tokens": usage.input,
@@ -303,19 +307,23 @@ impl Answered {
                 "total_tokens": usage.total,
             })
         });
-        let mut value = json!({
-            "response_id": self.response_id,
-            "upstream_request_id": self.request_id,
-            "token_usage": usage,
-            "output_items": self.output_items,
-        });
-        if let Some(raw) = self.raw_usage {
-            value["raw_token_usage"] = raw;
+        let items = self.output_items.iter().map(|item| item.listed().len()).sum::<usize>();
+        let mut text = Vec::with_capacity(items + ROOM_AROUND_ITEMS);
+        let (response_id, request_id) = (json!(self.response_id), json!(self.request_id));
+        text.extend_from_slice(
+            format!("{{\"response_id\":{response_id},\"upstream_request_id\":{request_id}").as_bytes(),
+        );
+        text.extend_from_slice(format!(",\"token_usage\":{},\"output_items\":[", json!(usage)).as_bytes());
+        list_of(&self.output_items).for_each(|item| text.extend_from_slice(item.as_ref()));
+        text.push(b']');
+        let odd_items = (!self.odd_items.is_empty()).then(|| json!(self.odd_items));
+        for (name, value) in [("raw_token_usage", self.raw_usage), ("other_items", odd_items)] {
+            if let Some(value) = value {
+                text.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+            }
         }
-        if !self.odd_items.is_empty() {
-            value["other_items"] = json!(self.odd_items);
-        }
-        Later { value, bytes }
+        text.push(b'}');
+        RawJson(text)
     }
 }
 
@@ -372,15 +380,35 @@ impl IntoBody for Sent<'_> {
     }
 }
 
-/// Returns about how many bytes of JSON a value is, without writing it.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) => 5,
-        Value::Number(_) => 8,
-        Value::String(text) => text.len() + 2,
-        Value::Array(values) => 2 + values.iter().map(|value| size(value) + 1).sum::<usize>(),
-        Value::Object(members) => 2 + members.iter().map(|(name, value)| name.len() + 4 + size(value)).sum::<usize>(),
-    }
+/// What a call asks for, as its payload has it.
+#[derive(Serialize)]
+struct Invocation<'a> {
+    tool_name: &'a str,
+    tool_namespace: Option<&'a str>,
+    payload: Invoked<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Invoked<'a> {
+    Function { arguments: &'a str },
+    Custom { input: &'a str },
+}
+
+/// What a call answered, as its payload has it.
+#[derive(Serialize)]
+struct Direct<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    response_item: Output<'a>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    call_id: &'a str,
+    output: &'a Value,
 }
 
 /// Records that a tool call is dispatched.
@@ -391,15 +419,15 @@ pub(crate) fn start_tool_call(trace: &TurnTrace, call: &ToolCall, description: O
         (None, None) => call.name.clone(),
     };
     let (payload, input) = match &call.input {
-        ToolInput::Arguments(text) => (json!({ "type": "function", "arguments": text }), text),
-        ToolInput::Text(text) => (json!({ "type": "custom", "input": text }), text),
+        ToolInput::Arguments(text) => (Invoked::Function { arguments: text }, text),
+        ToolInput::Text(text) => (Invoked::Custom { input: text }, text),
     };
     let preview = match description {
         Some(description) => description.input_preview.clone(),
         None => Some(preview(input)),
     };
     let kind = description.map_or("other", |description| description.kind.as_str());
-    let invocation = json!({ "tool_name": call.name, "tool_namespace": call.namespace, "payload": payload });
+    let invocation = Invocation { tool_name: &call.name, tool_namespace: call.namespace.as_deref(), payload };
     trace.start_tool_call(
         NewToolCall {
             tool_call_id: call.id.as_str(),
@@ -447,8 +475,8 @@ fn preview(text: &str) -> String {
 /// Records what a tool answered. The result is what the model gets.
 pub(crate) fn end_tool_call(trace: &ToolTrace, call_id: &str, kind: CallKind, outcome: &ToolOutcome) {
     let status = if outcome.success { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
-    let item = json!({ "type": kind.output_type(), "call_id": call_id, "output": outcome.output });
-    trace.end(status, Some(Json(&json!({ "type": "direct_response", "response_item": item }))));
+    let response_item = Output { kind: kind.output_type(), call_id, output: &outcome.output };
+    trace.end(status, Some(Json(&Direct { kind: "direct_response", response_item })));
 }
 
 /// Records that a call could not be carried out.
@@ -466,7 +494,7 @@ pub(crate) fn accept(trace: &TurnTrace, item: &ModelItem) {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let Some(id) = text("id") else { return };
     if text("type") == Some("agent_message") {
-        trace.accept_agent_message(id, Json(&**item));
+        trace.accept_agent_message(id, RawJson(item.listed()[1..].to_vec()));
     } else {
         trace.accept_item(id);
     }

@@ -48,7 +48,7 @@ pub(crate) fn to_wire(thread: &ThreadId, item: &Item) -> ThreadItem {
             ..Default::default()
         }),
         ItemKind::McpCall { server, tool, arguments, read_only, result, error, status, duration_ms } => {
-            ThreadItem::McpToolCall(wire::McpToolCallItem {
+            ThreadItem::from(wire::McpToolCallItem {
                 id,
                 server: server.clone(),
                 tool: tool.clone(),

@@ -161,7 +161,7 @@ impl ThreadWriter {
     /// Returns an error if the file cannot be written or the writer is closed.
     pub fn remember(&self, items: &[ModelItem]) -> Result<(), StoreError> {
         let at_ms = now_ms();
-        let line = |item: &ModelItem| NewLine { at_ms, kind: LineKind::ResponseItem, payload: Value::clone(item) };
+        let line = |item: &ModelItem| NewLine { at_ms, kind: LineKind::ResponseItem, payload: item.to_value() };
         self.0.append(&mut self.0.lock(), &items.iter().map(line).collect::<Vec<_>>())
     }
 

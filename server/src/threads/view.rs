@@ -139,6 +139,8 @@ impl View {
     pub(crate) fn end(&mut self, outcome: &TurnOutcome, at_ms: i64) -> Option<Turn> {
         let Running { turn, started_at_ms, .. } = self.running.take()?;
         let mut turn = Arc::unwrap_or_clone(turn);
+        // Items are large, and a list grows by more than it needs. Finished turns stay in memory for as long as the thread is loaded.
+        turn.items.shrink_to_fit();
         turn.completed_at = Some(at_ms.div_euclid(1000));
         turn.duration_ms = Some((at_ms - started_at_ms).max(0));
         let mut told = Vec::new();

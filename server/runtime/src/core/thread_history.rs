@@ -66,7 +66,7 @@ impl ThreadHistory {
 
     /// Marks the ids of all items as used.
     pub(crate) fn claim_ids(&mut self) {
-        self.used_ids.extend(self.seen.items().iter().flat_map(|item| ids(item)));
+        self.used_ids.extend(self.seen.items().iter().flat_map(|item| item.read(ids)));
     }
 
     /// Returns a unique id within the thread: `wanted`, if it is not in use.
@@ -88,8 +88,8 @@ impl ThreadHistory {
 }
 
 /// Returns the ids that an item uses.
-fn ids(item: &Value) -> impl Iterator<Item = String> {
+fn ids(item: &Value) -> Vec<String> {
     let is_output = item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_output"));
     let call_id = if is_output { None } else { item.get("call_id") };
-    item.get("id").into_iter().chain(call_id).filter_map(Value::as_str).map(str::to_owned)
+    item.get("id").into_iter().chain(call_id).filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -126,7 +126,7 @@ impl RequestBody {
         self.value.get_or_init(|| {
             let mut members = self.members.clone();
             if let Some(items) = &self.items {
-                members.insert(INPUT.to_owned(), items.iter().map(|item| Value::clone(item)).collect());
+                members.insert(INPUT.to_owned(), items.iter().map(ModelItem::to_value).collect());
             }
             Value::Object(members)
         })

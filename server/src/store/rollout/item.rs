@@ -340,7 +340,7 @@ pub(crate) fn read(value: &Value) -> Option<ThreadItem> {
             status: camel_word(value, "status").unwrap_or(wire::PatchApplyStatus::Completed),
             ..Default::default()
         }),
-        "McpToolCall" => ThreadItem::McpToolCall(wire::McpToolCallItem {
+        "McpToolCall" => ThreadItem::from(wire::McpToolCallItem {
             id,
             server: text(value, "server").unwrap_or_default(),
             tool: text(value, "tool")?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trace_protocol::thread::ThreadHistoryMode;
 use trace_runtime::event::{EventKind, ThreadUsage, TokenCounts, TurnKind, TurnOutcome};
-use trace_runtime::item::ItemKind;
+use trace_runtime::item::{ItemKind, ModelItem};
 use trace_runtime::settings::Mode;
 use trace_runtime::{Event, Item, ItemId, Settings, ThreadId, TurnId};
 
@@ -88,9 +88,9 @@ impl Recorder {
             EventKind::MailCame { mail } => {
                 line(LineKind::Event, json!({"type": MAIL_EVENT, "thread_id": self.thread.as_str(), "mail": mail}))
             }
-            EventKind::Remembered { item } => line(LineKind::ResponseItem, Value::clone(item)),
+            EventKind::Remembered { item } => line(LineKind::ResponseItem, item.to_value()),
             EventKind::HistoryReplaced { summary, history } => {
-                let history: Vec<Value> = history.iter().map(|item| Value::clone(item)).collect();
+                let history: Vec<Value> = history.iter().map(ModelItem::to_value).collect();
                 line(
                     LineKind::Compacted,
                     json!({"message": summary.as_deref().unwrap_or_default(), "replacement_history": history}),

@@ -181,7 +181,7 @@ pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<ShortEvent>
             },
             ..Default::default()
         }),
-        "mcp_tool_call_end" => ThreadItem::McpToolCall(read_mcp(called()?, value)?),
+        "mcp_tool_call_end" => read_mcp(called()?, value)?.into(),
         "dynamic_tool_call_response" => ThreadItem::DynamicToolCall(wire::DynamicToolCallItem {
             id: called()?,
             namespace: text(value, "namespace"),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
+use crate::item::ModelItem;
 use crate::provider::ModelEvent;
 
 /// Prefix of the ids of reasoning from Chat Completions.
@@ -15,6 +16,11 @@ pub(super) const ANTHROPIC_REASONING: &str = "rs_anthropic_";
 pub(super) fn is_of_another_wire(item: &Value) -> bool {
     let id = item["id"].as_str().unwrap_or_default();
     item["type"] == "reasoning" && (id.starts_with(CHAT_REASONING) || id.starts_with(ANTHROPIC_REASONING))
+}
+
+/// Returns false if it is clear without the value of an item that it is no reasoning from another wire format.
+pub(super) fn may_be_of_another_wire(item: &ModelItem) -> bool {
+    item.may_have(CHAT_REASONING) || item.may_have(ANTHROPIC_REASONING)
 }
 
 /// Kind of a streamed text.

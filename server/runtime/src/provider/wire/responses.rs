@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::open_text::is_of_another_wire;
+use super::open_text::{is_of_another_wire, may_be_of_another_wire};
 use super::reader::Reader;
 use crate::event::TokenCounts;
 use crate::provider::{ModelEvent, ProviderError, RequestBody, failure};
@@ -17,7 +17,7 @@ pub const PARTS_MAX: usize = 10_000;
 /// Returns the body to send if it differs from `body`: reasoning from another wire format is removed, because only that
 /// format accepts it, and `max_output_tokens` is added.
 pub(super) fn body(body: &RequestBody, max_output_tokens: Option<u64>) -> Option<Value> {
-    let has_foreign = body.items().iter().any(|item| is_of_another_wire(item));
+    let has_foreign = body.items().iter().any(|item| may_be_of_another_wire(item) && is_of_another_wire(item));
     if !has_foreign && max_output_tokens.is_none() {
         return None;
     }
