@@ -102,12 +102,19 @@ impl<T: Coded> Default for Bounded<T> {
 impl<T: Coded> Bounded<T> {
     /// Counts `item`, and keeps it unless [`MAX_PER_CODE`] items of its code were kept already.
     pub fn push(&mut self, item: T) {
+        self.insert(self.kept.len(), item);
+    }
+
+    /// Counts `item` like [`push`](Self::push), and keeps it at position `at` of the kept items. Returns whether it was kept.
+    pub fn insert(&mut self, at: usize, item: T) -> bool {
         let count = self.counts.entry(item.code()).or_default();
         *count += 1;
-        if *count <= MAX_PER_CODE as u64 {
+        let is_kept = *count <= MAX_PER_CODE as u64;
+        if is_kept {
             tracing::debug!(%item, "found");
-            self.kept.push(item);
+            self.kept.insert(at, item);
         }
+        is_kept
     }
 
     /// Iterates over the kept items, in the order in which they were pushed.
@@ -198,5 +205,14 @@ mod tests {
         let left = [(Severity::Note, 234), (Severity::Warning, 233), (Severity::Error, 233)];
         assert_eq!(found.left_out().collect::<Vec<_>>(), left);
         assert!(!found.is_empty());
+    }
+
+    #[test]
+    fn items_are_inserted_where_they_belong() {
+        let mut found = Bounded::default();
+        (0..MAX_PER_CODE as u64).for_each(|number| found.push(3 * number));
+        assert!(found.insert(1, 1) && !found.insert(0, 0));
+        assert_eq!(found.iter().copied().take(3).collect::<Vec<_>>(), [0, 1, 3]);
+        assert_eq!(found.total(), MAX_PER_CODE as u64 + 2);
     }
 }

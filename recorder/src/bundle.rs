@@ -114,7 +114,7 @@ impl Bundle {
         let path = packed.path().to_owned();
         let packed = Arc::new(packed);
         let manifest = read_packed_manifest(&packed);
-        let log = packed.read_log(EVENT_LOG_FILE).map(EventLog::from_bytes).map_err(BundleError::Packed);
+        let log = packed.unpack_log(EVENT_LOG_FILE).map(EventLog::from_memory).map_err(BundleError::Packed);
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path });
         }

@@ -17,6 +17,7 @@ mod hidden;
 mod lock;
 pub mod log;
 mod lost_manifest;
+mod memory;
 pub mod pack;
 pub mod parts;
 pub mod payloads;

@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use memmap2::Mmap;
 use rayon::prelude::*;
 
 use crate::format::Event;
+use crate::memory::Memory;
 
 /// Longest line that is parsed. An event has a few hundred bytes, and a few megabytes at most if it carries a text.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
@@ -31,6 +34,8 @@ pub struct EventLog {
 enum LogBytes {
     Mapped(Mmap),
     Read(Vec<u8>),
+    /// A part of memory that was decompressed.
+    Unpacked(Arc<Memory>, Range<usize>),
 }
 
 impl EventLog {
@@ -92,11 +97,17 @@ impl EventLog {
         Self { bytes: LogBytes::Read(bytes) }
     }
 
+    /// Makes a log of a part of memory.
+    pub(crate) fn from_memory((memory, part): (Arc<Memory>, Range<usize>)) -> Self {
+        Self { bytes: LogBytes::Unpacked(memory, part) }
+    }
+
     /// Returns the bytes of the log.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.bytes {
             LogBytes::Mapped(bytes) => bytes,
             LogBytes::Read(bytes) => bytes,
+            LogBytes::Unpacked(memory, part) => &memory[part.clone()],
         }
     }
 

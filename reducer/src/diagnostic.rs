@@ -177,6 +177,11 @@ impl Diagnostics {
         self.0.push(diagnostic);
     }
 
+    /// Adds a diagnostic before the one at position `at`. Returns whether it was kept.
+    pub(crate) fn insert(&mut self, at: usize, diagnostic: Diagnostic) -> bool {
+        self.0.insert(at, diagnostic)
+    }
+
     /// Returns whether the bundle breaks a rule of its format. The peer refuses such a bundle.
     pub fn is_damaged(&self) -> bool {
         self.count_at_least(Severity::Warning) > 0

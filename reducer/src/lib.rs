@@ -25,6 +25,7 @@ pub mod diagnostic;
 pub mod ingest;
 pub mod live;
 pub mod model;
+mod reading;
 mod reducer;
 mod replay;
 pub mod state_json;

@@ -1,24 +1,25 @@
 //! Drives a reduction: parses lines into events, lets ingest read their payloads, and lets replay apply them.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 
-use trace_recorder::format::{Event, EventPayload, Manifest, SchemaVersion};
-use trace_recorder::log::{EventLog, Line, LineError, ParsedLine, parse_lines};
+use trace_recorder::format::{Event, Manifest, SchemaVersion};
+use trace_recorder::log::{EventLog, Line};
 use trace_recorder::payloads::PayloadFiles;
 use trace_recorder::{Bundle, manifest_from_log};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::ingest::Ingest;
 use crate::model::{Object, Trace};
+use crate::reading::{Piece, Reading};
 use crate::replay::{Refusal, Replay};
 
 /// Lines that are parsed and ingested together. The limit bounds the memory of a long log before its events are
 /// applied. Most sessions are shorter.
 pub(crate) const BATCH_LINES: usize = 1 << 16;
 
-/// Most invalid lines between two events whose numbers are kept. Lines beyond the limit do not explain missing events.
-const MAX_LOST_LINES: usize = 1 << 16;
+/// Lines of a long log that are read while the lines before them are applied. Few enough that the events take little memory, and enough
+/// that all cores have work.
+const PIECE_LINES: usize = 1 << 12;
 
 /// Options of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,20 +98,8 @@ fn with_causes(error: &dyn Error) -> String {
 /// while the original continues.
 #[derive(Debug, Clone)]
 pub struct Reducer {
-    ingest: Ingest,
+    reading: Reading,
     replay: Replay,
-    schema: SchemaVersion,
-    rollout_id: String,
-    next_seq: u64,
-    /// Numbers of the lines that are not events. They explain missing sequence numbers around them.
-    lost_lines: Vec<u64>,
-    /// Line number of the last event.
-    last_line: u64,
-    unknown_fields: BTreeMap<String, u64>,
-    /// Whether the recorder has written that no event follows.
-    closed: bool,
-    /// Whether an event came in a later piece than an event with a higher sequence number.
-    has_late_events: bool,
 }
 
 impl Reducer {
@@ -129,6 +118,7 @@ impl Reducer {
                 let manifest = manifest_from_log(bundle.log().unwrap_or(&empty));
                 let mut reducer = Self::new(&manifest, Options { strict: false, ..options })?;
                 reducer.replay.draft.strict = options.strict;
+                reducer.reading.strict = options.strict;
                 reducer.note(Diagnostic::new(code, format!("{}; the log stands in for it", with_causes(error))))?;
                 reducer
             }
@@ -155,17 +145,10 @@ impl Reducer {
     pub fn new(manifest: &Manifest, options: Options) -> Result<Self, ReduceError> {
         let readable = manifest.schema_version.check_readable();
         let schema = if readable.is_ok() { manifest.schema_version } else { SchemaVersion::CURRENT };
+        let ingest = Ingest::new(schema, options.verify);
         let mut reducer = Self {
-            ingest: Ingest::new(schema, options.verify),
+            reading: Reading::new(ingest, schema, options.strict, manifest.rollout_id.clone()),
             replay: Replay::new(schema, manifest, options.strict),
-            schema,
-            rollout_id: manifest.rollout_id.clone(),
-            next_seq: 1,
-            lost_lines: Vec::new(),
-            last_line: 0,
-            unknown_fields: BTreeMap::new(),
-            closed: false,
-            has_late_events: false,
         };
         if let Err(error) = readable {
             let message = format!("{error}; the bundle is read by the rules of schema {schema}");
@@ -188,7 +171,7 @@ impl Reducer {
     /// Returns whether an event came in a later piece than an event with a higher sequence number. A reduction of the
     /// whole log sorts such events, so its graph may differ.
     pub fn has_late_events(&self) -> bool {
-        self.has_late_events
+        self.reading.has_late_events()
     }
 
     /// Starts to record which objects of the graph are touched.
@@ -212,142 +195,68 @@ impl Reducer {
     /// Returns an error if the reduction is strict and a line breaks a rule of the format. The reducer cannot be used
     /// after an error.
     pub fn feed(&mut self, lines: &[Line<'_>], payloads: &PayloadFiles) -> Result<(), ReduceError> {
-        let mut events = Vec::with_capacity(lines.len());
-        for parsed in parse_lines(lines) {
-            let ParsedLine { line, unknown_fields, event } = parsed;
-            let is_blank = matches!(event, Ok(None));
-            if self.closed && !is_blank && self.schema >= SchemaVersion::V2 {
-                let message = "the log goes on after the recorder closed it";
-                self.note(Diagnostic::new(Code::AfterRecordingCompleted, message).at_line(line.number))?;
-            }
-            let event = match event {
-                Ok(None) => continue,
-                Ok(Some(event)) => event,
-                Err(error) => {
-                    if self.lost_lines.len() < MAX_LOST_LINES {
-                        self.lost_lines.push(line.number);
-                    }
-                    self.note(describe_line(line, &error))?;
-                    continue;
-                }
-            };
-            // A last line without a line feed may be incomplete, so it does not prove that the recording is complete.
-            self.look_for_end(&event, line.terminated);
-            if unknown_fields > 0 {
-                *self.unknown_fields.entry(event.payload.tag().to_owned()).or_default() += u64::from(unknown_fields);
-            }
-            events.push((line.number, event));
-        }
-        if self.schema >= SchemaVersion::V2 {
-            self.check_envelopes(&mut events)?;
-        }
-        let events: Vec<Event<'_>> = events.into_iter().map(|(_, event)| event).collect();
-        let batch = self.ingest.read(&events, payloads);
-        self.replay.apply_batch(&events, batch)?;
-        Ok(())
+        let has_pieces = self.has_pieces(lines.len(), payloads) && are_in_order(lines);
+        self.apply_pieces(lines, has_pieces, |reading, lines| reading.read(lines, payloads))
     }
 
     /// Applies more events, which are complete, in order, and need no log.
     fn apply(&mut self, events: &[Event<'_>], payloads: &PayloadFiles) -> Result<(), ReduceError> {
-        for event in events {
-            self.look_for_end(event, true);
-        }
-        if self.schema >= SchemaVersion::V2 {
-            self.check_order(events.iter().map(|event| (event.seq, event)))?;
-        }
-        let batch = self.ingest.read(events, payloads);
-        self.replay.apply_batch(events, batch)?;
-        Ok(())
+        let has_pieces = self.has_pieces(events.len(), payloads);
+        self.apply_pieces(events, has_pieces, |reading, events| reading.read_payloads(events, payloads))
     }
 
-    /// Notes whether an event is the one with which a recorder closes the log. `is_whole` means that its line is complete.
-    fn look_for_end(&mut self, event: &Event<'_>, is_whole: bool) {
-        if matches!(event.payload, EventPayload::RecordingCompleted(_)) {
-            self.closed = true;
-            if is_whole && self.schema >= SchemaVersion::V2 {
-                self.replay.draft.trace.recording_complete = true;
-            }
-        }
+    /// Returns whether so many lines or events are read in pieces. A strict reduction ends with the first line that is no event,
+    /// whatever the events before it say. Requests in a directory are read in runs, each of which begins with reading a whole one.
+    fn has_pieces(&self, count: usize, payloads: &PayloadFiles) -> bool {
+        count > PIECE_LINES && payloads.share_bytes() && !self.replay.draft.strict
     }
 
-    /// Checks the fields that schema 2 guarantees in each event, and sorts events that are out of order. Each event
-    /// comes with its line number.
-    fn check_envelopes(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
-        let in_order = events.iter().zip(events.iter().skip(1)).all(|((_, a), (_, b))| a.seq < b.seq);
-        if !in_order {
-            self.sort(events)?;
-        }
-        self.has_late_events |= events.first().is_some_and(|(_, event)| event.seq < self.next_seq);
-        self.check_order(events.iter().map(|(line, event)| (*line, event)))
-    }
-
-    /// Checks the fields that schema 2 guarantees in each event. The events are in order, each with its line number.
-    fn check_order<'e, 'a: 'e>(
+    /// Reads lines or events, and applies them. If there are several pieces, the next one is read while one is applied: that takes two
+    /// cores, and a small part of the memory.
+    fn apply_pieces<'i, 'e, I: Sync, E: AsRef<[Event<'e>]> + Send>(
         &mut self,
-        events: impl Iterator<Item = (u64, &'e Event<'a>)>,
+        input: &'i [I],
+        has_pieces: bool,
+        read: impl Fn(&mut Reading, &'i [I]) -> Piece<E> + Sync,
     ) -> Result<(), ReduceError> {
-        for (line, event) in events {
-            if event.schema_version != self.schema {
-                let message =
-                    format!("an event of schema {} in a bundle of schema {}", event.schema_version, self.schema);
-                self.note(Diagnostic::new(Code::UnknownSchema, message).at_seq(event.seq))?;
+        let size = if has_pieces { PIECE_LINES } else { input.len().max(1) };
+        let mut pieces = input.chunks(size);
+        let Some(first) = pieces.next() else { return Ok(()) };
+        // What is wrong with lines and events stands before what is found when they are applied.
+        let mut place = self.replay.draft.diagnostics.iter().len();
+        let mut place_of_events = place;
+        let mut piece = read(&mut self.reading, first);
+        loop {
+            let Piece { events, batch, notes, completes } = piece;
+            for note in notes.of_lines {
+                let is_kept = self.note_at(place, note)?;
+                place += usize::from(is_kept);
+                place_of_events += usize::from(is_kept);
             }
-            if event.seq > self.next_seq {
-                let missing = event.seq - self.next_seq;
-                let is_explained = missing <= self.lines_lost_before(line);
-                if !is_explained || self.replay.draft.strict {
-                    let message = match missing {
-                        1 => format!("event {} is missing", self.next_seq),
-                        _ => format!("events {} to {} are missing", self.next_seq, event.seq - 1),
-                    };
-                    self.note(Diagnostic::new(Code::SeqGap, message).at_seq(event.seq))?;
-                }
-            } else if event.seq.saturating_add(1) < self.next_seq {
-                let message = format!("event {} comes after event {}", event.seq, self.next_seq - 1);
-                self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(event.seq))?;
-            } else if event.seq < self.next_seq && self.replay.draft.strict {
-                self.note(Diagnostic::new(Code::SeqRepeated, "two events share it").at_seq(event.seq))?;
+            for note in notes.of_events {
+                place_of_events += usize::from(self.note_at(place_of_events, note)?);
             }
-            self.last_line = line;
-            self.next_seq = self.next_seq.max(event.seq.saturating_add(1));
-            if *event.rollout_id != *self.rollout_id {
-                let message = format!("an event of rollout {}", event.rollout_id);
-                self.note(Diagnostic::new(Code::OtherRollout, message).at_seq(event.seq))?;
-            }
+            self.replay.draft.trace.recording_complete |= completes;
+            let Some(following) = pieces.next() else {
+                self.replay.apply_batch(events.as_ref(), batch)?;
+                return Ok(());
+            };
+            let (reading, mut next) = (&mut self.reading, None);
+            let applied = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| next = Some(read(reading, following)));
+                self.replay.apply_batch(events.as_ref(), batch)
+            });
+            applied?;
+            piece = next.expect("the scope waits for what it spawned");
         }
-        // Invalid lines before the last event cannot explain gaps that come later.
-        let last_line = self.last_line;
-        self.lost_lines.retain(|line| *line > last_line);
-        Ok(())
     }
 
-    /// Counts the lines between the last event and `line` that are not events.
-    fn lines_lost_before(&self, line: u64) -> u64 {
-        let until = |line| self.lost_lines.partition_point(|lost| *lost < line);
-        until(line).saturating_sub(until(self.last_line)) as u64
-    }
-
-    /// Sorts events by sequence number and removes exact duplicates.
-    fn sort(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
-        if let Some(((_, a), (_, b))) = events.iter().zip(events.iter().skip(1)).find(|((_, a), (_, b))| a.seq > b.seq)
-        {
-            let message = format!("seq {} stands after {}; the events are sorted", b.seq, a.seq);
-            self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(b.seq))?;
+    /// Reports something before the diagnostic at position `at`. Returns whether the diagnostic was kept.
+    fn note_at(&mut self, at: usize, diagnostic: Diagnostic) -> Result<bool, ReduceError> {
+        if self.replay.draft.strict {
+            return Err(ReduceError::Refused(diagnostic));
         }
-        events.sort_by_key(|(_, event)| event.seq);
-        let mut repeated = Vec::new();
-        events.dedup_by(|(_, later), (_, first)| {
-            let same = later == first;
-            if later.seq == first.seq {
-                repeated.push((later.seq, same));
-            }
-            same
-        });
-        for (seq, same) in repeated {
-            let what = if same { "the same event stands twice; once is enough" } else { "two events share it" };
-            self.note(Diagnostic::new(Code::SeqRepeated, what).at_seq(seq))?;
-        }
-        Ok(())
+        Ok(self.replay.draft.diagnostics.insert(at, diagnostic))
     }
 
     /// Finishes the reduction.
@@ -356,7 +265,7 @@ impl Reducer {
     ///
     /// Returns an error if the reduction is strict and the log as a whole breaks a rule of the format.
     pub fn finish(mut self) -> Result<Reduction, ReduceError> {
-        for (event, count) in &self.unknown_fields {
+        for (event, count) in self.reading.unknown_fields() {
             let fields = if *count == 1 { "a field" } else { "fields" };
             let message = format!("`{event}` events have {fields} that this version does not know ({count} in all)");
             self.replay.draft.remark(Diagnostic::new(Code::UnknownFields, message));
@@ -366,15 +275,50 @@ impl Reducer {
     }
 }
 
-fn describe_line(line: Line<'_>, error: &LineError) -> Diagnostic {
-    let code = if !line.terminated && error.is_cut() { Code::TornTail } else { Code::InvalidLine };
-    let message = match code {
-        Code::TornTail => format!("the last line breaks off after {} bytes; its event is lost", line.bytes.len()),
-        _ if matches!(error, LineError::TooLong { .. }) => {
-            let offset = line.offset;
-            format!("at byte {offset}: {error}; the line is passed over, and `trace check --repair` takes it out")
+/// Returns whether all lines begin as recorders write events, with sequence numbers that increase. Lines of which that is not known are
+/// read at once, because events out of order are sorted.
+fn are_in_order(lines: &[Line<'_>]) -> bool {
+    let mut last = None;
+    lines.iter().all(|line| {
+        let seq = seq_of(line.bytes);
+        seq.is_some() && std::mem::replace(&mut last, seq) < seq
+    })
+}
+
+/// Returns the sequence number of a line that begins with the schema version and the sequence number.
+fn seq_of(line: &[u8]) -> Option<u64> {
+    let (_, rest) = digits(line.strip_prefix(br#"{"schema_version":"#)?)?;
+    let (seq, rest) = digits(rest.strip_prefix(br#","seq":"#)?)?;
+    rest.starts_with(b",").then_some(seq)
+}
+
+/// Returns the number with which a text begins, and what follows it.
+fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (digits, rest) = text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_in_order_if_their_beginnings_say_so() {
+        let lines = |text: &str| are_in_order(&EventLog::from_bytes(text.into()).lines().collect::<Vec<_>>());
+        let event = |seq: &str| format!("{{\"schema_version\":2,\"seq\":{seq},\"x\":1}}\n");
+        assert!(
+            lines("") && lines(&event("7")) && lines(&(event("7") + &event("9") + "{\"schema_version\":2,\"seq\":10,"))
+        );
+        for other in ["9", "8", "18446744073709551616", "-1", "", "10.5", "\"10\""] {
+            assert!(!lines(&(event("9") + &event(other))), "{other}");
         }
-        _ => format!("{error}; the line is passed over"),
-    };
-    Diagnostic::new(code, message).at_line(line.number)
+        for other in [
+            "\n",
+            "{\"seq\":10,\"schema_version\":2}\n",
+            "{ \"schema_version\":2,\"seq\":10,",
+            "{\"schema_version\":2,\"seq\":10",
+        ] {
+            assert!(!lines(&(event("9") + other)), "{other}");
+        }
+    }
 }

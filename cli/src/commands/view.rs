@@ -89,8 +89,9 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
         Some(bytes) => EmbedLimits::of_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)),
         None => EmbedLimits::DEFAULT,
     };
-    let structure = Structure::new(session, name);
-    let embedded = Embedded::new(session, &BodySource::new(session), limits);
+    // Of a long session, both take a while.
+    let (structure, embedded) =
+        rayon::join(|| Structure::new(session, name), || Embedded::new(session, &BodySource::new(session), limits));
     target.write(|out| {
         let mut out = BufWriter::new(out);
         document::write_file(&structure, &embedded, &mut out)?;
@@ -107,6 +108,8 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
     if let (true, Target::Replace(path)) = (args.open, target) {
         open(path.as_os_str())?;
     }
+    // The process is about to end, see above.
+    std::mem::forget((structure, embedded));
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::error::BlockFault;
 use super::format::MAX_BLOCK_BYTES;
 use super::index::Block;
 use super::positioned::Storage;
+use crate::memory::Memory;
 
 /// Most bytes of decompressed blocks that are kept in memory. All requests of a long session together take a few
 /// megabytes. But a bundle full of images has gigabytes, which must not be in memory at the same time.
@@ -36,7 +37,7 @@ pub(super) struct BlockStore {
 enum Slot {
     #[default]
     Absent,
-    Present(Arc<[u8]>),
+    Present(Arc<Memory>),
     /// The block is damaged. It is not read again.
     Broken(BlockFault),
 }
@@ -84,8 +85,8 @@ impl BlockStore {
     }
 
     /// Sets the bytes of a block that is not in the file by itself. They stay in memory.
-    pub(super) fn preload(&mut self, number: usize, bytes: Arc<[u8]>) {
-        *lock(&self.slots[number]) = Slot::Present(bytes);
+    pub(super) fn preload(&mut self, number: usize, bytes: Vec<u8>) {
+        *lock(&self.slots[number]) = Slot::Present(Arc::new(bytes.into()));
     }
 
     /// Makes room for further blocks, and forgets the block before them, which may have grown.
@@ -111,13 +112,46 @@ impl BlockStore {
     }
 
     /// Returns the decompressed bytes of a block.
-    pub(super) fn get(&self, number: usize, block: &Block) -> Result<Arc<[u8]>, BlockProblem> {
+    pub(super) fn get(&self, number: usize, block: &Block) -> Result<Arc<Memory>, BlockProblem> {
         let mut slot = lock(&self.slots[number]);
         match &*slot {
             Slot::Present(bytes) => return Ok(Arc::clone(bytes)),
             Slot::Broken(fault) => return Err(BlockProblem::Fault(*fault)),
             Slot::Absent => {}
         }
+        let mut bytes = Memory::zeroed(block.bytes as usize);
+        match self.decompress(block, &mut bytes) {
+            Ok(()) => {
+                let bytes = Arc::new(bytes);
+                *slot = Slot::Present(Arc::clone(&bytes));
+                // `make_room` locks other slots. To avoid deadlocks, no thread waits for a slot while it holds another one.
+                drop(slot);
+                self.make_room(number, bytes.len());
+                Ok(bytes)
+            }
+            Err(problem) => {
+                if let BlockProblem::Fault(fault) = problem {
+                    *slot = Slot::Broken(fault);
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    /// Writes the decompressed bytes of a block into `target`, which has as many. A block that is not in memory does not get there.
+    pub(super) fn read_into(&self, number: usize, block: &Block, target: &mut [u8]) -> Result<(), BlockProblem> {
+        match &*lock(&self.slots[number]) {
+            Slot::Present(bytes) => {
+                target.copy_from_slice(bytes);
+                return Ok(());
+            }
+            Slot::Broken(fault) => return Err(BlockProblem::Fault(*fault)),
+            Slot::Absent => {}
+        }
+        self.decompress(block, target)
+    }
+
+    fn decompress(&self, block: &Block, target: &mut [u8]) -> Result<(), BlockProblem> {
         let mut packed = vec![0; block.packed_bytes as usize];
         self.storage.read_exact_at(&mut packed, block.offset).map_err(|error| {
             self.failure.get_or_init(|| (error.kind(), error.to_string()));
@@ -125,22 +159,12 @@ impl BlockStore {
         })?;
         #[cfg(test)]
         self.decompressed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let decompressed =
-            if block.chunks.is_empty() { decompress(&packed, block) } else { decompress_chunks(&packed, block) };
-        match decompressed {
-            Ok(bytes) => {
-                let bytes: Arc<[u8]> = bytes.into();
-                *slot = Slot::Present(Arc::clone(&bytes));
-                // `make_room` locks other slots. To avoid deadlocks, no thread waits for a slot while it holds another one.
-                drop(slot);
-                self.make_room(number, bytes.len());
-                Ok(bytes)
-            }
-            Err(fault) => {
-                *slot = Slot::Broken(fault);
-                Err(BlockProblem::Fault(fault))
-            }
+        if block.chunks.is_empty() {
+            decompress(&packed, block, target)
+        } else {
+            decompress_chunks(&packed, block, target)
         }
+        .map_err(BlockProblem::Fault)
     }
 
     /// Removes all blocks from memory.
@@ -163,22 +187,21 @@ impl BlockStore {
     }
 }
 
-fn decompress(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
+fn decompress(packed: &[u8], block: &Block, target: &mut [u8]) -> Result<(), BlockFault> {
     // The checksum covers the compressed bytes, so damaged bytes never reach the decompressor.
     if xxh3_64(packed) != block.checksum {
         return Err(BlockFault::Checksum);
     }
-    match zstd::bulk::decompress(packed, block.bytes as usize) {
-        Ok(bytes) if bytes.len() == block.bytes as usize => Ok(bytes),
+    match zstd::bulk::decompress_to_buffer(packed, target) {
+        Ok(bytes) if bytes == target.len() => Ok(()),
         _ => Err(BlockFault::Content),
     }
 }
 
 /// Decompresses a block of a growing bundle. `packed` has everything from the beginning of its first chunk to the end of its
 /// last one.
-fn decompress_chunks(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
+fn decompress_chunks(packed: &[u8], block: &Block, target: &mut [u8]) -> Result<(), BlockFault> {
     let mut stream = FrameReader::new().map_err(|_| BlockFault::Content)?;
-    let mut bytes = vec![0; block.bytes as usize];
     let mut end = 0;
     for chunk in &block.chunks {
         let from = (chunk.offset - block.offset) as usize;
@@ -186,9 +209,9 @@ fn decompress_chunks(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault
         if xxh3_64(chunk_bytes) != chunk.checksum {
             return Err(BlockFault::Checksum);
         }
-        end = stream.read(chunk_bytes, &mut bytes, end).map_err(|_| BlockFault::Content)?;
+        end = stream.read(chunk_bytes, target, end).map_err(|_| BlockFault::Content)?;
     }
-    if end == bytes.len() { Ok(bytes) } else { Err(BlockFault::Content) }
+    if end == target.len() { Ok(()) } else { Err(BlockFault::Content) }
 }
 
 /// Decompresses a frame whose bytes come in chunks. The frame may lack its end.
@@ -250,7 +273,7 @@ mod tests {
         let store = BlockStore::new(Storage::File(file), blocks.len(), 3500);
         for round in 0..3 {
             for (number, block) in blocks.iter().enumerate() {
-                assert_eq!(*store.get(number, block).expect("reads"), [number as u8; 1000], "round {round}");
+                assert_eq!(**store.get(number, block).expect("reads"), [number as u8; 1000], "round {round}");
                 let kept = store.slots.iter().filter(|slot| matches!(*lock(slot), Slot::Present(_))).count();
                 assert_eq!((kept * 1000, kept <= 3), (lock(&store.cached).bytes, true));
             }

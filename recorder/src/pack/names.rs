@@ -1,7 +1,7 @@
 //! Finds files by their paths, and knows which paths are those of directories.
 //!
 //! A bundle of ten thousand steps has sixty thousand files, and a command looks up most of them once. So paths are hashed, and never
-//! sorted.
+//! sorted. Nearly all of them are payloads with the names that recorders give them, and those are found by their numbers.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -9,12 +9,21 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
+use crate::format::PAYLOADS_DIR;
+
 /// Most directories of a packed bundle, with and without files.
 pub const MAX_DIRECTORIES: usize = 1 << 16;
 
 /// Most bytes of the paths of all directories. A path of 4 KiB can be in 31 directories that no other file is in, so a small index
 /// could have directories of 130 MB.
 const MAX_DIRECTORY_BYTES: usize = 16 << 20;
+
+/// Number from which on payloads are hashed. Recorders number payloads without gaps, so this is twice as many as a bundle may have,
+/// and a larger number is not worth its place in a list.
+const MAX_NUMBER: usize = 1 << 21;
+
+/// Mark of a number that no entry has.
+const NO_ENTRY: u32 = u32::MAX;
 
 /// Why paths are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +45,11 @@ pub(super) trait Named {
 /// Paths of files and directories.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Numbers of entries, hashed by path.
+    /// Numbers of the entries of payloads, by the numbers in their paths, see [`number_of`].
+    payloads: Vec<u32>,
+    /// Number of entries in `payloads`.
+    numbered: usize,
+    /// Numbers of the other entries, hashed by path.
     files: HashTable<u32>,
     /// Directories that were named or that have a file.
     directories: HashSet<Box<str>>,
@@ -48,7 +61,7 @@ pub(super) struct Names {
 /// Compares the directories and the number of files. The paths of files are in the entries of the index, which it compares too.
 impl PartialEq for Names {
     fn eq(&self, other: &Self) -> bool {
-        self.directories == other.directories && self.files.len() == other.files.len()
+        self.directories == other.directories && self.len() == other.len()
     }
 }
 
@@ -57,7 +70,7 @@ impl Eq for Names {}
 impl Names {
     /// Returns the number of entries whose paths are known.
     pub(super) fn len(&self) -> usize {
-        self.files.len()
+        self.numbered + self.files.len()
     }
 
     /// Adds directories without files.
@@ -83,17 +96,29 @@ impl Names {
     /// Returns an error if a path is that of two files, or of a file and a directory, or if there are more than
     /// [`MAX_DIRECTORIES`].
     pub(super) fn add_files(&mut self, entries: &[impl Named]) -> Result<(), NameProblem> {
-        let first = self.files.len();
-        self.files.reserve(entries.len() - first, |entry| self.state.hash_one(entries[*entry as usize].path()));
+        let first = self.len();
         let mut before = "";
         for (number, entry) in entries.iter().enumerate().skip(first) {
             let path = entry.path();
-            let is_same = |other: &u32| entries[*other as usize].path() == path;
-            let hash = |entry: &u32| self.state.hash_one(entries[*entry as usize].path());
-            match self.files.entry(self.state.hash_one(path), is_same, hash) {
-                Slot::Occupied(_) => return Err(twice(path)),
-                Slot::Vacant(slot) => slot.insert(number as u32),
-            };
+            match number_of(path) {
+                Some(payload) => {
+                    if payload >= self.payloads.len() {
+                        self.payloads.resize(payload + 1, NO_ENTRY);
+                    }
+                    if std::mem::replace(&mut self.payloads[payload], number as u32) != NO_ENTRY {
+                        return Err(twice(path));
+                    }
+                    self.numbered += 1;
+                }
+                None => {
+                    let is_same = |other: &u32| entries[*other as usize].path() == path;
+                    let hash = |entry: &u32| self.state.hash_one(entries[*entry as usize].path());
+                    match self.files.entry(self.state.hash_one(path), is_same, hash) {
+                        Slot::Occupied(_) => return Err(twice(path)),
+                        Slot::Vacant(slot) => slot.insert(number as u32),
+                    };
+                }
+            }
             // Most files are in the directory of the file before them.
             let parent = parent(path);
             if parent != before {
@@ -126,6 +151,9 @@ impl Names {
 
     /// Returns the number of the entry with this path.
     pub(super) fn find(&self, entries: &[impl Named], path: &str) -> Option<usize> {
+        if let Some(payload) = number_of(path) {
+            return self.payloads.get(payload).filter(|entry| **entry != NO_ENTRY).map(|entry| *entry as usize);
+        }
         let is_same = |entry: &u32| entries[*entry as usize].path() == path;
         self.files.find(self.state.hash_one(path), is_same).map(|entry| *entry as usize)
     }
@@ -134,6 +162,19 @@ impl Names {
     pub(super) fn is_directory(&self, path: &str) -> bool {
         self.directories.contains(path)
     }
+}
+
+/// Returns the number of a payload whose path has the form that recorders use, if it is below [`MAX_NUMBER`].
+fn number_of(path: &str) -> Option<usize> {
+    let digits = path.strip_prefix(PAYLOADS_DIR)?.strip_prefix('/')?.strip_suffix(".json")?.as_bytes();
+    // Other spellings of a number are other paths.
+    let is_plain =
+        matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit);
+    if !is_plain {
+        return None;
+    }
+    let number = digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+    (number < MAX_NUMBER).then_some(number)
 }
 
 /// Returns the path of the parent directory. Empty if that is the bundle itself.
@@ -157,6 +198,28 @@ mod tests {
 
     fn entries(paths: &[&str]) -> Vec<String> {
         paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    #[test]
+    fn payloads_are_found_whatever_their_names_are() {
+        let numbers =
+            ["0", "7", "07", "+7", "", "2097151", "2097152", "9999999", "99999999", "18446744073709551623", "x"];
+        let all: Vec<String> = numbers.iter().map(|number| format!("payloads/{number}.json")).collect();
+        let numbered: Vec<Option<usize>> = all.iter().map(|path| number_of(path)).collect();
+        assert_eq!(numbered, [Some(0), Some(7), None, None, None, Some(MAX_NUMBER - 1), None, None, None, None, None]);
+        for path in
+            ["payloads/7", "payloads7.json", "7.json", "x/payloads/7.json", "payloads/7.json/", "payloads/7/7.json"]
+        {
+            assert_eq!(number_of(path), None, "{path}");
+        }
+        let mut names = Names::default();
+        names.add_files(&all[..3]).expect("adds");
+        names.add_files(&all).expect("adds the others");
+        assert_eq!(names.len(), all.len());
+        for (number, path) in all.iter().enumerate() {
+            assert_eq!(names.find(&all, path), Some(number), "{path}");
+        }
+        assert_eq!(names.find(&all, "payloads/8.json").or(names.find(&all, "payloads/2097153.json")), None);
     }
 
     #[test]
@@ -184,6 +247,8 @@ mod tests {
         Names::default().add_files(&deep[..enough]).expect("as many bytes as there may be");
         Names::default().add_files(&deep[..=enough]).expect_err("too many bytes");
         Names::default().add_files(&entries(&["x", "y", "x"])).expect_err("x is there twice");
+        let twice = ["payloads/7.json", "x", "payloads/7.json"];
+        Names::default().add_files(&entries(&twice)).expect_err("the payload is there twice");
         Names::default().add_directories(&["x".into(), "x".into()]).expect_err("x is there twice");
     }
 }

@@ -20,6 +20,7 @@ use super::scan::{Mark, RECORDER_BLOCK, Scan, ScanProblem};
 use super::slice::Slice;
 use crate::header::{HEADER_BYTES, PackVersion, is_growing, recorder_file_of, version_of};
 use crate::lock::is_at;
+use crate::memory::Memory;
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
 
 /// Smallest file whose blocks are decompressed in parallel.
@@ -180,7 +181,7 @@ impl PackedBundle {
         let (path, lost) = (path.to_owned(), OnceLock::new());
         let mut bundle = Self { path, index, index_offset, modified, blocks, lost, scan: Some(scan) };
         bundle.catch_up()?;
-        bundle.blocks.preload(RECORDER_BLOCK, recorder.unwrap_or_default().into());
+        bundle.blocks.preload(RECORDER_BLOCK, recorder.unwrap_or_default());
         Ok(bundle)
     }
 
@@ -378,13 +379,9 @@ impl PackedBundle {
     /// Reads the file of a payload reference from byte `start` on, with the same rules and limits as in a bundle directory.
     pub(crate) fn read_payload(&self, path: &str, start: u64, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         buffer.clear();
-        let path = self.resolve(path)?;
-        let Some(entry) = self.index.find(&path) else {
-            return Err(if self.index.is_directory(&path) || path.is_empty() {
-                PayloadError::NotAFile
-            } else {
-                io::Error::from(io::ErrorKind::NotFound).into()
-            });
+        let entry = match self.index.find(path) {
+            Some(entry) => entry,
+            None => self.resolve(path)?,
         };
         if entry.bytes > MAX_PAYLOAD_BYTES {
             return Err(PayloadError::TooLarge { bytes: entry.bytes });
@@ -407,26 +404,65 @@ impl PackedBundle {
 
     /// Reads the event log.
     pub(crate) fn read_log(&self, path: &str) -> Result<Vec<u8>, PackedError> {
+        self.unpack_log(path).map(|(memory, part)| memory[part].to_vec())
+    }
+
+    /// Reads the event log without a copy. Returns memory, and where in it the log is.
+    pub(crate) fn unpack_log(&self, path: &str) -> Result<(Arc<Memory>, Range<usize>), PackedError> {
         let entry = self.entry(path)?;
         if entry.bytes > MAX_PACKED_LOG_BYTES {
             return Err(PackedError::LargeLog { path: self.path.clone(), bytes: entry.bytes });
         }
-        let mut log = Vec::new();
-        self.read_entry(entry, 0, &mut log)?;
+        let log = self.gather_log(entry);
         // The log stays in memory, and nothing else is in its blocks that is read again.
         self.blocks.forget();
-        Ok(log)
+        log
+    }
+
+    fn gather_log(&self, entry: &Entry) -> Result<(Arc<Memory>, Range<usize>), PackedError> {
+        let slices = self.index.slices(entry);
+        let parts = || slices.iter().flat_map(|slice| self.index.parts(*slice));
+        if let (Some(only), None) = (parts().next(), parts().nth(1)) {
+            return Ok((self.block(only.block)?, only.from..only.from + only.bytes));
+        }
+        let mut log = Memory::zeroed(entry.bytes as usize);
+        let everything = 0..log.len();
+        let mut rest = &mut *log;
+        if parts().nth(GATHERED_PARTS).is_some() {
+            self.visit(entry, 0..entry.bytes, |part| rest.write_all(part))?;
+            return Ok((Arc::new(log), everything));
+        }
+        let (mut whole, mut others) = (Vec::new(), Vec::new());
+        for part in parts() {
+            let (target, behind) = rest.split_at_mut(part.bytes);
+            rest = behind;
+            let is_whole = part.bytes == self.index.blocks[part.block].bytes as usize;
+            if is_whole { &mut whole } else { &mut others }.push((part, target));
+        }
+        // A block that is all log is decompressed where the log shall be.
+        let read = |(part, target): (Part, &mut [u8])| {
+            let read = self.blocks.read_into(part.block, &self.index.blocks[part.block], target);
+            read.map_err(|problem| self.describe(part.block, problem))
+        };
+        if entry.bytes >= PARALLEL_BYTES {
+            whole.into_par_iter().with_max_len(1).try_for_each(read)?;
+        } else {
+            whole.into_iter().try_for_each(read)?;
+        }
+        // Each block once, whatever the order of the slices is.
+        others.sort_by_key(|(part, _)| part.block);
+        for (part, target) in others {
+            target.copy_from_slice(&self.block(part.block)?[part.from..part.from + part.bytes]);
+        }
+        Ok((Arc::new(log), everything))
     }
 
     fn entry(&self, path: &str) -> Result<&Entry, PackedError> {
         self.index.find(path).ok_or_else(|| PackedError::NoFile { path: self.path.clone(), file: path.to_owned() })
     }
 
-    /// Converts the path of a reference to a path of the index, by the rules by which a file system resolves a path.
-    fn resolve(&self, path: &str) -> Result<String, PayloadError> {
-        if let Some(entry) = self.index.find(path) {
-            return Ok(entry.path.to_string());
-        }
+    /// Returns the file of a reference that is not exactly a path of the index, by the rules by which a file system resolves a path.
+    fn resolve(&self, path: &str) -> Result<&Entry, PayloadError> {
         if path.starts_with('/') {
             return Err(PayloadError::OutsideBundle);
         }
@@ -453,7 +489,11 @@ impl PackedBundle {
                 }
             }
         }
-        Ok(resolved)
+        match self.index.find(&resolved) {
+            Some(entry) => Ok(entry),
+            None if self.index.is_directory(&resolved) || resolved.is_empty() => Err(PayloadError::NotAFile),
+            None => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+        }
     }
 
     /// Appends the bytes of a file from `start` on to `buffer`.
@@ -556,7 +596,7 @@ impl PackedBundle {
     }
 
     /// Returns the decompressed bytes of a block.
-    pub(super) fn block(&self, number: usize) -> Result<Arc<[u8]>, PackedError> {
+    pub(super) fn block(&self, number: usize) -> Result<Arc<Memory>, PackedError> {
         self.blocks.get(number, &self.index.blocks[number]).map_err(|problem| self.describe(number, problem))
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 pub use trace_reducer::model::Object;
-use trace_reducer::model::{Handle, ItemIdx, OperationIdx, Trace};
+use trace_reducer::model::{Handle, ItemIdx, OperationIdx, Symbol, Trace};
 
 /// Names of all types of objects, in the order of the maps of `state.json`.
 pub const TYPE_NAMES: [&str; 12] = [
@@ -33,21 +33,41 @@ pub fn operation_id(operation: OperationIdx) -> String {
     format!("terminal_operation:{}", operation.index() + 1)
 }
 
+/// Returns the id that the recording gave an object. Items and operations have numbers instead.
+pub(crate) fn own_id(trace: &Trace, object: Object) -> Option<Symbol> {
+    Some(match object {
+        Object::Item(_) | Object::Operation(_) => return None,
+        Object::Thread(thread) => trace.threads[thread].id,
+        Object::Turn(turn) => trace.turns[turn].id,
+        Object::Inference(inference) => trace.inferences[inference].id,
+        Object::Cell(cell) => trace.cells[cell].id,
+        Object::Tool(tool) => trace.tools[tool].id,
+        Object::Session(session) => trace.sessions[session].id,
+        Object::Compaction(compaction) => trace.compactions[compaction].id,
+        Object::CompactionRequest(request) => trace.compaction_requests[request].id,
+        Object::Edge(edge) => trace.edges[edge].id,
+        Object::Payload(payload) => trace.payloads[payload].id,
+    })
+}
+
+/// Returns the object with an id that is a number of its type, if there is one.
+pub(crate) fn numbered(trace: &Trace, name: &ObjectRef) -> Option<Object> {
+    let index = name.id.rsplit_once(':')?.1.parse::<usize>().ok()?.checked_sub(1)?;
+    let object = match &*name.kind {
+        "conversation_item" if index < trace.items.len() => Object::Item(ItemIdx::from_index(index)),
+        "terminal_operation" if index < trace.operations.len() => Object::Operation(OperationIdx::from_index(index)),
+        _ => return None,
+    };
+    // The number may be spelt in another way than ids have it.
+    (name_of(trace, object) == *name).then_some(object)
+}
+
 /// Returns the reference to an object.
 pub fn name_of(trace: &Trace, object: Object) -> ObjectRef {
     let id = match object {
         Object::Item(item) => item_id(item),
         Object::Operation(operation) => operation_id(operation),
-        Object::Thread(thread) => trace.text(trace.threads[thread].id).to_owned(),
-        Object::Turn(turn) => trace.text(trace.turns[turn].id).to_owned(),
-        Object::Inference(inference) => trace.text(trace.inferences[inference].id).to_owned(),
-        Object::Cell(cell) => trace.text(trace.cells[cell].id).to_owned(),
-        Object::Tool(tool) => trace.text(trace.tools[tool].id).to_owned(),
-        Object::Session(session) => trace.text(trace.sessions[session].id).to_owned(),
-        Object::Compaction(compaction) => trace.text(trace.compactions[compaction].id).to_owned(),
-        Object::CompactionRequest(request) => trace.text(trace.compaction_requests[request].id).to_owned(),
-        Object::Edge(edge) => trace.text(trace.edges[edge].id).to_owned(),
-        Object::Payload(payload) => trace.text(trace.payloads[payload].id).to_owned(),
+        other => own_id(trace, other).map(|id| trace.text(id).to_owned()).unwrap_or_default(),
     };
     ObjectRef { kind: object.type_name().to_owned(), id }
 }

@@ -11,7 +11,7 @@ use trace_recorder::{Bundle, BundleError};
 use trace_reducer::model::{Anchor, Moment, PayloadIdx, Producer, Symbol, ThreadIdx, Trace, Window};
 use trace_reducer::{Diagnostics, Options, ReduceError, Reduction, reduce};
 
-use crate::object::{Object, ObjectRef, name_of};
+use crate::object::{Object, ObjectRef, TYPE_NAMES, name_of, numbered, own_id};
 
 /// A session that can answer questions.
 #[derive(Debug)]
@@ -19,9 +19,10 @@ pub struct Session {
     bundle: Bundle,
     trace: Trace,
     diagnostics: Diagnostics,
-    payloads: HashMap<Symbol, PayloadIdx>,
-    /// All objects by type and id. Built at the first search.
-    by_name: OnceLock<HashMap<ObjectRef, Object>>,
+    /// Payloads by id. Built at the first search.
+    payloads: OnceLock<HashMap<Symbol, PayloadIdx>>,
+    /// All objects with an id of their own, by type and id. Built at the first search.
+    by_name: OnceLock<HashMap<(&'static str, Symbol), Object>>,
 }
 
 /// A line of the session file of another agent.
@@ -88,8 +89,7 @@ impl Session {
     /// Makes a session from a bundle and its reduction.
     pub fn new(bundle: Bundle, reduction: Reduction) -> Self {
         let Reduction { trace, diagnostics } = reduction;
-        let payloads = trace.payloads.iter().map(|(index, payload)| (payload.id, index)).collect();
-        Self { bundle, trace, diagnostics, payloads, by_name: OnceLock::new() }
+        Self { bundle, trace, diagnostics, payloads: OnceLock::new(), by_name: OnceLock::new() }
     }
 
     /// Returns the bundle.
@@ -109,7 +109,8 @@ impl Session {
 
     /// Returns the payload with this id, if there is one.
     pub fn payload_of(&self, id: Symbol) -> Option<PayloadIdx> {
-        self.payloads.get(&id).copied()
+        let by_id = || self.trace.payloads.iter().map(|(index, payload)| (payload.id, index)).collect();
+        self.payloads.get_or_init(by_id).get(&id).copied()
     }
 
     /// Reads the bytes of a payload.
@@ -153,10 +154,17 @@ impl Session {
 
     /// Returns the object that a reference names, if there is one.
     pub fn find(&self, name: &ObjectRef) -> Option<Object> {
-        self.by_name
-            .get_or_init(|| self.objects().map(|object| (self.name(object), object)).collect())
-            .get(name)
-            .copied()
+        if let Some(object) = numbered(&self.trace, name) {
+            return Some(object);
+        }
+        let kind = TYPE_NAMES.into_iter().find(|kind| *kind == name.kind)?;
+        let id = self.trace.symbols.get(&name.id)?;
+        let by_name = || {
+            let named =
+                self.objects().filter_map(|object| Some(((object.type_name(), own_id(&self.trace, object)?), object)));
+            named.collect()
+        };
+        self.by_name.get_or_init(by_name).get(&(kind, id)).copied()
     }
 
     /// Returns all objects, grouped by type in the order of `state.json`.

@@ -308,7 +308,7 @@ impl Visitor<'_> for Name<'_> {
 
 /// A value that is not kept. Depth, escapes and private keys are checked as for a value that is, in contrast to
 /// [`IgnoredAny`].
-struct Checked;
+pub(super) struct Checked;
 
 /// The value of a private key: a text that the parser reads as what the key says.
 #[derive(Clone, Copy)]

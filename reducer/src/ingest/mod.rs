@@ -13,6 +13,8 @@ mod problem;
 mod request;
 pub(crate) mod shapes;
 
+use std::sync::Arc;
+
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
@@ -49,8 +51,15 @@ const PIECE_PAYLOADS: usize = 64;
 /// running thread needs its last request.
 const KEPT_REQUESTS: usize = 4;
 
+/// Most requests that are kept of a bundle whose files share bytes. Of most of them only the end is kept, and reading one again means to
+/// read its history.
+const KEPT_SHARED_REQUESTS: usize = 256;
+
 /// Size in bytes of the largest request that is kept. A larger one is read again.
 const KEPT_REQUEST_BYTES: usize = 8 << 20;
+
+/// Most bytes of all requests that are kept.
+const KEPT_BYTES: usize = KEPT_REQUESTS * KEPT_REQUEST_BYTES;
 
 /// Result of reading the payload that an event names.
 #[derive(Debug)]
@@ -133,7 +142,7 @@ pub(crate) struct Ingest {
     invocations: HashMap<Box<str>, Box<str>, FixedState>,
     last_requests: HashMap<Box<str>, Box<str>, FixedState>,
     /// Paths and requests of the last batches, newest last.
-    kept: Vec<(Box<str>, KeptRequest)>,
+    kept: Vec<(Box<str>, Arc<KeptRequest>)>,
 }
 
 enum Job<'e> {
@@ -211,7 +220,8 @@ impl Ingest {
             jobs.par_iter().with_max_len(1).map(work).collect()
         };
         self.read_again_after_damage(events, jobs, &mut done, files);
-        self.keep(&mut done);
+        let max_kept = if files.share_bytes() { KEPT_SHARED_REQUESTS } else { KEPT_REQUESTS };
+        self.keep(&mut done, max_kept);
         let mut payloads: Vec<Ingested> = Vec::new();
         payloads.resize_with(events.len(), || Ingested::Nothing);
         let mut runs = Vec::new();
@@ -243,20 +253,26 @@ impl Ingest {
     }
 
     /// Keeps the last request of each run if there are few runs, because the next batch probably continues with them.
-    fn keep(&mut self, done: &mut [Done]) {
+    fn keep(&mut self, done: &mut [Done], max_requests: usize) {
         let last = |done: &mut Done| match done {
             Done::Run { last, .. } => last.take(),
             Done::Piece(_) => None,
         };
         let last: Vec<_> = done.iter_mut().filter_map(last).collect();
-        if last.len() > KEPT_REQUESTS {
+        if last.len() > max_requests {
             return;
         }
         for (path, request) in last.into_iter().filter(|(_, request)| request.bytes() <= KEPT_REQUEST_BYTES) {
             self.kept.retain(|(known, _)| *known != path);
-            self.kept.push((path, request));
+            self.kept.push((path, Arc::new(request)));
         }
-        let surplus = self.kept.len().saturating_sub(KEPT_REQUESTS);
+        let mut bytes = 0;
+        let newest = self.kept.iter().rev().take(max_requests);
+        let kept = newest.take_while(|(_, request)| {
+            bytes += request.bytes();
+            bytes <= KEPT_BYTES
+        });
+        let surplus = self.kept.len() - kept.count();
         self.kept.drain(..surplus);
     }
 
@@ -454,7 +470,7 @@ impl Ingest {
                 if let Some(predecessor) = first_predecessor {
                     let mut text = Vec::new();
                     if let Some((_, kept)) = self.kept.iter().find(|(path, _)| *path == predecessor.path) {
-                        reader.begin_after_kept(kept.clone());
+                        reader.begin_after_kept(KeptRequest::clone(kept));
                     } else if files.read(&predecessor.path, &mut text).is_ok() {
                         reader.begin_after(text);
                     }

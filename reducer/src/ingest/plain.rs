@@ -87,7 +87,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
 }
 
 /// Reads a member that is there even if it is `null`.
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+pub(super) fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 

@@ -3,13 +3,14 @@
 //! Ingest parses the members that a form has, and reads the form from them. So the last value of a repeated key counts,
 //! unknown keys are ignored, and an object may also be an array of its values, as the peer's decoder accepts it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use trace_recorder::format::Text;
 use uuid::Uuid;
 
-use super::json;
+use super::json::{self, Checked};
+use super::limits::MAX_VALUES;
 use super::plain;
 use super::problem::PayloadProblem;
 use crate::model::TerminalResult;
@@ -249,6 +250,14 @@ pub(crate) struct RuntimeStart {
 
 impl RuntimeStart {
     pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        if let Some(start) = PlainCommand::read(payload).and_then(PlainCommand::start) {
+            return Ok(Self { command: Some(start), agent: None });
+        }
+        Self::read_any(payload)
+    }
+
+    /// Reads a report of any form.
+    fn read_any(payload: &[u8]) -> Result<Self, PayloadProblem> {
         let value = json::select(
             payload,
             [
@@ -306,6 +315,14 @@ pub(crate) enum AgentReport {
 
 impl RuntimeEnd {
     pub(super) fn read(payload: &[u8]) -> Result<Self, PayloadProblem> {
+        if let Some(end) = PlainCommand::read(payload).and_then(PlainCommand::end) {
+            return Ok(Self { terminal: Some(end), agent: AgentReport::Older { spawn: None, other: None } });
+        }
+        Self::read_any(payload)
+    }
+
+    /// Reads a report of any form.
+    fn read_any(payload: &[u8]) -> Result<Self, PayloadProblem> {
         let value = json::select(
             payload,
             [
@@ -345,6 +362,92 @@ impl RuntimeEnd {
             AgentReport::Older { spawn: None, other: None }
         };
         Ok(Self { terminal: TerminalEnd::read(&value), agent })
+    }
+}
+
+/// A report about a command with its usual members, which is read without building JSON values. A report with any other member is left
+/// to the longer way.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainCommand<'a> {
+    #[serde(borrow)]
+    process_id: Option<Text<'a>>,
+    #[serde(borrow)]
+    command: Vec<Text<'a>>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow, default)]
+    interaction_input: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "plain::present")]
+    aggregated_output: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "some_number")]
+    exit_code: Option<i32>,
+    // No rule reads the others.
+    #[serde(rename = "call_id")]
+    _call_id: Option<Checked>,
+    #[serde(rename = "turn_id")]
+    _turn_id: Option<Checked>,
+    #[serde(rename = "started_at_ms")]
+    _started_at_ms: Option<Checked>,
+    #[serde(rename = "completed_at_ms")]
+    _completed_at_ms: Option<Checked>,
+    #[serde(rename = "parsed_cmd")]
+    _parsed_cmd: Option<Checked>,
+    #[serde(rename = "source")]
+    _source: Option<Checked>,
+    #[serde(rename = "stdout")]
+    _stdout: Option<Checked>,
+    #[serde(rename = "stderr")]
+    _stderr: Option<Checked>,
+    #[serde(rename = "formatted_output")]
+    _formatted_output: Option<Checked>,
+    #[serde(rename = "duration")]
+    _duration: Option<Checked>,
+    #[serde(rename = "status")]
+    _status: Option<Checked>,
+}
+
+/// Reads a member that is a number, also if a report without it is read.
+fn some_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i32>, D::Error> {
+    i32::deserialize(deserializer).map(Some)
+}
+
+impl<'a> PlainCommand<'a> {
+    fn read(payload: &'a [u8]) -> Option<Self> {
+        // A derived form may also be an array.
+        if payload.len() > MAX_VALUES || payload.first() != Some(&b'{') {
+            return None;
+        }
+        serde_json::from_slice(payload).ok()
+    }
+
+    /// Returns what the start of a command says.
+    fn start(self) -> Option<CommandStart> {
+        let owned = |text: Text<'_>| Box::from(text.as_str());
+        // No rule reads the output here, but it must be valid.
+        if self.aggregated_output.is_some_and(|output| plain::string(output).is_none()) {
+            return None;
+        }
+        Some(CommandStart {
+            process_id: self.process_id.map(|id| id.as_str().to_owned()),
+            command: self.command.into_iter().map(owned).collect(),
+            cwd: owned(self.cwd),
+            interaction_input: self.interaction_input.map(owned),
+        })
+    }
+
+    /// Returns what the end of a command says.
+    fn end(self) -> Option<TerminalEnd> {
+        let stdout = match self.aggregated_output {
+            Some(output) => plain::string(output)?,
+            None => Box::default(),
+        };
+        let exit_code = Some(self.exit_code?.into());
+        Some(TerminalEnd {
+            result: TerminalResult { exit_code, stdout, ..TerminalResult::default() },
+            process_id: self.process_id.map(|id| id.as_str().to_owned()),
+            is_dispatch: false,
+        })
     }
 }
 
@@ -644,6 +747,54 @@ fn is_agent_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reports_about_commands_are_read_alike_with_and_without_values() {
+        let begin = r#""call_id":"c","process_id":"7","turn_id":"t","started_at_ms":1,"command":["sh","-c","echo \u00e9\n"],"cwd":"/","#;
+        let rest = r#""parsed_cmd":[{"type":"unknown","cmd":"x"}],"source":"s""#;
+        let end =
+            r#""completed_at_ms":2,"aggregated_output":"a\n\u001b","exit_code":-1,"duration":{"secs":0,"nanos":5}"#;
+        let usual = [format!("{{{begin}{rest}}}"), format!("{{{begin}{rest},{end},\"status\":\"completed\"}}")];
+        assert!(PlainCommand::read(usual[0].as_bytes()).and_then(PlainCommand::start).is_some());
+        assert!(PlainCommand::read(usual[1].as_bytes()).and_then(PlainCommand::end).is_some());
+        let odd = [
+            r#""exit_code":null"#,
+            r#""exit_code":-0"#,
+            r#""exit_code":1.0"#,
+            r#""exit_code":2147483648"#,
+            r#""exit_code":1,"aggregated_output":null"#,
+            r#""exit_code":1,"aggregated_output":"\ud800""#,
+            r#""exit_code":1,"aggregated_output":7"#,
+            r#""exit_code":1,"exit_code":2"#,
+            r#""exit_code":1,"process_id":null"#,
+            r#""exit_code":1,"status":"\ud800""#,
+            r#""exit_code":1,"status":{"$serde_json::private::Number":"x"}"#,
+            r#""exit_code":1,"interaction_input":"y""#,
+            r#""exit_code":1,"interaction_input":null"#,
+            r#""exit_code":1,"duration":[[1e999,-0]]"#,
+            r#""exit_code":1,"other":1"#,
+            r#""exit_code":1,"type":"error","error":"e""#,
+            r#""exit_code":1,"sender_thread_id":"s","status":"running""#,
+            r#""exit_code":1,"agent_thread_id":"s""#,
+            r#""exit_code":1,"command":"ls""#,
+            r#""exit_code":1,"cwd":null"#,
+            r#""exit_code":1,"call_id":}"#,
+        ];
+        let all = odd.iter().flat_map(|odd| [format!("{{{begin}{odd}}}"), format!("{{{odd},{rest}}}")]);
+        let cut = (0..usual[1].len()).map(|end| usual[1][..end].to_owned());
+        let arrays = [r#"["7",["ls"],"/",null]"#, r#"["7","out",3]"#, " {}", "{}", ""].map(str::to_owned);
+        for text in usual.clone().into_iter().chain(all).chain(cut).chain(arrays) {
+            let payload = text.as_bytes();
+            let told = |read: Result<RuntimeStart, _>| {
+                format!("{:?}", read.map_err(|problem: PayloadProblem| problem.to_string()))
+            };
+            assert_eq!(told(RuntimeStart::read(payload)), told(RuntimeStart::read_any(payload)), "{text}");
+            let told = |read: Result<RuntimeEnd, _>| {
+                format!("{:?}", read.map_err(|problem: PayloadProblem| problem.to_string()))
+            };
+            assert_eq!(told(RuntimeEnd::read(payload)), told(RuntimeEnd::read_any(payload)), "{text}");
+        }
+    }
 
     #[test]
     fn agent_paths() {

@@ -2,45 +2,49 @@
 
 use std::fmt;
 use std::hash::BuildHasher;
-use std::ops::Index;
+use std::ops::{Index, Range};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::ids::{Handle, Symbol};
 
 /// The strings of a trace.
 ///
-/// All strings are in one buffer, and a table of handles finds them.
+/// All strings are in one buffer, and a table of handles finds them. A long session has hundreds of thousands of strings, and most lookups
+/// of the table miss the caches of the processor, so an entry has 8 bytes: the handle, and half of the hash of its string, which tells
+/// nearly all strings apart without a look at them and lets the table grow without hashing them again.
 #[derive(Clone, Default)]
 pub struct Symbols {
     text: String,
     ends: Vec<usize>,
-    /// Symbols with the hashes of their strings, so that a growing table need not look at the strings.
-    table: HashTable<(u64, Symbol)>,
+    table: HashTable<(u32, Symbol)>,
 }
 
 impl Symbols {
     pub(crate) fn intern(&mut self, text: &str) -> Symbol {
         let hash = hash(text);
-        if let Some(found) = self.find(hash, text) {
-            return found;
+        let Self { text: all, ends, table } = self;
+        let is_it = |known: &(u32, Symbol)| known.0 == hash && bytes(all, ends, known.1) == text.as_bytes();
+        match table.entry(spread(hash), is_it, |known| spread(known.0)) {
+            Entry::Occupied(known) => known.get().1,
+            Entry::Vacant(place) => {
+                let symbol = Symbol::from_index(ends.len());
+                place.insert((hash, symbol));
+                all.push_str(text);
+                ends.push(all.len());
+                symbol
+            }
         }
-        let symbol = Symbol::from_index(self.ends.len());
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        self.table.insert_unique(hash, (hash, symbol), |(hash, _)| *hash);
-        symbol
     }
 
     /// Returns the symbol of a string, or `None` if the string is not interned.
     pub fn get(&self, text: &str) -> Option<Symbol> {
-        self.find(hash(text), text)
-    }
-
-    fn find(&self, hash: u64, text: &str) -> Option<Symbol> {
-        let is_it = |known: &(u64, Symbol)| known.0 == hash && slice(&self.text, &self.ends, known.1) == text;
-        self.table.find(hash, is_it).map(|(_, symbol)| *symbol)
+        let hash = hash(text);
+        let is_it =
+            |known: &(u32, Symbol)| known.0 == hash && bytes(&self.text, &self.ends, known.1) == text.as_bytes();
+        self.table.find(spread(hash), is_it).map(|(_, symbol)| *symbol)
     }
 
     /// Returns the number of strings.
@@ -54,22 +58,33 @@ impl Symbols {
     }
 }
 
-fn hash(text: &str) -> u64 {
+fn hash(text: &str) -> u32 {
     // The seed is fixed so that equal runs behave equally. No output may depend on the hash.
-    FixedState::with_seed(0x0074_7261_6365).hash_one(text)
+    let hash = FixedState::with_seed(0x0074_7261_6365).hash_one(text);
+    (hash ^ hash >> 32) as u32
 }
 
-fn slice<'a>(text: &'a str, ends: &[usize], symbol: Symbol) -> &'a str {
+/// Returns what the table takes for a hash: it wants all bits of it to differ.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn range(ends: &[usize], symbol: Symbol) -> Range<usize> {
     let index = symbol.index();
     let start = if index == 0 { 0 } else { ends[index - 1] };
-    &text[start..ends[index]]
+    start..ends[index]
+}
+
+/// Returns the bytes of a string. In contrast to the string, nobody checks that they end between characters.
+fn bytes<'a>(text: &'a str, ends: &[usize], symbol: Symbol) -> &'a [u8] {
+    &text.as_bytes()[range(ends, symbol)]
 }
 
 impl Index<Symbol> for Symbols {
     type Output = str;
 
     fn index(&self, symbol: Symbol) -> &str {
-        slice(&self.text, &self.ends, symbol)
+        &self.text[range(&self.ends, symbol)]
     }
 }
 

@@ -246,7 +246,7 @@ pub(super) fn result_observed(
     let child = draft.thread(child_id)?;
     let turn = draft.intern(&event.child_codex_turn_id);
     let source = items.last_answer(draft, child, turn).map_or(Anchor::Thread(child), Anchor::Item);
-    let payload_id = event.carried_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
+    let payload_id = event.carried_payload.as_ref().map(|reference| draft.payload_id(reference));
     let edge_id = draft.intern(&event.edge_id);
     let parent_thread_id = draft.intern(&event.parent_thread_id);
     draft.trace.agent_results.push(AgentResult {

@@ -221,7 +221,7 @@ impl Cells {
             runtime_cell_id: Some(runtime_cell_id),
             // An unknown status of a later release counts as the end of the cell.
             status: if status == CellStatus::Unknown { CellStatus::Terminated } else { status },
-            payload_id: payload.map(|reference| draft.intern(&reference.raw_payload_id)),
+            payload_id: payload.map(|reference| draft.payload_id(reference)),
             step,
         };
         match self.by_id.get(&id).copied() {

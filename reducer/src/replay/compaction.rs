@@ -46,7 +46,7 @@ impl Compactions {
             execution: Window::running(draft.event.at),
             model: draft.intern(&event.model),
             provider_name: draft.intern(&event.provider_name),
-            request_payload_id: draft.intern(&event.request_payload.raw_payload_id),
+            request_payload_id: draft.payload_id(&event.request_payload),
             response_payload_id: None,
             error: None,
         };
@@ -84,7 +84,7 @@ impl Compactions {
             draft.odd(Code::CompactionContradicted, message)?;
         }
         let status = if error.is_some() { ExecutionStatus::Failed } else { ExecutionStatus::Completed };
-        let payload = payload.map(|reference| draft.intern(&reference.raw_payload_id));
+        let payload = payload.map(|reference| draft.payload_id(reference));
         let request = &mut draft.trace.compaction_requests[request];
         request.execution.end(draft.event.at, status);
         request.response_payload_id = payload;
@@ -109,7 +109,7 @@ impl Compactions {
         }
         let thread = draft.thread(thread)?;
         let turn = draft.turn_of(thread, turn_id)?;
-        let payload = draft.intern(&event.checkpoint_payload.raw_payload_id);
+        let payload = draft.payload_id(&event.checkpoint_payload);
         let readable = matches!(ingested, Ingested::Checkpoint(_));
         let checkpoint = read_checkpoint(draft, payload, ingested)?;
         let input = conversation.items.take_norms(draft, payload, checkpoint.input)?;

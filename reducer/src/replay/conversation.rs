@@ -36,7 +36,7 @@ impl Conversation<'_> {
         let id = draft.intern(&event.item_id);
         self.items.accepted.entry((thread, id)).or_insert(draft.event.at);
         let Some(reference) = &event.agent_message_payload else { return Ok(()) };
-        let payload = draft.intern(&reference.raw_payload_id);
+        let payload = draft.payload_id(reference);
         if self.items.by_responses_id.get(&(thread, id)).next().is_some() {
             return Ok(());
         }

@@ -50,6 +50,8 @@ pub(crate) struct Draft {
     pub(crate) diagnostics: Diagnostics,
     payloads: Arena<PayloadIdx, PayloadState>,
     pub(super) payloads_by_id: Table<Symbol, PayloadIdx>,
+    /// Id of the payload that was registered last. Nearly always it is the one that the event goes on to ask for.
+    last_payload: Option<Symbol>,
     pub(super) threads_by_id: Table<Symbol, ThreadIdx>,
     pub(super) turns_by_id: Table<Symbol, TurnIdx>,
     /// Agent paths that activities name, by thread id, for threads that no event declares.
@@ -99,6 +101,7 @@ impl Draft {
             diagnostics: Diagnostics::default(),
             payloads: Arena::new(),
             payloads_by_id: Table::default(),
+            last_payload: None,
             threads_by_id: Table::default(),
             turns_by_id: Table::default(),
             agent_paths: Table::default(),
@@ -270,9 +273,15 @@ impl Draft {
         Ok(Some((thread, turn)))
     }
 
+    /// Interns the id of a payload that the event names.
+    pub(super) fn payload_id(&mut self, reference: &PayloadRef<'_>) -> Symbol {
+        self.intern_again(self.last_payload, &reference.raw_payload_id)
+    }
+
     /// Adds a payload that the event names, or replaces what an earlier event said about it.
     pub(super) fn register_payload(&mut self, reference: &PayloadRef<'_>, ingested: &Ingested) {
         let id = self.intern(&reference.raw_payload_id);
+        self.last_payload = Some(id);
         let raw = RawPayload { id, kind: self.intern(reference.kind.tag()), path: self.intern(&reference.path) };
         let problem = match ingested {
             Ingested::Failed(failure) if failure.is_broken => Some(describe_problem(&failure.problem)),

@@ -112,7 +112,7 @@ impl Inferences {
                 conversation.items.history(thread).comparable = None;
             }
             if let Some(problem) = &written.problem {
-                let payload = draft.intern(&event.request_payload.raw_payload_id);
+                let payload = draft.payload_id(&event.request_payload);
                 draft.bad_payload(payload, problem)?;
             }
             return Ok(());
@@ -120,7 +120,7 @@ impl Inferences {
         let thread = draft.thread(thread_id)?;
         let turn = draft.intern(&event.codex_turn_id);
         let turn = draft.turn_of(thread, turn)?;
-        let payload = draft.intern(&event.request_payload.raw_payload_id);
+        let payload = draft.payload_id(&event.request_payload);
         let written = self.write_down(thread_id, ingested, run_starts);
         if let Some(problem) = &written.problem {
             conversation.items.history(thread).comparable = None;
@@ -179,7 +179,7 @@ impl Inferences {
             response_items: Vec::new(),
             tools_started: Vec::new(),
             usage: None,
-            request_payload_id: draft.intern(&event.request_payload.raw_payload_id),
+            request_payload_id: draft.payload_id(&event.request_payload),
             response_payload_id: None,
             error: None,
         };
@@ -326,7 +326,7 @@ impl Inferences {
             let message = format!("inference call {} ends, but it was never started", draft.trace.text(id));
             return draft.odd(Code::InferenceUnknown, message);
         };
-        let payload = end.payload.map(|reference| draft.intern(&reference.raw_payload_id));
+        let payload = end.payload.map(|reference| draft.payload_id(reference));
         if let Some(payload) = payload {
             match ingested {
                 Ingested::Response(response) => {

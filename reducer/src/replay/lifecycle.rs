@@ -41,7 +41,7 @@ pub(super) fn thread_started(
     }
     let mut metadata = ThreadMetadata::default();
     if let Some(reference) = &event.metadata_payload {
-        let payload = draft.intern(&reference.raw_payload_id);
+        let payload = draft.payload_id(reference);
         if let Ingested::Metadata(read) = draft.readable(payload, ingested)? {
             metadata = *read;
             if let Some(problem) = &metadata.problem {
@@ -201,7 +201,7 @@ fn end_turn(
 /// Records an event of the client protocol. The configuration of a resumed session also tells the parent and the
 /// model of a thread that no event declares.
 pub(super) fn protocol_event(draft: &mut Draft, event: &ProtocolEventObserved<'_>, ingested: Ingested) {
-    let payload = draft.intern(&event.event_payload.raw_payload_id);
+    let payload = draft.payload_id(&event.event_payload);
     if let Some(payload) = draft.payloads_by_id.get(&payload).copied() {
         let event_type = draft.intern(&event.event_type);
         draft.trace.protocol_events.push(ProtocolEvent { at: draft.event.at, event_type, payload });

@@ -66,7 +66,7 @@ impl Tools {
             Some(call_id) => items.of_call(draft, thread, call_id),
             None => (Vec::new(), Vec::new()),
         };
-        let payload = event.invocation_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
+        let payload = event.invocation_payload.as_ref().map(|reference| draft.payload_id(reference));
         let invocation = match payload {
             Some(payload) => as_invocation(draft.readable(payload, ingested)?),
             None => None,
@@ -138,7 +138,7 @@ impl Tools {
     /// Replaces the invocation of the tool calls whose payload id an event gave another file.
     pub(super) fn repoint_invocations(&mut self, draft: &mut Draft, payload: &EventPayload<'_>, ingested: Ingested) {
         let Some(reference) = payload.payload_refs().first() else { return };
-        let id = draft.intern(&reference.raw_payload_id);
+        let id = draft.payload_id(reference);
         let invocation = as_invocation(ingested);
         for tool in self.by_invocation.get(&id).into_iter().flatten() {
             self.states[*tool].invocation.clone_from(&invocation);
@@ -336,7 +336,7 @@ impl Tools {
     ) -> Step {
         let Some(tool) = self.find(draft, items, &event.tool_call_id)? else { return Ok(()) };
         let status = known_status(event.status);
-        let payload = event.result_payload.as_ref().map(|reference| draft.intern(&reference.raw_payload_id));
+        let payload = event.result_payload.as_ref().map(|reference| draft.payload_id(reference));
         let call = &mut draft.trace.tools[tool];
         call.execution.end(draft.event.at, status);
         call.result_payload_id = payload;
@@ -411,7 +411,7 @@ fn link_output(draft: &mut Draft, items: &mut Items, tool: ToolIdx, item: ItemId
 }
 
 fn push_runtime_payload(draft: &mut Draft, tool: ToolIdx, reference: &PayloadRef<'_>) -> Symbol {
-    let payload = draft.intern(&reference.raw_payload_id);
+    let payload = draft.payload_id(reference);
     push_unique(&mut draft.trace.tools[tool].runtime_payload_ids, payload);
     payload
 }
