@@ -463,7 +463,10 @@ mod tests {
         assert!(Arc::ptr_eq(item.listed(), kept.listed()), "requests share the text");
         assert!(kept.0.value.get().is_none());
         assert!(kept.may_have("msg_1") && !kept.may_have("msg_2"));
-        assert_eq!((kept.to_value(), json!(kept), format!("{kept:?}")), (value.clone(), value.clone(), format!("{value:?}")));
+        assert_eq!(
+            (kept.to_value(), json!(kept), format!("{kept:?}")),
+            (value.clone(), value.clone(), format!("{value:?}"))
+        );
         assert_eq!((&kept == &item, kept.read(|value| value["id"].clone())), (true, json!("msg_1")));
         assert!(kept.0.value.get().is_none(), "a value that somebody looked at does not stay");
         assert_eq!(kept.clone().into_value(), value);
