@@ -19,7 +19,7 @@ pub(crate) const BATCH_LINES: usize = 1 << 16;
 
 /// Lines of a long log that are read while the lines before them are applied. Few enough that the events take little memory, and enough
 /// that all cores have work.
-const PIECE_LINES: usize = 1 << 12;
+const PIECE_LINES: usize = 1 << 11;
 
 /// Options of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

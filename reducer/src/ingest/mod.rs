@@ -13,7 +13,7 @@ mod problem;
 mod request;
 pub(crate) mod shapes;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
@@ -146,7 +146,12 @@ pub(crate) struct Ingest {
 }
 
 enum Job<'e> {
-    Run { first_predecessor: Option<Predecessor>, requests: Vec<RequestJob<'e>> },
+    Run {
+        first_predecessor: Option<Predecessor>,
+        /// The first predecessor, if an earlier batch kept it.
+        kept: Mutex<Option<Arc<KeptRequest>>>,
+        requests: Vec<RequestJob<'e>>,
+    },
     Piece(Vec<(usize, &'e PayloadRef<'e>, Use)>),
 }
 
@@ -290,12 +295,13 @@ impl Ingest {
             return;
         }
         for (job, done) in jobs.into_iter().zip(done) {
-            let Job::Run { first_predecessor: Some(Predecessor { event: Some(event), .. }), mut requests } = job else {
+            let Job::Run { first_predecessor: Some(Predecessor { event: Some(event), .. }), mut requests, .. } = job
+            else {
                 continue;
             };
             if damaged.contains(&event) {
                 requests[0].follows = false;
-                *done = self.work(&Job::Run { first_predecessor: None, requests }, files);
+                *done = self.work(&Job::Run { first_predecessor: None, kept: Mutex::default(), requests }, files);
                 // The run may have relied on the damaged request and be damaged too. Then the run after it must be read
                 // again.
                 damaged.extend(done.damaged_requests());
@@ -364,7 +370,7 @@ impl Ingest {
                 let is_next_thread = index == 0 && run.len() >= RUN_REQUESTS;
                 if run.len() >= run_requests || is_next_thread || (resumes && !run.is_empty()) {
                     let requests = std::mem::take(&mut run);
-                    jobs.push(Job::Run { first_predecessor: first_predecessor.take(), requests });
+                    jobs.push(self.run(first_predecessor.take(), requests));
                 }
                 let follows = predecessor.is_some();
                 if run.is_empty() {
@@ -378,9 +384,17 @@ impl Ingest {
             }
         }
         if !run.is_empty() {
-            jobs.push(Job::Run { first_predecessor, requests: run });
+            jobs.push(self.run(first_predecessor, run));
         }
         jobs
+    }
+
+    /// Plans a run. Its first predecessor is not needed again.
+    fn run<'e>(&mut self, first_predecessor: Option<Predecessor>, requests: Vec<RequestJob<'e>>) -> Job<'e> {
+        let place =
+            first_predecessor.as_ref().and_then(|before| self.kept.iter().position(|(path, _)| *path == before.path));
+        let kept = Mutex::new(place.map(|place| self.kept.remove(place).1));
+        Job::Run { first_predecessor, kept, requests }
     }
 
     /// Returns whether a reference gives the payload id of a tool's invocation another file.
@@ -465,12 +479,13 @@ impl Ingest {
     fn work(&self, job: &Job<'_>, files: &PayloadFiles) -> Done {
         let mut buffer = Vec::new();
         match job {
-            Job::Run { first_predecessor, requests } => {
+            Job::Run { first_predecessor, kept, requests } => {
                 let mut reader = RequestReader::new(self.schema, self.verify);
                 if let Some(predecessor) = first_predecessor {
                     let mut text = Vec::new();
-                    if let Some((_, kept)) = self.kept.iter().find(|(path, _)| *path == predecessor.path) {
-                        reader.begin_after_kept(KeptRequest::clone(kept));
+                    if let Some(kept) = kept.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                        // A snapshot of the reduction may have it too.
+                        reader.begin_after_kept(Arc::unwrap_or_clone(kept));
                     } else if files.read(&predecessor.path, &mut text).is_ok() {
                         reader.begin_after(text);
                     }
