@@ -239,7 +239,8 @@ pub fn open_address(address: &str, options: &[(String, String)], runtime: &Handl
     if is_remote(address) {
         let file = RemoteFile::at(address, options, runtime.clone());
         let file = runtime.block_on(file).map_err(|error| with_causes(&error))?;
-        return open_remote(Arc::new(file), Path::new(address));
+        let file: Arc<dyn ReadAt> = Arc::new(file);
+        return open_remote(&file, Path::new(address));
     }
     let place = local_place(address).ok_or_else(|| {
         format!("there is no session at {address}; it was moved or deleted, or lies on another machine")
@@ -258,8 +259,8 @@ pub fn open_address(address: &str, options: &[(String, String)], runtime: &Handl
 /// # Errors
 ///
 /// Returns an error if it is no packed bundle, is refused, or a read failed.
-pub fn open_remote(file: Arc<dyn ReadAt>, address: &Path) -> Result<Session, String> {
-    let packed = match PackedBundle::from_positioned(Arc::clone(&file), address) {
+pub fn open_remote(file: &Arc<dyn ReadAt>, address: &Path) -> Result<Session, String> {
+    let packed = match PackedBundle::from_positioned(Arc::clone(file), address) {
         Err(PackedError::NeedsFile { .. }) => {
             let copied = tempfile::tempfile().and_then(|mut copy| file.copy_to(&mut copy).map(|()| copy));
             let copy = copied.map_err(|error| format!("a copy of {} cannot be made: {error}", address.display()))?;

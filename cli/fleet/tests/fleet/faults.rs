@@ -20,8 +20,16 @@ use trace_fleet::sessions;
 
 use crate::fixture::{ask, batches_of, checked, csv, runtime, sessions as make_sessions, text};
 
-/// If it is set, every request has every fault once. Otherwise every fifth request has one of them, in turn.
+/// If it is set, every request has every fault once. Otherwise every fifth request has one of them, in turn. `I/N` takes only every
+/// N-th request, from request I on, so that N processes share the work.
 const ALL_FAULTS: &str = "TRACE_FLEET_ALL_FAULTS";
+
+/// Returns the numbers of the requests that have every fault, as the first one and how many further each next one is.
+fn all_faults() -> Option<(usize, usize)> {
+    let value = std::env::var(ALL_FAULTS).ok()?;
+    let share = value.split_once('/').and_then(|(first, step)| Some((first.parse().ok()?, step.parse().ok()?)));
+    Some(share.unwrap_or((0, 1)))
+}
 
 /// What happens to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +58,8 @@ pub(crate) enum Parts {
     Short(usize),
     /// By refusing the condition on the ETag, as if the object were another one, unless the part is its beginning.
     Refused,
+    /// As if the object had this many bytes.
+    Claimed(u64),
 }
 
 /// What was asked for, and what the answer says of itself.
@@ -211,8 +221,9 @@ fn answer_part(
     let answer = match how {
         Parts::Ignored => answer.status(200).header("content-length", content.len()).body(content.into()),
         Parts::Refused if from > 0 => answer.status(412).header("content-length", 0).body(s3s::Body::empty()),
-        Parts::Refused | Parts::Short(_) => {
-            let answer = answer.status(206).header("content-range", format!("bytes {from}-{to}/{}", content.len()));
+        Parts::Refused | Parts::Short(_) | Parts::Claimed(_) => {
+            let length = if let Parts::Claimed(length) = how { length } else { content.len() as u64 };
+            let answer = answer.status(206).header("content-range", format!("bytes {from}-{to}/{length}"));
             let is_short = matches!(how, Parts::Short(more) if more > 0);
             let part = &content[from..if is_short { from + (to - from) / 2 } else { to + 1 }];
             answer.header("content-length", part.len()).body(part.to_vec().into())
@@ -248,10 +259,11 @@ fn each_request_of_an_ingest_may_fail_once() {
     checked(&lake, &runtime);
     let rows = "SELECT address, turns, tool_calls, failures FROM sessions ORDER BY address";
     let expected = csv(&ask(&lake, &runtime, rows));
-    let all = std::env::var_os(ALL_FAULTS).is_some();
-    for number in 0..requests {
+    let all = all_faults();
+    let (first, step) = all.unwrap_or((0, STRIDE));
+    for number in (first..requests).step_by(step) {
         for (turn, fault) in FAULTS.into_iter().enumerate() {
-            if !all && (number % STRIDE != 0 || turn != number % FAULTS.len()) {
+            if all.is_none() && turn != number % FAULTS.len() {
                 continue;
             }
             server.plan(number, fault);
@@ -276,14 +288,20 @@ fn sessions_are_pushed_to_a_failing_store_and_ingested_from_it() {
     };
     let before = server.requests.load(Ordering::Relaxed);
     assert_eq!(push("whole").pushed, 4);
-    let all = std::env::var_os(ALL_FAULTS).is_some();
+    let all = all_faults();
+    let (first, step) = all.unwrap_or((0, STRIDE));
     let requests = server.requests.load(Ordering::Relaxed) - before;
-    for number in (0..requests).filter(|number| all || number % STRIDE == 0) {
-        server.plan(number, FAULTS[number % FAULTS.len()]);
-        let name = format!("push-{number}");
-        let report = push(&name);
-        assert_eq!((report.pushed, &report.failed), (4, &Vec::new()));
-        assert_eq!(push(&name).known, 4);
+    for number in (first..requests).step_by(step) {
+        for (turn, fault) in FAULTS.into_iter().enumerate() {
+            if all.is_none() && turn != number % FAULTS.len() {
+                continue;
+            }
+            server.plan(number, fault);
+            let name = format!("push-{number}-{turn}");
+            let report = push(&name);
+            assert_eq!((report.pushed, &report.failed), (4, &Vec::new()), "{fault:?} at request {number}");
+            assert_eq!(push(&name).known, 4, "{fault:?} at request {number}");
+        }
     }
     // An ingest finds the pushed bundles, opens them from the store, and makes the rows that their directories give.
     let url = "s3://bucket/whole";

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use trace_fleet::remote::{CHUNK_BYTES, MAX_RANGE_BYTES, RANGE_ATTEMPTS, RemoteFile, WHOLE_BYTES};
+use trace_explain::Session;
+use trace_fleet::remote::{CHUNK_BYTES, MAX_RANGE_BYTES, MAX_REMOTE_BYTES, RANGE_ATTEMPTS, RemoteFile, WHOLE_BYTES};
 use trace_fleet::sessions::{open_address, open_remote};
 use trace_recorder::pack::{LendingError, Level, PackedBundle, PipedBytes, ReadAt, Source, pack};
 
@@ -109,6 +110,18 @@ impl Stored {
     }
 }
 
+/// Tells what a command fetched. `--nocapture` shows it.
+#[expect(clippy::print_stdout, reason = "the figures of docs/fleet/design.md come from here")]
+fn measured(what: &str, (requests, bytes): (usize, u64), stored: &Stored) {
+    println!("{what}: {bytes} of {} bytes with {requests} requests", stored.bytes());
+}
+
+/// Opens and reduces the session.
+fn opened(remote: &Arc<RemoteFile>) -> Result<Session, String> {
+    let file: Arc<dyn ReadAt> = Arc::clone(remote) as _;
+    open_remote(&file, Path::new(ADDRESS))
+}
+
 fn packed(bundle: &Path, to: &PathBuf) -> Vec<u8> {
     let source = Source::list(bundle).expect("a bundle");
     pack(&source, fs::File::create(to).expect("a file"), Level::new(1).expect("a level")).expect("packs");
@@ -120,9 +133,9 @@ fn a_session_is_fetched_once_and_with_few_requests() {
     let stored = Stored::new(3 << 20);
     let remote = stored.remote();
     assert!(stored.bytes() > 8 << 20, "{} bytes", stored.bytes());
-    let session = open_remote(Arc::clone(&remote) as _, Path::new(ADDRESS)).expect("opens");
+    let session = opened(&remote).expect("opens");
     let (requests, bytes) = stored.asked();
-    println!("opened: {bytes} of {} bytes with {requests} requests", stored.bytes());
+    measured("opened", (requests, bytes), &stored);
     assert!(bytes <= stored.bytes(), "{bytes} of {}", stored.bytes());
     assert_eq!((remote.traffic().requests, remote.traffic().bytes), (requests as u64, bytes));
     // It doubles what it fetches up to the largest request, and begins with the first, the footer and the index.
@@ -131,7 +144,7 @@ fn a_session_is_fetched_once_and_with_few_requests() {
     // It is the session of the file, to the last payload.
     let near = open_address(text(&stored.folder.path().join(NAME)), &[], stored.runtime.handle()).expect("opens");
     assert_eq!(format!("{:?}", session.diagnostics()), format!("{:?}", near.diagnostics()));
-    let ids = |session: &trace_explain::Session| -> Vec<_> {
+    let ids = |session: &Session| -> Vec<_> {
         session.trace().payloads.iter().map(|(_, payload)| session.trace().text(payload.id).to_owned()).collect()
     };
     assert_eq!(ids(&session), ids(&near));
@@ -152,7 +165,7 @@ fn what_nobody_reads_is_not_fetched() {
     let stored = Stored::with_attachment(1 << 20, 24 << 20);
     let session = open_address(ADDRESS, &stored.server.options(), stored.runtime.handle()).expect("opens");
     let (requests, bytes) = stored.asked();
-    println!("opened: {bytes} of {} bytes with {requests} requests", stored.bytes());
+    measured("opened", (requests, bytes), &stored);
     assert!(bytes * 2 < stored.bytes(), "{bytes} of {} bytes", stored.bytes());
     let mut attached = Vec::new();
     session.bundle().payloads().read("payloads/99.txt", &mut attached).expect("reads");
@@ -178,13 +191,13 @@ fn a_small_session_comes_with_one_request_and_a_larger_one_does_not() {
         remote.read_exact_at(&mut [0, 0], length - 1).expect_err("there is one byte");
     }
     // What is no session is told.
-    let told = open_address(ADDRESS, &stored.server.options(), stored.runtime.handle()).err().expect("is none");
+    let told = open_address(ADDRESS, &stored.server.options(), stored.runtime.handle()).expect_err("is none");
     assert_eq!(told, format!("{ADDRESS} is not a packed bundle"));
     stored.upload(&[]);
-    let told = open_address(ADDRESS, &stored.server.options(), stored.runtime.handle()).err().expect("is none");
+    let told = open_address(ADDRESS, &stored.server.options(), stored.runtime.handle()).expect_err("is none");
     assert_eq!(told, format!("{ADDRESS} is not a packed bundle"));
     let missing = "s3://bucket/sessions/two.trace";
-    let told = open_address(missing, &stored.server.options(), stored.runtime.handle()).err().expect("is none");
+    let told = open_address(missing, &stored.server.options(), stored.runtime.handle()).expect_err("is none");
     assert_eq!(told, format!("there is no object at {missing}"));
 }
 
@@ -202,8 +215,8 @@ fn an_object_that_is_replaced_is_told_and_never_mixed() {
     stored.read(&remote, 0, WHOLE_BYTES as usize).expect("was fetched before");
     stored.upload(&stored.content);
     assert_eq!(stored.read(&remote, 2 << 20, 10), Err(told.clone()));
-    let opened = open_remote(remote, Path::new(ADDRESS)).err().expect("is an error");
-    assert!(opened.contains(&told), "{opened}");
+    let failed = opened(&remote).expect_err("is an error");
+    assert!(failed.contains(&told), "{failed}");
     // A store that checks the condition.
     stored.server.answer_parts(Some(Parts::Refused));
     assert_eq!(stored.read(&stored.remote(), 2 << 20, 10), Err(told.clone()));
@@ -217,8 +230,8 @@ fn an_object_that_is_replaced_is_told_and_never_mixed() {
     let remote = stored.remote();
     stored.read(&remote, stored.bytes() - 10, 10).expect("the footer");
     stored.upload(&other);
-    let opened = open_remote(remote, Path::new(ADDRESS)).err().expect("is an error");
-    assert_eq!(opened, format!("{ADDRESS} cannot be read: {told}"));
+    let failed = opened(&remote).expect_err("is an error");
+    assert_eq!(failed, format!("{ADDRESS} cannot be read: {told}"));
 }
 
 #[test]
@@ -239,7 +252,7 @@ fn ranges_that_are_cut_short_are_asked_for_again() {
         stored.server.answer_parts(Some(Parts::Short(short)));
         let remote = stored.remote();
         stored.read(&remote, 2 << 20, 1 << 20).expect("reads");
-        open_remote(remote, Path::new(ADDRESS)).expect("opens");
+        opened(&remote).expect("opens");
     }
     stored.server.answer_parts(Some(Parts::Short(0)));
     let remote = stored.remote();
@@ -248,6 +261,19 @@ fn ranges_that_are_cut_short_are_asked_for_again() {
     let told = stored.read(&remote, 2 << 20, 10).expect_err("is always short");
     assert!(told.starts_with("the store answered with ") && told.ends_with(&format!("bytes of {ADDRESS}")), "{told}");
     assert_eq!(stored.server.take_seen().len(), RANGE_ATTEMPTS as usize);
+}
+
+#[test]
+fn an_object_that_is_too_large_is_refused() {
+    let stored = Stored::new(1 << 20);
+    for (bytes, is_too_large) in [(MAX_REMOTE_BYTES, false), (MAX_REMOTE_BYTES + 1, true)] {
+        stored.server.answer_parts(Some(Parts::Claimed(bytes)));
+        let options = stored.server.options();
+        let opened = RemoteFile::at(ADDRESS, &options, stored.runtime.handle().clone());
+        let refused = stored.runtime.block_on(opened).map(|_| ()).map_err(|error| error.to_string());
+        let told = format!("{ADDRESS} has {bytes} bytes; at most {MAX_REMOTE_BYTES} are read");
+        assert_eq!(refused, if is_too_large { Err(told) } else { Ok(()) });
+    }
 }
 
 #[test]
@@ -272,8 +298,8 @@ fn a_store_that_went_away_is_no_damage_and_not_asked_again_and_again() {
     stored.server.break_path(Some(NAME));
     stored.server.take_seen();
     let started = Instant::now();
-    let opened = open_remote(Arc::clone(&remote) as _, Path::new(ADDRESS)).err().expect("is an error");
-    assert!(opened.starts_with(&format!("{ADDRESS} cannot be read: cannot read {NAME}: ")), "{opened}");
+    let failed = opened(&remote).expect_err("is an error");
+    assert!(failed.starts_with(&format!("{ADDRESS} cannot be read: cannot read {NAME}: ")), "{failed}");
     let asked = remote.traffic().requests;
     assert!(asked < 20, "{asked} requests");
     assert!(started.elapsed() < Duration::from_secs(60));
@@ -283,7 +309,7 @@ fn a_store_that_went_away_is_no_damage_and_not_asked_again_and_again() {
         assert!(started.elapsed() < Duration::from_secs(120), "it stays away");
         std::thread::sleep(Duration::from_millis(200));
     }
-    open_remote(remote, Path::new(ADDRESS)).expect("opens");
+    opened(&remote).expect("opens");
 }
 
 #[test]
@@ -304,8 +330,10 @@ fn readers_at_many_places_get_their_bytes() {
             });
         }
     });
-    let (requests, bytes) = stored.asked();
+    let seen = stored.server.take_seen();
+    let (requests, bytes) = (seen.len(), seen.iter().map(|it| it.bytes).sum::<u64>());
     assert_eq!(bytes, stored.bytes());
+    assert_eq!(seen.iter().map(|it| it.bytes).max(), Some(MAX_RANGE_BYTES));
     assert!(requests < 60, "{requests} requests");
 }
 
@@ -349,12 +377,12 @@ fn the_program_lends_a_session_to_another() {
     drop(bytes);
     assert!(child.wait().expect("ends").success());
     let (mut child, refused) = lender(&stored, "s3://bucket/sessions/none.trace");
-    let refused = refused.err().expect("there is none").to_string();
+    let refused = refused.expect_err("there is none").to_string();
     assert_eq!(refused, "there is no object at s3://bucket/sessions/none.trace");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     let (mut child, refused) = lender(&stored, "/etc/hostname");
     assert_eq!(
-        refused.err().expect("is a path").to_string(),
+        refused.expect_err("is a path").to_string(),
         "/etc/hostname is no object of a store; a path names a file"
     );
     child.wait().expect("ends");
@@ -395,7 +423,7 @@ fn commands_of_trace_fetch_no_more_than_the_session() {
         };
         let far = run(ADDRESS);
         let (requests, bytes) = stored.asked();
-        println!("{}: {bytes} of {} bytes with {requests} requests", command.join(" "), stored.bytes());
+        measured(&command.join(" "), (requests, bytes), &stored);
         assert!(bytes <= stored.bytes(), "{command:?}: {bytes} of {}", stored.bytes());
         assert_eq!(far.replace(ADDRESS, text(&near)), run(text(&near)), "{command:?}");
     }
