@@ -185,6 +185,7 @@ LIMIT 50;
 SELECT count(*) FILTER (WHERE outcome = 'failed') AS failed_calls, count(*) AS calls,
   CAST(sum(duration_ms) FILTER (WHERE outcome = 'failed') AS BIGINT) AS lost_ms, max(error) AS error, model, address, turn_id
 FROM inference_calls
+WHERE address IN (SELECT address FROM inference_calls WHERE outcome = 'failed')
 GROUP BY address, turn_id, model
 HAVING count(*) FILTER (WHERE outcome = 'failed') > 0
 ORDER BY failed_calls DESC, calls DESC, address, turn_id, model NULLS LAST

@@ -66,6 +66,11 @@ pub const DEFAULT_ROWS: usize = 100_000;
 /// Most bytes of footers of data files that an engine keeps. A footer takes about 20 KiB in memory.
 const FOOTERS_BYTES: usize = 256 << 20;
 
+/// Most groups for each row, up to which a part of the rows is grouped before all are: with more of them, groups are kept twice for
+/// little. Questions that group by session have at least a group for every few rows, and those about everything are limited by
+/// memory.
+const MAX_PARTIAL_GROUPS: f64 = 0.1;
+
 /// Functions that make a large value of a small one. The limit of memory does not count what they make.
 const REFUSED_FUNCTIONS: [&str; 10] = [
     "repeat",
@@ -255,6 +260,7 @@ impl Engine {
         let mut config = SessionConfig::new().with_information_schema(true).with_target_partitions(limits.threads);
         config.options_mut().execution.parquet.pushdown_filters = true;
         config.options_mut().execution.parquet.reorder_filters = true;
+        config.options_mut().execution.skip_partial_aggregation_probe_ratio_threshold = MAX_PARTIAL_GROUPS;
         let context = match &workers {
             None => SessionContext::new_with_config_rt(config, runtime),
             Some(workers) => {
