@@ -292,9 +292,9 @@ impl Bench {
     fn throughput(&self) {
         println!("\nEvents per second, until all are acknowledged, and until the recording has ended\n");
         println!(
-            "| events | threads | until | one file | a directory | the peer's design | one file / peer's | directory / peer's |"
+            "| events | threads | until | one file | a directory | the peer's design | one file / peer's | directory / peer's | processor time, one file / peer's |"
         );
-        println!("|---|--:|---|--:|--:|--:|--:|--:|");
+        println!("|---|--:|---|--:|--:|--:|--:|--:|--:|");
         let step = Step::new(100_000);
         let none: fn(&dyn Arm, usize, usize, &Step) = |arm, producer, number, _| {
             arm.accept_item(producer, &format!("msg_{producer}_{number}"));
@@ -309,13 +309,14 @@ impl Bench {
             for producers in [1, 4, 64] {
                 let arms = self.arms(producers);
                 let mut rates = arms.each_ref().map(|_| [Vec::new(), Vec::new()]);
+                let mut ticks = arms.each_ref().map(|_| [0, 0]);
                 // The recorders take turns, so that other work on the machine costs all of them the same.
                 for _ in 0..self.count(ROUNDS) {
-                    for ((_, make), [acknowledged, ended]) in arms.iter().zip(&mut rates) {
+                    for (((_, make), [acknowledged, ended]), ticks) in arms.iter().zip(&mut rates).zip(&mut ticks) {
                         let place = tempfile::tempdir_in(&self.memory).expect("a directory");
                         let arm = make(place.path());
                         let each = self.count(events / producers);
-                        let start = Instant::now();
+                        let (start, ticks_before) = (Instant::now(), processor_ticks());
                         thread::scope(|scope| {
                             for producer in 0..producers {
                                 let (arm, step) = (&*arm, &step);
@@ -325,16 +326,20 @@ impl Bench {
                         let rate = || (each * producers) as f64 / start.elapsed().as_secs_f64();
                         arm.acknowledge();
                         acknowledged.push(rate());
+                        ticks[0] += processor_ticks() - ticks_before;
                         arm.finish();
                         ended.push(rate());
+                        ticks[1] += processor_ticks() - ticks_before;
                     }
                 }
                 for (until, which) in [("acknowledged", 0), ("ended", 1)] {
                     let [file, directory, theirs] = rates.each_ref().map(|rates| median(rates[which].iter().copied()));
+                    let [file_ticks, _, their_ticks] = ticks.each_ref().map(|ticks| ticks[which] as f64);
                     println!(
-                        "| {name} | {producers} | {until} | {file:.0} | {directory:.0} | {theirs:.0} | {:.1} | {:.1} |",
+                        "| {name} | {producers} | {until} | {file:.0} | {directory:.0} | {theirs:.0} | {:.1} | {:.1} | {:.2} |",
                         file / theirs,
-                        directory / theirs
+                        directory / theirs,
+                        file_ticks / their_ticks
                     );
                 }
             }
@@ -382,6 +387,15 @@ impl Bench {
             );
         }
     }
+}
+
+/// Returns the processor time of this process in hundredths of a second, or 0 where the system does not tell it. Other programs that keep
+/// the machine busy change this less than the rates.
+fn processor_ticks() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // User and system time are the 12th and 13th field behind the name, which is in parentheses.
+    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
+    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use zstd::stream::raw::CParameter;
 
 use super::error::PackError;
 use super::format::{FOOTER_BYTES, Footer, MAX_BLOCK_BYTES, header};
@@ -265,7 +266,13 @@ impl<W: Write> BlockWriter<W> {
 }
 
 fn compress(bytes: &[u8], level: Level) -> io::Result<Vec<u8>> {
-    zstd::bulk::compress(bytes, level.0)
+    let mut compressor = zstd::bulk::Compressor::new(level.0)?;
+    // What is repeated in a block may be at its other end, because each conversation is one run. Levels below 9 would look back half of
+    // a block, and make a block of a session with long outputs a third larger than with this.
+    if bytes.len() <= MAX_BLOCK_BYTES {
+        compressor.set_parameter(CParameter::WindowLog(MAX_BLOCK_BYTES.ilog2()))?;
+    }
+    compressor.compress(bytes)
 }
 
 /// Reads a packed bundle back and compares it with its source. Both must have the same files with the same bytes, and the
@@ -342,5 +349,27 @@ impl Write for Comparison {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_at_the_other_end_of_a_block_is_stored_once() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as u8
+        };
+        let mut block: Vec<u8> = (0..200_000).map(|_| next()).collect();
+        let repeated_bytes = block.len();
+        block.resize(MAX_BLOCK_BYTES - repeated_bytes, b' ');
+        block.extend_from_within(..repeated_bytes);
+        let packed = compress(&block, Level::FINISHED).expect("compresses");
+        let most = repeated_bytes / 10 * 11;
+        assert!(packed.len() < most, "{} bytes, and {most} would be too many", packed.len());
+        assert!(zstd::bulk::decompress(&packed, MAX_BLOCK_BYTES).expect("decompresses") == block);
     }
 }

@@ -34,6 +34,9 @@ use crate::recording::{Recording, Stopped};
 /// Compression level of a growing bundle. It is fast; a finished bundle is compressed again.
 const GROWING_LEVEL: i32 = 1;
 
+/// Bytes that the compressor looks back, as a power of two. It holds so many bytes of the open block in memory.
+const GROWING_WINDOW_LOG: u32 = 20;
+
 /// Largest capacity of the buffers that are kept for the next records.
 const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
@@ -341,7 +344,7 @@ impl GrowingTarget {
         let begins_block = self.block.is_none();
         if begins_block {
             let mut encoder = Encoder::new(GROWING_LEVEL)?;
-            encoder.set_parameter(CParameter::WindowLog(MAX_BLOCK_BYTES.ilog2()))?;
+            encoder.set_parameter(CParameter::WindowLog(GROWING_WINDOW_LOG))?;
             self.block = Some(OpenBlock { encoder, start: offset, bytes: 0 });
             self.block_count += 1;
         }
@@ -372,6 +375,8 @@ impl OpenBlock {
         }
     }
 }
+
+const _: () = assert!(1 << GROWING_WINDOW_LOG <= MAX_BLOCK_BYTES, "readers refuse larger windows");
 
 /// Least room for compressed bytes.
 const MIN_OUTPUT_BYTES: usize = 4 << 10;

@@ -467,7 +467,7 @@ mod tests {
             (kept.to_value(), json!(kept), format!("{kept:?}")),
             (value.clone(), value.clone(), format!("{value:?}"))
         );
-        assert_eq!((&kept == &item, kept.read(|value| value["id"].clone())), (true, json!("msg_1")));
+        assert_eq!((kept == item, kept.read(|value| value["id"].clone())), (true, json!("msg_1")));
         assert!(kept.0.value.get().is_none(), "a value that somebody looked at does not stay");
         assert_eq!(kept.clone().into_value(), value);
         assert_eq!(kept["content"][1], -3);
