@@ -540,13 +540,10 @@ pub struct TextElement {
 }
 
 /// An item of a turn.
+// The largest kinds, which are rare, are in boxes, because finished turns stay in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an item is moved a few times and written; more boxes than those of the largest kinds, which are rare, would be in everybody's way"
-)]
 pub enum ThreadItem {
     /// A message of the user.
     UserMessage(UserMessageItem),

@@ -64,18 +64,18 @@ impl History {
                     if history.open.iter().any(|(open, _)| *open == id) {
                         continue;
                     }
-                    history.push(item);
+                    history.push(&item);
                     if !has_output {
-                        history.push(output(&id, kind, &json!(ABORTED)));
+                        history.push(&output(&id, kind, &json!(ABORTED)));
                     }
                 }
                 Some(Part::Output(id, kind))
                     if !history.open.iter().any(|open| (open.0.as_str(), open.1) == (id, kind)) => {}
-                _ => history.push(item),
+                _ => history.push(&item),
             }
         }
         for item in history.unanswered() {
-            history.push(item);
+            history.push(&item);
         }
         history
     }
@@ -89,8 +89,8 @@ impl History {
     }
 
     /// Appends an item that [`with_id`] has accepted. The call of an output must be open.
-    pub(crate) fn push(&mut self, item: ModelItem) {
-        match part(&item) {
+    pub(crate) fn push(&mut self, item: &ModelItem) {
+        match part(item) {
             Some(Part::Call(id, kind)) => self.open.push((id.to_owned(), kind)),
             Some(Part::Output(id, _)) => self.open.retain(|(open, _)| open != id),
             None => {}
@@ -316,13 +316,13 @@ mod tests {
     #[test]
     fn open_calls_are_named_until_they_are_answered() {
         let mut history = History::default();
-        history.push(call("1"));
-        history.push(call("2"));
-        history.push(output("1", CallKind::Function, &json!("done")));
+        history.push(&call("1"));
+        history.push(&call("2"));
+        history.push(&output("1", CallKind::Function, &json!("done")));
         let open = history.unanswered();
         assert_eq!(open.len(), 1);
         assert_eq!((&open[0]["call_id"], &open[0]["output"]), (&json!("2"), &json!("aborted")));
-        history.push(open[0].clone());
+        history.push(&open[0]);
         assert!(history.unanswered().is_empty());
     }
 
@@ -386,7 +386,7 @@ mod tests {
             prop_assert!(open.is_empty());
             let again = told(&History::restore(history.items().to_vec()));
             prop_assert_eq!(told(&history), again);
-            history.push(call("new"));
+            history.push(&call("new"));
             prop_assert_eq!(history.unanswered().len(), 1);
         }
     }

@@ -54,7 +54,7 @@ impl ThreadHistory {
     /// Adds an item to the history.
     pub(crate) fn push(&mut self, item: &ModelItem) {
         self.used_ids.extend(ids(item));
-        self.seen.push(item.clone());
+        self.seen.push(item);
     }
 
     /// Replaces the history. Returns the new one, with unique ids.

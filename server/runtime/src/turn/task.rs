@@ -113,7 +113,7 @@ impl Task {
                 let mut history = lock(history);
                 for item in items {
                     recording::accept(&self.trace, &item);
-                    history.push(item);
+                    history.push(&item);
                 }
             }
         }
