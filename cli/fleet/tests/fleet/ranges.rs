@@ -10,12 +10,13 @@ use tokio::runtime::Runtime;
 use trace_explain::Session;
 use trace_fleet::remote::{CHUNK_BYTES, MAX_RANGE_BYTES, MAX_REMOTE_BYTES, RANGE_ATTEMPTS, RemoteFile, WHOLE_BYTES};
 use trace_fleet::sessions::{open_address, open_remote};
+use trace_needs::{Need, skip};
 use trace_recorder::pack::{LendingError, Level, PackedBundle, PipedBytes, ReadAt, Source, pack};
 
 use crate::faults::{FAULTS, Parts, Server};
 use crate::fixture::{repository, runtime, text, vary};
 
-/// Path of the program `trace`, which is of another workspace. Without it, its commands are not run here.
+/// Path of the program `trace`, which is of another workspace.
 const TRACE: &str = "TRACE_PROGRAM";
 
 /// Path of a packed session for which the commands of `trace` are measured, instead of one that is made.
@@ -390,7 +391,9 @@ fn the_program_lends_a_session_to_another() {
 
 #[test]
 fn commands_of_trace_fetch_no_more_than_the_session() {
-    let Some(trace) = std::env::var_os(TRACE) else { return };
+    let Some(trace) = std::env::var_os(TRACE) else {
+        return skip(Need::Programs, "commands of trace that read a session in a store: TRACE_PROGRAM names no trace");
+    };
     let mut stored = Stored::new(3 << 20);
     if let Some(path) = std::env::var_os(MEASURED) {
         stored.content = fs::read(path).expect("reads");
