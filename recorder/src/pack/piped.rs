@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -97,11 +98,14 @@ pub fn lend(bytes: Result<&dyn ReadAt, String>, mut input: impl Read, mut output
     let Some(bytes) = bytes else { return Ok(()) };
     let output = Mutex::new(output);
     let (sender, receiver) = sync_channel::<Request>(MAX_LENT_AT_ONCE);
-    let receiver = Mutex::new(receiver);
+    let receiver = Arc::new(Mutex::new(receiver));
     thread::scope(|scope| {
         for _ in 0..MAX_LENT_AT_ONCE {
-            scope.spawn(|| while answer_next(bytes, &receiver, &output) {});
+            let (receiver, output) = (Arc::clone(&receiver), &output);
+            scope.spawn(move || while answer_next(bytes, &receiver, output) {});
         }
+        // Only the threads have it, so that sending fails when all of them have ended.
+        drop(receiver);
         // Dropping the sender ends the threads.
         let sender = sender;
         while let Some(request) = read_request(&mut input)? {
@@ -131,9 +135,12 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Request>> {
 fn answer_next(bytes: &dyn ReadAt, requests: &Mutex<Receiver<Request>>, output: &Mutex<impl Write>) -> bool {
     let Ok(request) = lock(requests).recv() else { return false };
     let mut content = vec![0; request.length as usize];
-    let (kind, content) = match bytes.read_exact_at(&mut content, request.offset) {
-        Ok(()) => (GIVEN, content),
-        Err(error) => (REFUSED, error.to_string().into_bytes()),
+    // Whoever asked waits for an answer.
+    let read = catch_unwind(AssertUnwindSafe(|| bytes.read_exact_at(&mut content, request.offset)));
+    let (kind, content) = match read {
+        Ok(Ok(())) => (GIVEN, content),
+        Ok(Err(error)) => (REFUSED, error.to_string().into_bytes()),
+        Err(_) => (REFUSED, b"the program that reads the store panicked".to_vec()),
     };
     let mut head = [0; ANSWER_HEAD_BYTES];
     head[..4].copy_from_slice(&request.number.to_le_bytes());

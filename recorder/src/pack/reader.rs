@@ -1,5 +1,6 @@
 //! Reads a packed bundle: the index when it is opened, blocks when they are needed.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -433,10 +434,12 @@ impl PackedBundle {
             return Ok((Arc::new(log), everything));
         }
         let (mut whole, mut others) = (Vec::new(), Vec::new());
+        let mut known = HashSet::new();
         for part in parts() {
             let (target, behind) = rest.split_at_mut(part.bytes);
             rest = behind;
-            let is_whole = part.bytes == self.index.blocks[part.block].bytes as usize;
+            // A block that stands in the log again is not decompressed again.
+            let is_whole = part.bytes == self.index.blocks[part.block].bytes as usize && known.insert(part.block);
             if is_whole { &mut whole } else { &mut others }.push((part, target));
         }
         // A block that is all log is decompressed where the log shall be.
@@ -499,7 +502,8 @@ impl PackedBundle {
     /// Appends the bytes of a file from `start` on to `buffer`.
     fn read_entry(&self, entry: &Entry, start: u64, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
         let bytes = entry.bytes - start;
-        if start == 0 && bytes >= PARALLEL_BYTES {
+        // The lock of a growing bundle is held, and a thread that waits for others may be given a job that needs it.
+        if start == 0 && bytes >= PARALLEL_BYTES && self.scan.is_none() {
             self.load_in_parallel(entry);
         }
         buffer.reserve(usize::try_from(bytes).unwrap_or(usize::MAX).min(MAX_PAYLOAD_BYTES as usize));

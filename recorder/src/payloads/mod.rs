@@ -254,7 +254,8 @@ fn with<T>(growing: &RwLock<PackedBundle>, wanted: &[&str], use_it: impl FnOnce(
         // The file that is asked for is missing then, which is told.
         tracing::warn!(path = %packed.path().display(), %error, "what was appended cannot be read");
     }
-    use_it(&packed)
+    drop(packed);
+    use_it(&growing.read().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Returns whether `path` (relative to a bundle) names a file of the payload directory.

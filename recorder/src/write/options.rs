@@ -53,7 +53,8 @@ pub struct WriterOptions {
     /// What an acknowledged event survives.
     pub durability: Durability,
     /// Limit on the bytes of event lines and small payloads in the queue. The last quarter is reserved for event lines. If
-    /// a caller finds no room for an event within [`Self::max_block`], the recording stops.
+    /// a caller finds no room for an event within [`Self::max_block`], the recording stops. While a batch is being written, its lines
+    /// stay in memory and no longer count, so memory may hold twice as many.
     pub queued_line_bytes: usize,
     /// Limit on the bytes of other payloads in the queue. If a caller finds no room within [`Self::max_block`], the content
     /// of its payload is dropped. From then on, until at most half of the limit is in use, payloads that do not fit are

@@ -368,10 +368,6 @@ fn reduced(payload: Payload) -> Payload {
 /// Ends a line behind the JSON of its event.
 const LINE_END: &[u8] = b"}\n";
 
-/// Longest time for which an event may wait for its number, so that its time is taken for one that is out of order. A clock that was
-/// set back shows in the log.
-const MAX_DELAY_MS: i64 = 1_000;
-
 /// A line of the log without its number.
 pub(crate) struct Line<'l> {
     /// When the event happened.
@@ -385,8 +381,13 @@ impl Line<'_> {
     pub(crate) fn write(&self, seq: u64, last_unix_ms: &AtomicI64, lines: &mut Vec<u8>) {
         let last = last_unix_ms.load(Ordering::Relaxed);
         // The times are in the order of the numbers, although each was taken before the number was assigned.
-        let is_late = (1..=MAX_DELAY_MS).contains(&last.saturating_sub(self.at_unix_ms));
-        let at_unix_ms = if is_late { last } else { self.at_unix_ms };
+        let at_unix_ms = if self.at_unix_ms < last {
+            // The event waited while others got their numbers, or the clock was set back, which shows in the log.
+            let now = unix_ms();
+            if now >= last { last } else { now }
+        } else {
+            self.at_unix_ms
+        };
         last_unix_ms.store(at_unix_ms, Ordering::Relaxed);
         let mut number = itoa::Buffer::new();
         lines.reserve(96 + self.rest.len());
