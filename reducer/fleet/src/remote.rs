@@ -44,7 +44,7 @@ pub const MAX_REMOTE_BYTES: u64 = 8 << 30;
 /// How many readers at different places are known. Reductions read with as many threads as there are cores.
 const MAX_WINDOWS: usize = 16;
 
-/// How often a range is asked for whose answer was cut off or had a wrong length, beside what the client library repeats.
+/// How often in all a range is asked for whose answer broke off or had a wrong length, beside what the client library repeats.
 pub const RANGE_ATTEMPTS: u32 = 3;
 
 /// Pause before a range is asked for again, times the number of attempts.
@@ -92,7 +92,10 @@ pub enum RemoteError {
         /// Bytes that it sent, at least.
         got: u64,
     },
-    /// The store failed.
+    /// The answer broke off.
+    #[error("an answer of the store broke off")]
+    Cut(#[source] StoreError),
+    /// The store failed, or refused the request.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// There is no place for what is fetched.
@@ -107,9 +110,14 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// Returns whether it makes no sense to ask again.
+    /// Returns whether a later read may succeed.
     fn is_final(&self) -> bool {
-        !matches!(self, Self::Length { .. } | Self::Store(_))
+        !matches!(self, Self::Length { .. } | Self::Cut(_) | Self::Store(_))
+    }
+
+    /// Returns whether the rest of the range is asked for at once. Requests that fail were repeated by the client library already.
+    fn is_cut(&self) -> bool {
+        matches!(self, Self::Length { .. } | Self::Cut(_))
     }
 
     /// Returns the kind of I/O error.
@@ -119,7 +127,7 @@ impl RemoteError {
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Self::Length { .. } => io::ErrorKind::UnexpectedEof,
             Self::Temporary(error) => error.kind(),
-            Self::Replaced { .. } | Self::Store(_) | Self::Ended { .. } => io::ErrorKind::Other,
+            Self::Replaced { .. } | Self::Cut(_) | Self::Store(_) | Self::Ended { .. } => io::ErrorKind::Other,
         }
     }
 }
@@ -321,8 +329,8 @@ impl RemoteFile {
         shared.lock().traffic.requests = requests;
         match shared.keep(got, &mut done, end).await {
             Ok(()) => {}
-            Err(error) if error.is_final() => return Err(error),
-            Err(_) => shared.fetch_again(&mut done, end).await?,
+            Err(error) if error.is_cut() => shared.fetch_again(&mut done, end).await?,
+            Err(error) => return Err(error),
         }
         Ok(Self { shared, runtime })
     }
@@ -437,8 +445,8 @@ impl Shared {
             return Err(length(got.range.end.saturating_sub(got.range.start)));
         }
         let mut pieces = got.into_stream();
-        let request = |source| StoreError::Request { action: "read", path: self.path.clone(), source };
-        while let Some(piece) = pieces.try_next().await.map_err(request)? {
+        let cut = |source| RemoteError::Cut(StoreError::Request { action: "read", path: self.path.clone(), source });
+        while let Some(piece) = pieces.try_next().await.map_err(cut)? {
             let next = *done + piece.len() as u64;
             if next > end {
                 return Err(length(next - start));
@@ -466,7 +474,7 @@ impl Shared {
             tokio::time::sleep(ATTEMPT_PAUSE * attempt).await;
             attempt += 1;
             match self.fetch(done, end).await {
-                Err(error) if error.is_final() || attempt >= RANGE_ATTEMPTS => return Err(error),
+                Err(error) if !error.is_cut() || attempt >= RANGE_ATTEMPTS => return Err(error),
                 Err(error) => tracing::info!(address = self.address(), %error, "a range is asked for again"),
                 Ok(()) => return Ok(()),
             }
@@ -501,7 +509,7 @@ impl Fetching {
         let mut done = self.chunks.start * CHUNK_BYTES;
         let end = (self.chunks.end * CHUNK_BYTES).min(self.shared.version.bytes);
         let fetched = match self.shared.fetch(&mut done, end).await {
-            Err(error) if !error.is_final() => self.shared.fetch_again(&mut done, end).await,
+            Err(error) if error.is_cut() => self.shared.fetch_again(&mut done, end).await,
             fetched => fetched,
         };
         let chunks = std::mem::take(&mut self.chunks);
