@@ -81,14 +81,22 @@ fn parsed(listed: &[u8]) -> Value {
     serde_json::from_slice(&listed[1..]).expect("the text was written from a value of limited depth")
 }
 
-/// Returns whether the JSON text of a value gives the same value again. Numbers with a fraction may be rounded, and readers do not read
-/// what is nested too deeply.
+/// Beginning of the names of members with which `serde_json` marks numbers and raw values.
+const RESERVED_NAMES: &str = "$serde_json::private::";
+
+/// Returns whether the JSON text of a value gives the same value again. Numbers with a fraction may be rounded, readers do not read
+/// what is nested too deeply, and an object whose first name is reserved is read as something else.
 fn is_given_by_text(value: &Value, depth: usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => true,
         Value::Number(number) => !number.is_f64(),
         Value::Array(values) => depth > 0 && values.iter().all(|value| is_given_by_text(value, depth - 1)),
-        Value::Object(members) => depth > 0 && members.values().all(|value| is_given_by_text(value, depth - 1)),
+        Value::Object(members) => {
+            let is_given = |(name, value): (&String, &Value)| {
+                !name.starts_with(RESERVED_NAMES) && is_given_by_text(value, depth - 1)
+            };
+            depth > 0 && members.iter().all(is_given)
+        }
     }
 }
 
