@@ -31,6 +31,8 @@ pub(crate) struct Found {
 ///
 /// Returns an error if there is no such bundle or session, or if it cannot be read.
 pub(crate) fn open(path: &Path) -> Result<Bundle, Failure> {
+    let local = address::local_path(path);
+    let path = local.as_deref().unwrap_or(path);
     if is_address(path) {
         return address::open(path);
     }
@@ -68,6 +70,8 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
     let mut seen = HashSet::new();
     for argument in arguments {
+        let local = address::local_path(argument);
+        let argument = local.as_ref().unwrap_or(argument);
         if is_bundle(argument) {
             if seen.insert(argument.clone()) {
                 found.bundles.push(argument.clone());

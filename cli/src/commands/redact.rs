@@ -10,6 +10,7 @@ use trace_recorder::Bundle;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Report, Rules};
 
+use crate::address::{is_address, unreadable};
 use crate::argument::BundleArg;
 use crate::bundles;
 use crate::commands::pack;
@@ -83,6 +84,10 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     let path = named::find(&path)?.map_or(path, |named| named.argument());
     // The symlinks must be refused before anything in the bundle is read.
     redact::refuse_links(&path).map_err(failure)?;
+    if is_address(&path) {
+        // What a store fails to send would be missing in the copy.
+        return Err(unreadable(&path));
+    }
     let bundle = bundles::open(&path)?;
     let report = match &args.output {
         Some(output) if output.extension().is_some_and(|extension| extension == PACKED_EXTENSION) => {

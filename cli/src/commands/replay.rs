@@ -25,6 +25,7 @@ use trace_server::Server;
 use trace_server::outbound::OutboundPolicy;
 use trace_server::transport::in_process::{self, ClientHandle, Event, Events};
 
+use crate::address::{is_address, unreadable};
 use crate::argument::BundleArg;
 use crate::bundles;
 use crate::serving::{self, Preparation, ServingArgs};
@@ -118,6 +119,10 @@ impl HowArgs {
                 AfterDivergence::Continue => OnDivergence::Continue,
             },
         };
+        if is_address(bundle) {
+            // What a store fails to send would count as a divergence.
+            return Err(unreadable(bundle));
+        }
         Replay::of(bundles::open(bundle)?, &options).map_err(Failure::data)
     }
 }

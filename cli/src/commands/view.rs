@@ -9,6 +9,7 @@ use trace_explain::Session;
 use trace_serve::{Newer, Server, Token};
 use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
+use crate::address::failure_of;
 use crate::argument::BundleArg;
 use crate::commands::reduce::{Target, file_target};
 use crate::session::{self, Watched};
@@ -92,6 +93,9 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
     // Of a long session, both take a while.
     let (structure, embedded) =
         rayon::join(|| Structure::new(session, name), || Embedded::new(session, &BodySource::new(session), limits));
+    if let Some(failure) = failure_of(session.bundle()) {
+        return Err(failure);
+    }
     target.write(|out| {
         let mut out = BufWriter::new(out);
         document::write_file(&structure, &embedded, &mut out)?;
@@ -108,7 +112,7 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
     if let (true, Target::Replace(path)) = (args.open, target) {
         open(path.as_os_str())?;
     }
-    // The process is about to end, see above.
+    // The process is about to end, and freeing the objects of a long session takes a while.
     std::mem::forget((structure, embedded));
     Ok(())
 }
