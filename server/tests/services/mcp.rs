@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::time::timeout;
 use trace_protocol::{Experimental, RequestId};
 use trace_recorder::Bundle;
@@ -558,19 +559,28 @@ fn everything() -> Option<PathBuf> {
 
 /// Starts a server over HTTP. Returns its process, which ends when it is dropped, and its port.
 async fn web_server(script: &Path) -> (tokio::process::Child, u16) {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-    let port = socket.expect("a port").port();
-    let web = tokio::process::Command::new("node")
-        .arg(script)
-        .arg("streamableHttp")
-        .env("PORT", port.to_string())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("node");
-    eventually("a listening server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
-    (web, port)
+    for _ in 0..10 {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let port = socket.expect("a port").port();
+        let mut web = tokio::process::Command::new("node")
+            .arg(script)
+            .arg("streamableHttp")
+            .env("PORT", port.to_string())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("node");
+        let mut said = BufReader::new(web.stderr.take().expect("a pipe")).lines();
+        while let Some(line) = said.next_line().await.expect("text") {
+            if line.contains("listening on port") {
+                tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
+                return (web, port);
+            }
+        }
+        // Another test got the port before the server, which has ended.
+    }
+    panic!("the server does not start");
 }
 
 #[tokio::test]
