@@ -81,6 +81,8 @@ impl Reading {
     pub(crate) fn read<'a>(&mut self, lines: &[Line<'a>], payloads: &PayloadFiles) -> Piece<Vec<Event<'a>>> {
         let mut notes = Notes::default();
         let mut completes = false;
+        // A loop: optimised by Rust 1.95, the same closure in `filter_map(..).collect()`, which collects in place, was seen to take events of
+        // other types for the end of the recording.
         let mut events = Vec::with_capacity(lines.len());
         for parsed in parse_lines(lines) {
             let ParsedLine { line, unknown_fields, event } = parsed;
