@@ -17,7 +17,7 @@ use crate::id::{ItemId, ThreadId};
 ///
 /// Every request repeats the items before it. So clones share the value, and its JSON text, which is made once. A value takes
 /// several times the memory of its text, and hardly anybody reads items that joined a history. So a history has
-/// [texts alone](Self::kept), and a value is made of the text when somebody asks for it.
+/// texts alone, and a value is made of the text when somebody asks for it.
 #[derive(Clone)]
 pub struct ModelItem(Arc<Shared>);
 
