@@ -567,7 +567,7 @@ fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()
 mod tests {
     use super::*;
 
-    /// Chunks of the largest request, and of what is fetched ahead.
+    /// Numbers of chunks: in the largest request, and of what is fetched ahead at most.
     const LARGEST: u64 = MAX_RANGE_BYTES / CHUNK_BYTES;
     const AHEAD: u64 = MAX_AHEAD_BYTES / CHUNK_BYTES;
 

@@ -50,8 +50,8 @@ pub(crate) struct Call<'c> {
 pub(crate) struct NoAnswer;
 
 impl Client {
-    /// Begins a request, and returns what cancels it. A request that runs an agent ends when the client will send nothing more, since
-    /// an agent may ask the client, and may work for hours.
+    /// Begins a request, and returns the token that cancels it. If the client closes its sending side, a request that runs an agent is cancelled,
+    /// since the agent may ask the client, and may work for hours.
     pub(crate) fn begin(&self, id: &Value, runs_agent: bool) -> Result<CancellationToken, RpcError> {
         let mut state = self.lock();
         let id = id.to_string();
