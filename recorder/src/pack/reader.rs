@@ -738,6 +738,21 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_repeats_a_block_decompresses_it_twice_at_most() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let whole = |block: u64| Slice { start: block * BLOCK, bytes: BLOCK };
+        let slices: Vec<Slice> = std::iter::repeat_n(whole(1), 100).chain([whole(0)]).collect();
+        let content = write(&path, 2, &[("trace.jsonl", slices.clone())]);
+        let packed = PackedBundle::open(&path).expect("opens");
+        let before = packed.blocks.decompressed();
+        let log = packed.read_log("trace.jsonl").expect("reads");
+        assert!(log == slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect::<Vec<u8>>());
+        // Once to where the log is, and once more into the cache for its repetitions.
+        assert_eq!(packed.blocks.decompressed() - before, 3);
+    }
+
+    #[test]
     fn files_larger_than_what_is_gathered_come_out_whole() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("packed");
