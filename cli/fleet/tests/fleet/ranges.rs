@@ -334,8 +334,10 @@ fn readers_at_many_places_get_their_bytes() {
     let seen = stored.server.take_seen();
     let (requests, bytes) = (seen.len(), seen.iter().map(|it| it.bytes).sum::<u64>());
     assert_eq!(bytes, stored.bytes());
-    assert_eq!(seen.iter().map(|it| it.bytes).max(), Some(MAX_RANGE_BYTES));
-    assert!(requests < 60, "{requests} requests");
+    // How long the ranges are depends on which reader comes first: each of them ends where another one has begun.
+    assert!(seen.iter().all(|it| it.bytes <= MAX_RANGE_BYTES), "{seen:?}");
+    let after_first = (stored.bytes() - WHOLE_BYTES).div_ceil(CHUNK_BYTES);
+    assert!(requests as u64 <= 1 + after_first, "{requests} requests for {} bytes", stored.bytes());
 }
 
 #[test]
