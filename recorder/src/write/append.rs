@@ -44,12 +44,13 @@ impl<'a> Context<'a> {
 
 /// Returns the path of a payload file relative to its bundle.
 pub(crate) fn payload_path(ordinal: u64) -> String {
-    format!("{PAYLOADS_DIR}/{ordinal}.json")
+    [PAYLOADS_DIR, "/", itoa::Buffer::new().format(ordinal), ".json"].concat()
 }
 
 /// Returns the reference to the payload with this number.
 pub(crate) fn payload_ref(ordinal: u64, kind: PayloadKind<'static>) -> PayloadRef<'static> {
-    PayloadRef { raw_payload_id: format!("raw_payload:{ordinal}").into(), kind, path: payload_path(ordinal).into() }
+    let raw_payload_id = ["raw_payload:", itoa::Buffer::new().format(ordinal)].concat();
+    PayloadRef { raw_payload_id: raw_payload_id.into(), kind, path: payload_path(ordinal).into() }
 }
 
 /// The open files of a bundle that is being written.

@@ -199,17 +199,20 @@ impl Piece {
     }
 
     /// Returns whether later documents may have the same text, not only an equal one.
+    #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
     /// Returns where the piece is in memory. While it is held, no other piece of at least one byte is there.
+    #[inline]
     pub(crate) fn address(&self) -> usize {
         self.as_ref().as_ptr() as usize
     }
 }
 
 impl AsRef<[u8]> for Piece {
+    #[inline]
     fn as_ref(&self) -> &[u8] {
         &self.text[self.start..]
     }

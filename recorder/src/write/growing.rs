@@ -35,7 +35,11 @@ use crate::recording::{Recording, Stopped};
 const GROWING_LEVEL: i32 = 1;
 
 /// Bytes that the compressor looks back, as a power of two. It holds so many bytes of the open block in memory.
-const GROWING_WINDOW_LOG: u32 = 20;
+const GROWING_WINDOW_LOG: u32 = 21;
+
+/// Bytes of a block after which the next record begins another one. The compressor looks back to the beginning of such a block; behind the
+/// end of its window it would take two to three times as long.
+const GROWING_BLOCK_BYTES: usize = 1 << GROWING_WINDOW_LOG;
 
 /// Largest capacity of the buffers that are kept for the next records.
 const KEPT_BUFFER_BYTES: usize = 1 << 20;
@@ -106,6 +110,8 @@ pub(crate) struct GrowingTarget {
     durability: Durability,
     recording: Recording,
     block: Option<OpenBlock>,
+    /// The compressor of the open block, or of the one before it. Its memory is used again.
+    encoder: Option<Encoder<'static>>,
     lanes: LaneWriter,
     repeats: Repeats,
     /// Files since the last commit.
@@ -127,8 +133,8 @@ pub(crate) struct GrowingTarget {
 }
 
 /// The block that the next record continues.
+#[derive(Debug, Clone, Copy)]
 struct OpenBlock {
-    encoder: Encoder<'static>,
     /// Offset of its first bytes in the file.
     start: u64,
     /// Bytes in it before compression.
@@ -186,6 +192,7 @@ impl GrowingTarget {
             durability,
             recording: Recording { pid: std::process::id(), opened_at_unix_ms, stopped: None },
             block: None,
+            encoder: None,
             lanes: LaneWriter::new(Vec::new()),
             repeats: Repeats::default(),
             files: Vec::new(),
@@ -303,8 +310,9 @@ impl GrowingTarget {
         let mut rest = [content, lines];
         while !is_empty(&rest) || !files.is_empty() {
             let offset = self.end + records.len() as u64;
-            let is_over =
-                |block: &OpenBlock| block.bytes == MAX_BLOCK_BYTES || offset - block.start.min(offset) >= span_bytes;
+            let is_over = |block: &OpenBlock| {
+                block.bytes >= GROWING_BLOCK_BYTES || offset - block.start.min(offset) >= span_bytes
+            };
             if self.block.as_ref().is_some_and(is_over) {
                 self.block = None;
             }
@@ -342,36 +350,40 @@ impl GrowingTarget {
             return Ok(false);
         }
         let begins_block = self.block.is_none();
+        let encoder = match &mut self.encoder {
+            Some(encoder) => encoder,
+            encoder => {
+                let mut new = Encoder::new(GROWING_LEVEL)?;
+                new.set_parameter(CParameter::WindowLog(GROWING_WINDOW_LOG))?;
+                encoder.insert(new)
+            }
+        };
         if begins_block {
-            let mut encoder = Encoder::new(GROWING_LEVEL)?;
-            encoder.set_parameter(CParameter::WindowLog(GROWING_WINDOW_LOG))?;
-            self.block = Some(OpenBlock { encoder, start: offset, bytes: 0 });
+            encoder.reinit()?;
             self.block_count += 1;
         }
-        let Some(block) = &mut self.block else { return Err(io::Error::other("there is no open block")) };
-        block.compress(bytes, to)?;
+        let block = self.block.get_or_insert(OpenBlock { start: offset, bytes: 0 });
+        block.bytes += bytes[0].len() + bytes[1].len();
+        compress(encoder, bytes, to)?;
         Ok(begins_block)
     }
 }
 
-impl OpenBlock {
-    /// Compresses bytes so that they can be read without those that follow, and appends them.
-    fn compress(&mut self, bytes: [&[u8]; 2], to: &mut Vec<u8>) -> io::Result<()> {
-        self.bytes += bytes[0].len() + bytes[1].len();
-        for part in bytes {
-            let mut input = InBuffer::around(part);
-            while input.pos() < part.len() {
-                to.reserve(part.len() / 8 + MIN_OUTPUT_BYTES);
-                let end = to.len();
-                self.encoder.run(&mut input, &mut OutBuffer::around_pos(to, end))?;
-            }
-        }
-        loop {
-            to.reserve(MIN_OUTPUT_BYTES);
+/// Compresses bytes so that they can be read without those that follow, and appends them.
+fn compress(encoder: &mut Encoder<'_>, bytes: [&[u8]; 2], to: &mut Vec<u8>) -> io::Result<()> {
+    for part in bytes {
+        let mut input = InBuffer::around(part);
+        while input.pos() < part.len() {
+            to.reserve(part.len() / 8 + MIN_OUTPUT_BYTES);
             let end = to.len();
-            if self.encoder.flush(&mut OutBuffer::around_pos(to, end))? == 0 {
-                return Ok(());
-            }
+            encoder.run(&mut input, &mut OutBuffer::around_pos(to, end))?;
+        }
+    }
+    loop {
+        to.reserve(MIN_OUTPUT_BYTES);
+        let end = to.len();
+        if encoder.flush(&mut OutBuffer::around_pos(to, end))? == 0 {
+            return Ok(());
         }
     }
 }
@@ -435,7 +447,7 @@ impl Target for GrowingTarget {
     }
 
     fn rest(&mut self) {
-        self.block = None;
+        (self.block, self.encoder) = (None, None);
         self.repeats.rest();
         (self.lanes.content, self.records) = (Vec::new(), Vec::new());
     }
@@ -446,8 +458,8 @@ impl Target for GrowingTarget {
     }
 
     fn complete(self: Box<Self>) -> Result<(), Failure> {
-        let Self { storage, path, mut file, end, repeats, block, .. } = *self;
-        drop((repeats, block));
+        let Self { storage, path, mut file, end, repeats, encoder, .. } = *self;
+        drop((repeats, encoder));
         // From here on the bundle is complete, whether or not it can be replaced.
         file.overwrite(&header(None).map_err(Failure::new("header"))?).map_err(Failure::new("header"))?;
         let finished = write_beside(&*storage, &path, &path, Some(end), FINISHED_LEVEL);
@@ -674,6 +686,25 @@ mod tests {
             (state >> 40) as u8
         };
         (0..bytes).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_block_ends_before_the_compressor_forgets_its_beginning() {
+        let mut scene = Scene::new(Limits::default());
+        // The manifest has begun one, and the header counts as another.
+        for (record, blocks) in [2, 2, 2, 2, 3, 3].into_iter().enumerate() {
+            scene.take(&noise(record, GROWING_BLOCK_BYTES / 4)).expect("has room");
+            scene.commit();
+            assert_eq!(scene.blocks(), blocks, "after {} records", record + 1);
+        }
+        scene.is_whole();
+        // A pause ends the block, and gives up the memory of the compressor.
+        scene.target.rest();
+        assert!(scene.target.encoder.is_none());
+        scene.take(b"after a pause").expect("has room");
+        scene.commit();
+        assert_eq!(scene.blocks(), 4);
+        scene.is_whole();
     }
 
     #[test]

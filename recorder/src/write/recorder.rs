@@ -55,19 +55,26 @@ impl Payload {
 
 /// The ids of rollout, thread and turn, serialized as the middle part of an event line.
 #[derive(Debug, Clone)]
-pub(crate) struct LineContext(String);
+pub(crate) struct LineContext(Vec<u8>);
 
 impl LineContext {
     /// Returns the part of a line behind its time, for an event that is serialized.
     pub(crate) fn with(&self, event: &[u8]) -> Vec<u8> {
-        [self.0.as_bytes(), event, LINE_END].concat()
+        [&self.0, event, LINE_END].concat()
     }
 
     pub(crate) fn new(rollout_id: &str, thread_id: Option<&str>, codex_turn_id: Option<&str>) -> Self {
-        let (rollout_id, thread_id, codex_turn_id) = (json!(rollout_id), json!(thread_id), json!(codex_turn_id));
-        Self(format!(
-            ",\"rollout_id\":{rollout_id},\"thread_id\":{thread_id},\"codex_turn_id\":{codex_turn_id},\"payload\":"
-        ))
+        let mut text = Vec::with_capacity(CONTEXT_BYTES);
+        for (name, id) in [
+            (",\"rollout_id\":", Some(rollout_id)),
+            (",\"thread_id\":", thread_id),
+            (",\"codex_turn_id\":", codex_turn_id),
+        ] {
+            text.extend_from_slice(name.as_bytes());
+            serde_json::to_writer(&mut text, &id).expect("a text can be written");
+        }
+        text.extend_from_slice(b",\"payload\":");
+        Self(text)
     }
 }
 
@@ -285,7 +292,7 @@ impl Recorder {
         // While a thread ends, its thread-local buffer may be gone already although there are still events to record.
         let mut text = BUFFER.try_with(Cell::take).unwrap_or_default();
         text.clear();
-        text.extend_from_slice(context.0.as_bytes());
+        text.extend_from_slice(&context.0);
         // Serialization cannot fail: the events of this crate have only values that JSON can express.
         if serde_json::to_writer(&mut text, event).is_ok() {
             let event = context.0.len();
@@ -364,6 +371,9 @@ fn reduced(payload: Payload) -> Payload {
     };
     Payload { ordinal, kind, body: Body::owned(document), conversation }
 }
+
+/// Bytes of a context whose ids are UUIDs, and a few more.
+const CONTEXT_BYTES: usize = 192;
 
 /// Ends a line behind the JSON of its event.
 const LINE_END: &[u8] = b"}\n";

@@ -73,6 +73,8 @@ pub(crate) struct Repeats {
 #[derive(Debug, Default)]
 struct Conversation {
     pieces: Vec<(Piece, Slice)>,
+    /// Bytes of the pieces.
+    bytes: usize,
     /// Number of the document.
     document: u64,
 }
@@ -100,18 +102,20 @@ impl Repeats {
 
     fn store_pieces(&mut self, conversation: u64, pieces: Vec<Piece>, lanes: &mut LaneWriter) -> Vec<Slice> {
         self.documents += 1;
-        let Conversation { pieces: mut stored, .. } = self.conversations.remove(&conversation).unwrap_or_default();
-        let held_before = held(&stored);
+        let known = self.conversations.remove(&conversation).unwrap_or_default();
+        let Conversation { pieces: mut stored, bytes: bytes_before, .. } = known;
         let same = |(held, _): &(Piece, Slice), piece: &Piece| is_same(held, piece);
         let kept = stored.iter().zip(&pieces).take_while(|(held, piece)| same(held, piece)).count();
         let ends = stored[kept..].iter().rev().zip(pieces[kept..].iter().rev());
         let kept_at_end = ends.take_while(|(held, piece)| same(held, piece)).count();
         let end = stored.split_off(stored.len() - kept_at_end);
         let dropped = stored.split_off(kept);
+        let mut bytes = bytes_before - held(&dropped);
         let count = pieces.len();
         for piece in pieces.into_iter().take(count - kept_at_end).skip(kept) {
             let slice = self.place(&piece, stored.last().map(|(_, slice)| *slice), &dropped, lanes);
             self.hold(&piece, slice);
+            bytes += piece.as_ref().len();
             stored.push((piece, slice));
         }
         dropped.iter().for_each(|(piece, _)| self.release(piece));
@@ -127,9 +131,9 @@ impl Repeats {
             slices = Vec::new();
             stored.iter().for_each(|(piece, _)| push_slice(&mut slices, lanes.append(lane, piece.as_ref())));
         }
-        self.held_bytes = self.held_bytes.saturating_sub(held_before) + held(&stored);
+        self.held_bytes = self.held_bytes.saturating_sub(bytes_before) + bytes;
         self.make_room();
-        self.conversations.insert(conversation, Conversation { pieces: stored, document: self.documents });
+        self.conversations.insert(conversation, Conversation { pieces: stored, bytes, document: self.documents });
         slices
     }
 
@@ -188,7 +192,7 @@ impl Repeats {
         while self.conversations.len() >= self.limits.conversations || self.held_bytes > self.limits.held_bytes {
             let silent = self.conversations.iter().min_by_key(|(_, known)| known.document).map(|(id, _)| *id);
             let Some(known) = silent.and_then(|id| self.conversations.remove(&id)) else { return };
-            self.held_bytes = self.held_bytes.saturating_sub(held(&known.pieces));
+            self.held_bytes = self.held_bytes.saturating_sub(known.bytes);
             known.pieces.iter().for_each(|(piece, _)| self.release(piece));
         }
     }
