@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::history;
-use crate::item::ModelItem;
+use crate::item::{Mark, ModelItem};
 use crate::options::RuntimeOptions;
 use crate::sandbox::Confinement;
 use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
@@ -41,12 +41,19 @@ How to answer:
 - If something is unclear and a wrong guess would cost much, ask. Otherwise choose, and say what you chose.";
 
 /// Tags at the start of the messages that the runtime writes.
-const TAGS: [&str; 6] = [DEVELOPER, MODE, PROJECT, ENVIRONMENT, "<turn_aborted>", "<user_shell_command>"];
+const TAGS: [Mark; 6] = [
+    Mark::DeveloperInstructions,
+    Mark::ModeInstructions,
+    Mark::ProjectInstructions,
+    Mark::EnvironmentContext,
+    Mark::TurnAborted,
+    Mark::UserShellCommand,
+];
 
-const DEVELOPER: &str = "<developer_instructions>";
-const MODE: &str = "<mode_instructions>";
-const PROJECT: &str = "<project_instructions>";
-const ENVIRONMENT: &str = "<environment_context>";
+const DEVELOPER: &str = Mark::DeveloperInstructions.text();
+const MODE: &str = Mark::ModeInstructions.text();
+const PROJECT: &str = Mark::ProjectInstructions.text();
+const ENVIRONMENT: &str = Mark::EnvironmentContext.text();
 
 /// Returns the base instructions.
 pub(crate) fn base(settings: &Settings) -> String {
@@ -56,7 +63,7 @@ pub(crate) fn base(settings: &Settings) -> String {
 /// Returns the developer instructions in a request.
 pub(crate) fn developer_of(request: &Value) -> Option<String> {
     let items = request.get("input")?.as_array()?;
-    let message = items.iter().find(|item| tag(item) == Some(DEVELOPER))?;
+    let message = items.iter().find(|item| tag(item) == Some(Mark::DeveloperInstructions))?;
     let text = message.get("content")?.get(0)?.get("text")?.as_str()?;
     let end = DEVELOPER.replacen('<', "</", 1);
     Some(text.strip_prefix(DEVELOPER)?.strip_suffix(end.as_str())?.trim_matches('\n').to_owned())
@@ -102,9 +109,9 @@ fn is_news(items: &[ModelItem], message: &Value) -> bool {
     newest.is_none_or(|newest| newest.get("content") != message.get("content"))
 }
 
-fn tag(item: &Value) -> Option<&'static str> {
+fn tag(item: &Value) -> Option<Mark> {
     let text = item.get("content")?.get(0)?.get("text")?.as_str()?;
-    TAGS.into_iter().find(|tag| text.starts_with(tag))
+    TAGS.into_iter().find(|tag| text.starts_with(tag.text()))
 }
 
 fn environment(settings: &Settings, shell: &Path, date: &str) -> String {

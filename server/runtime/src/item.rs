@@ -25,6 +25,66 @@ pub struct ModelItem(Arc<Shared>);
 struct Shared {
     value: OnceLock<Value>,
     text: OnceLock<Arc<[u8]>>,
+    /// Which marks the text has, one bit for each, once somebody asked.
+    marks: OnceLock<u8>,
+}
+
+impl Shared {
+    fn new(value: OnceLock<Value>, text: OnceLock<Arc<[u8]>>) -> Self {
+        Self { value, text, marks: OnceLock::new() }
+    }
+}
+
+/// A text by which the runtime finds a few of the items in a history. It has no character that JSON escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Begins the ids of reasoning from Chat Completions.
+    ChatReasoning,
+    /// Begins the ids of reasoning from the Messages API.
+    AnthropicReasoning,
+    /// Begins the instructions of a developer.
+    DeveloperInstructions,
+    /// Begins the instructions of a mode.
+    ModeInstructions,
+    /// Begins the instructions of a project.
+    ProjectInstructions,
+    /// Begins the description of the environment.
+    EnvironmentContext,
+    /// Begins the message that the user stopped a turn.
+    TurnAborted,
+    /// Begins the message that the user ran a command.
+    UserShellCommand,
+}
+
+impl Mark {
+    const ALL: [Self; 8] = [
+        Self::ChatReasoning,
+        Self::AnthropicReasoning,
+        Self::DeveloperInstructions,
+        Self::ModeInstructions,
+        Self::ProjectInstructions,
+        Self::EnvironmentContext,
+        Self::TurnAborted,
+        Self::UserShellCommand,
+    ];
+
+    /// Returns the text.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::ChatReasoning => "rs_chat_",
+            Self::AnthropicReasoning => "rs_anthropic_",
+            Self::DeveloperInstructions => "<developer_instructions>",
+            Self::ModeInstructions => "<mode_instructions>",
+            Self::ProjectInstructions => "<project_instructions>",
+            Self::EnvironmentContext => "<environment_context>",
+            Self::TurnAborted => "<turn_aborted>",
+            Self::UserShellCommand => "<user_shell_command>",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
 }
 
 /// Deepest nesting of a value that is kept as its text. Readers of JSON have a limit that is higher than this.
@@ -35,7 +95,7 @@ impl ModelItem {
     pub fn into_value(self) -> Value {
         Arc::try_unwrap(self.0).map_or_else(
             |shared| Self(shared).to_value(),
-            |Shared { value, text }| value.into_inner().or_else(|| Some(parsed(text.get()?))).unwrap_or_default(),
+            |Shared { value, text, .. }| value.into_inner().or_else(|| Some(parsed(text.get()?))).unwrap_or_default(),
         )
     }
 
@@ -61,10 +121,13 @@ impl ModelItem {
         })
     }
 
-    /// Returns whether the JSON text has a part, which must have no character that JSON escapes. If nobody made the text yet, it may
-    /// have it.
-    pub(crate) fn may_have(&self, part: &str) -> bool {
-        self.0.text.get().is_none_or(|text| memchr::memmem::find(text, part.as_bytes()).is_some())
+    /// Returns whether the JSON text has a mark. If nobody made the text yet, it may have it. Every request asks this of all items, so the
+    /// text is searched once.
+    pub(crate) fn may_have(&self, mark: Mark) -> bool {
+        let Some(text) = self.0.text.get() else { return true };
+        let has = |mark: &Mark| memchr::memmem::find(text, mark.text().as_bytes()).is_some();
+        let search = || Mark::ALL.iter().filter(|mark| has(mark)).fold(0, |marks, mark| marks | mark.bit());
+        self.0.marks.get_or_init(search) & mark.bit() != 0
     }
 
     /// Returns the item as a history has it: its text, and no value unless the text would not give the same value again.
@@ -72,7 +135,7 @@ impl ModelItem {
         if self.0.value.get().is_none_or(|value| !is_given_by_text(value, MAX_KEPT_DEPTH)) {
             return self.clone();
         }
-        Self(Arc::new(Shared { value: OnceLock::new(), text: OnceLock::from(Arc::clone(self.listed())) }))
+        Self(Arc::new(Shared::new(OnceLock::new(), OnceLock::from(Arc::clone(self.listed())))))
     }
 }
 
@@ -102,7 +165,7 @@ fn is_given_by_text(value: &Value, depth: usize) -> bool {
 
 impl From<Value> for ModelItem {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Shared { value: OnceLock::from(value), text: OnceLock::new() }))
+        Self(Arc::new(Shared::new(OnceLock::from(value), OnceLock::new())))
     }
 }
 
@@ -466,11 +529,11 @@ mod tests {
     fn a_kept_item_has_the_same_text_and_value_and_holds_the_text_alone() {
         let value = json!({"type": "message", "id": "msg_1", "content": [{"text": "ä\n\u{1f600}\"<"}, -3, null, true]});
         let item = ModelItem::from(value.clone());
-        assert!(item.may_have("anything"), "nobody knows before there is a text");
+        assert!(item.may_have(Mark::TurnAborted), "nobody knows before there is a text");
         let kept = item.kept();
         assert!(Arc::ptr_eq(item.listed(), kept.listed()), "requests share the text");
         assert!(kept.0.value.get().is_none());
-        assert!(kept.may_have("msg_1") && !kept.may_have("msg_2"));
+        assert!(!kept.may_have(Mark::TurnAborted));
         assert_eq!(
             (kept.to_value(), json!(kept), format!("{kept:?}")),
             (value.clone(), value.clone(), format!("{value:?}"))
@@ -483,6 +546,19 @@ mod tests {
         assert!(kept.kept().0.value.get().is_none());
         assert_eq!(kept.into_value(), value);
         assert_eq!(ModelItem::from(value.clone()).kept().into_value(), value, "without a clone");
+    }
+
+    #[test]
+    fn an_item_has_the_marks_that_are_in_its_text() {
+        for mark in Mark::ALL {
+            assert!(!json!(mark.text()).to_string().contains('\\'), "JSON has it as it is");
+            let item =
+                ModelItem::from(json!({"id": "a", "text": format!("{} {}", mark.text(), Mark::TurnAborted.text())}));
+            item.listed();
+            for other in Mark::ALL {
+                assert_eq!(item.may_have(other), other == mark || other == Mark::TurnAborted, "{other:?}");
+            }
+        }
     }
 
     #[test]

@@ -101,6 +101,11 @@ impl Recording {
         if !writer.is_enabled() {
             return ThreadTrace::disabled();
         }
+        // Each turn of a thread comes here, and only the first one needs what describes the thread.
+        if let Some(trace) = writer.thread(thread.id.as_str()) {
+            trace.resume();
+            return trace;
+        }
         let metadata = self.metadata(thread, settings);
         writer.start_thread(NewThread::new(thread.id.as_str(), &thread.path), Some(Json(&metadata)))
     }
@@ -176,15 +181,14 @@ impl TurnRecord {
             clock: Arc::clone(clock),
             started_at_ms,
         };
-        record.observe("turn_started", || {
-            json!({
-                "type": "task_started",
-                "turn_id": record.turn,
-                "root_turn_id": record.root_turn,
-                "started_at": started_at_ms / 1000,
-                "model_context_window": context_window,
-            })
-        });
+        let started = TurnStarted {
+            kind: "task_started",
+            turn_id: &record.turn,
+            root_turn_id: &record.root_turn,
+            started_at: started_at_ms / 1000,
+            model_context_window: context_window,
+        };
+        record.observe("turn_started", &started);
         record
     }
 
@@ -195,42 +199,70 @@ impl TurnRecord {
     /// Records how the turn ended.
     pub(crate) fn end(&self, outcome: &TurnOutcome) {
         let completed_at_ms = self.clock.now_ms();
-        let with_times = |mut event: Value| {
-            event["turn_id"] = json!(self.turn);
-            event["root_turn_id"] = json!(self.root_turn);
-            event["started_at"] = json!(self.started_at_ms / 1000);
-            event["completed_at"] = json!(completed_at_ms / 1000);
-            event["duration_ms"] = json!(completed_at_ms.saturating_sub(self.started_at_ms));
-            event
+        let ended = TurnEnded {
+            kind: "task_complete",
+            last_agent_message: None,
+            reason: None,
+            turn_id: &self.turn,
+            root_turn_id: &self.root_turn,
+            started_at: self.started_at_ms / 1000,
+            completed_at: completed_at_ms / 1000,
+            duration_ms: completed_at_ms.saturating_sub(self.started_at_ms),
         };
         match outcome {
             TurnOutcome::Completed { last_message } => {
                 self.trace.end(ExecutionStatus::Completed);
                 let said = last_message.as_ref().and_then(|item| match &item.kind {
-                    ItemKind::AgentMessage { text, .. } => Some(text),
+                    ItemKind::AgentMessage { text, .. } => Some(text.as_str()),
                     _ => None,
                 });
-                let event = || with_times(json!({ "type": "task_complete", "last_agent_message": said }));
-                self.observe("turn_complete", event);
+                self.observe("turn_complete", &TurnEnded { last_agent_message: Some(said), ..ended });
             }
             TurnOutcome::Interrupted => {
                 self.trace.end(ExecutionStatus::Cancelled);
-                self.observe("turn_aborted", || with_times(json!({ "type": "turn_aborted", "reason": "interrupted" })));
+                let aborted = TurnEnded { kind: "turn_aborted", reason: Some("interrupted"), ..ended };
+                self.observe("turn_aborted", &aborted);
             }
             TurnOutcome::Failed(error) => {
-                self.observe("error", || json!({ "type": "error", "message": error.message }));
+                self.observe("error", &json!({ "type": "error", "message": error.message }));
                 self.trace.end(ExecutionStatus::Failed);
-                let event = || with_times(json!({ "type": "task_complete", "last_agent_message": null }));
-                self.observe("turn_complete", event);
+                self.observe("turn_complete", &TurnEnded { last_agent_message: Some(None), ..ended });
             }
         }
     }
 
-    fn observe(&self, event_type: &str, event: impl FnOnce() -> Value) {
+    fn observe(&self, event_type: &str, event: &impl Serialize) {
         if let Some(writer) = &self.writer {
-            writer.observe(event_type, Json(&event()));
+            writer.observe(event_type, Json(event));
         }
     }
+}
+
+/// The event of a turn that began.
+#[derive(Serialize)]
+struct TurnStarted<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    turn_id: &'a TurnId,
+    root_turn_id: &'a TurnId,
+    started_at: i64,
+    model_context_window: Option<u64>,
+}
+
+/// The event of a turn that ended.
+#[derive(Serialize)]
+struct TurnEnded<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_agent_message: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    turn_id: &'a TurnId,
+    root_turn_id: &'a TurnId,
+    started_at: i64,
+    completed_at: i64,
+    duration_ms: i64,
 }
 
 /// The recording of a review: a thread of its own, since it is a conversation of its own.
@@ -297,33 +329,53 @@ impl Answered {
 
     /// Returns the document of the answer. The texts of its items are those that requests have.
     fn body(self) -> RawJson {
-        let usage = self.usage.map(|usage| {
-            json!({
-                "input_tokens": usage.input,
-                "cached_input_tokens": usage.cached_input,
-                "cache_write_input_tokens": usage.cache_write_input,
-                "output_tokens": usage.output,
-                "reasoning_output_tokens": usage.reasoning_output,
-                "total_tokens": usage.total,
-            })
-        });
-        let items = self.output_items.iter().map(|item| item.listed().len()).sum::<usize>();
+        let Self { response_id, request_id, usage, raw_usage, output_items, odd_items } = self;
+        let items = output_items.iter().map(|item| item.listed().len()).sum::<usize>();
         let mut text = Vec::with_capacity(items + ROOM_AROUND_ITEMS);
-        let (response_id, request_id) = (json!(self.response_id), json!(self.request_id));
-        text.extend_from_slice(
-            format!("{{\"response_id\":{response_id},\"upstream_request_id\":{request_id}").as_bytes(),
-        );
-        text.extend_from_slice(format!(",\"token_usage\":{},\"output_items\":[", json!(usage)).as_bytes());
-        list_of(&self.output_items).for_each(|item| text.extend_from_slice(item.as_ref()));
+        write_member(&mut text, "{\"response_id\":", &response_id);
+        write_member(&mut text, ",\"upstream_request_id\":", &request_id);
+        write_member(&mut text, ",\"token_usage\":", &usage.map(TokenUsage::from));
+        text.extend_from_slice(b",\"output_items\":[");
+        list_of(&output_items).for_each(|item| text.extend_from_slice(item.as_ref()));
         text.push(b']');
-        let odd_items = (!self.odd_items.is_empty()).then(|| json!(self.odd_items));
-        for (name, value) in [("raw_token_usage", self.raw_usage), ("other_items", odd_items)] {
-            if let Some(value) = value {
-                text.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
-            }
+        if let Some(usage) = &raw_usage {
+            write_member(&mut text, ",\"raw_token_usage\":", usage);
+        }
+        if !odd_items.is_empty() {
+            write_member(&mut text, ",\"other_items\":", &odd_items);
         }
         text.push(b'}');
         RawJson(text)
+    }
+}
+
+/// Appends the name of a member and its value to a JSON text.
+fn write_member(text: &mut Vec<u8>, name: &str, value: &impl Serialize) {
+    text.extend_from_slice(name.as_bytes());
+    serde_json::to_writer(text, value).expect("texts, numbers and JSON values can be written");
+}
+
+/// The tokens of an answer, as its payload has them.
+#[derive(Serialize)]
+struct TokenUsage {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    cache_write_input_tokens: u64,
+    output_tokens: u64,
+    reasoning_output_tokens: u64,
+    total_tokens: u64,
+}
+
+impl From<TokenCounts> for TokenUsage {
+    fn from(usage: TokenCounts) -> Self {
+        Self {
+            input_tokens: usage.input,
+            cached_input_tokens: usage.cached_input,
+            cache_write_input_tokens: usage.cache_write_input,
+            output_tokens: usage.output,
+            reasoning_output_tokens: usage.reasoning_output,
+            total_tokens: usage.total,
+        }
     }
 }
 

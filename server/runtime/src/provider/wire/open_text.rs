@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use crate::item::ModelItem;
+use crate::item::{Mark, ModelItem};
 use crate::provider::ModelEvent;
 
 /// Prefix of the ids of reasoning from Chat Completions.
-pub(super) const CHAT_REASONING: &str = "rs_chat_";
+pub(super) const CHAT_REASONING: &str = Mark::ChatReasoning.text();
 /// Prefix of the ids of reasoning from the Messages API.
-pub(super) const ANTHROPIC_REASONING: &str = "rs_anthropic_";
+pub(super) const ANTHROPIC_REASONING: &str = Mark::AnthropicReasoning.text();
 
 /// Returns whether an item is reasoning from another wire format, which the Responses API does not accept.
 pub(super) fn is_of_another_wire(item: &Value) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn is_of_another_wire(item: &Value) -> bool {
 
 /// Returns false if it is clear without the value of an item that it is no reasoning from another wire format.
 pub(super) fn may_be_of_another_wire(item: &ModelItem) -> bool {
-    item.may_have(CHAT_REASONING) || item.may_have(ANTHROPIC_REASONING)
+    item.may_have(Mark::ChatReasoning) || item.may_have(Mark::AnthropicReasoning)
 }
 
 /// Kind of a streamed text.
