@@ -151,16 +151,21 @@ ORDER BY bundle_id, seq;
 
 -- @idle-gaps
 -- The fifty longest pauses between two events of the log.
-SELECT bundle_id, gap_ms, before_seq, before_type, seq, type, object_id
+SELECT event.bundle_id, gap_ms, before_seq, before.type AS before_type, event.seq, event.type, event.object_id
 FROM (
-  SELECT bundle_id, seq, type, object_id,
-    at_unix_ms - lag(at_unix_ms) OVER log AS gap_ms, lag(seq) OVER log AS before_seq, lag(type) OVER log AS before_type
-  FROM events
-  WINDOW log AS (PARTITION BY bundle_id ORDER BY seq)
-)
-WHERE gap_ms > 0
-ORDER BY gap_ms DESC, bundle_id, seq
-LIMIT 50;
+  SELECT bundle_id, seq, gap_ms, before_seq
+  FROM (
+    SELECT bundle_id, seq, at_unix_ms - lag(at_unix_ms) OVER log AS gap_ms, lag(seq) OVER log AS before_seq
+    FROM events
+    WINDOW log AS (PARTITION BY bundle_id ORDER BY seq)
+  )
+  WHERE gap_ms > 0
+  ORDER BY gap_ms DESC, bundle_id, seq
+  LIMIT 50
+) AS gap
+JOIN events AS event ON event.bundle_id = gap.bundle_id AND event.seq = gap.seq
+JOIN events AS before ON before.bundle_id = gap.bundle_id AND before.seq = gap.before_seq
+ORDER BY gap_ms DESC, event.bundle_id, event.seq;
 
 -- @tool-times
 -- Per tool: number of calls, and sum, median and maximum of their times. A call without an end counts with the time of its runtime.
