@@ -305,7 +305,7 @@ impl Bench {
             1 => {}
             _ => arm.accept_item(producer, &format!("msg_{producer}_{number}")),
         };
-        for (name, events, record) in [("without payloads", 300_000, none), ("of a session", 3_000, mixed)] {
+        for (name, events, record) in [("without payloads", 1_500_000, none), ("of a session", 30_000, mixed)] {
             for producers in [1, 4, 64] {
                 let arms = self.arms(producers);
                 let mut rates = arms.each_ref().map(|_| [Vec::new(), Vec::new()]);
