@@ -153,18 +153,20 @@ ORDER BY bundle_id, seq;
 -- The fifty longest pauses between two events of the log.
 SELECT event.bundle_id, gap_ms, before_seq, before.type AS before_type, event.seq, event.type, event.object_id
 FROM (
-  SELECT bundle_id, seq, gap_ms, before_seq
+  SELECT bundle_id, seq, line, gap_ms, before_seq, before_line
   FROM (
-    SELECT bundle_id, seq, at_unix_ms - lag(at_unix_ms) OVER log AS gap_ms, lag(seq) OVER log AS before_seq
+    SELECT bundle_id, seq, line, at_unix_ms - lag(at_unix_ms) OVER log AS gap_ms, lag(seq) OVER log AS before_seq,
+      lag(line) OVER log AS before_line
     FROM events
-    WINDOW log AS (PARTITION BY bundle_id ORDER BY seq)
+    WINDOW log AS (PARTITION BY bundle_id ORDER BY seq, line)
   )
   WHERE gap_ms > 0
   ORDER BY gap_ms DESC, bundle_id, seq
   LIMIT 50
 ) AS gap
-JOIN events AS event ON event.bundle_id = gap.bundle_id AND event.seq = gap.seq
-JOIN events AS before ON before.bundle_id = gap.bundle_id AND before.seq = gap.before_seq
+JOIN events AS event ON event.bundle_id = gap.bundle_id AND event.seq = gap.seq AND event.line = gap.line
+JOIN events AS before
+  ON before.bundle_id = gap.bundle_id AND before.seq = gap.before_seq AND before.line = gap.before_line
 ORDER BY gap_ms DESC, event.bundle_id, event.seq;
 
 -- @tool-times

@@ -287,6 +287,25 @@ fn named_queries_answer() {
 }
 
 #[test]
+fn pauses_between_events_with_one_number_are_told_once() {
+    let place = tempfile::tempdir().expect("a directory");
+    let sample = sample("one-agent");
+    std::fs::copy(sample.join("manifest.json"), place.path().join("manifest.json")).expect("copies");
+    let log = std::fs::read_to_string(sample.join("trace.jsonl")).expect("reads");
+    // The number 45 is there twice, 8,149 ms apart.
+    std::fs::write(place.path().join("trace.jsonl"), log.replace("\"seq\":46,", "\"seq\":45,")).expect("writes");
+    let sql = named::all().iter().find(|named| named.name == "idle-gaps").expect("is there").sql;
+    let (answer, _) = ask_with(&[place.path().to_owned()], sql, &FREE).expect("answers");
+    let around = |row: &&Vec<String>| row[2] == "45" || row[4] == "45";
+    let told: String = answer.rows.iter().filter(around).map(|row| row.join(" | ") + "\n").collect();
+    insta::assert_snapshot!(told, @r"
+    b0 | 8149 | 45 | tool_call_runtime_started | 45 | tool_call_runtime_ended | call_67cae465669e4cc4
+    b0 | 4 | 44 | tool_call_started | 45 | tool_call_runtime_started | call_67cae465669e4cc4
+    b0 | 1 | 45 | tool_call_runtime_ended | 47 | tool_call_ended | call_67cae465669e4cc4
+    ");
+}
+
+#[test]
 fn named_queries_about_audits_answer() {
     let mut answers = String::new();
     for name in [
