@@ -37,8 +37,8 @@ const GROWING_LEVEL: i32 = 1;
 /// Bytes that the compressor looks back, as a power of two. It holds so many bytes of the open block in memory.
 const GROWING_WINDOW_LOG: u32 = 21;
 
-/// Bytes of a block after which the next record begins another one. The compressor looks back to the beginning of such a block; behind the
-/// end of its window it would take two to three times as long.
+/// Bytes of a block after which the next record begins another one. Unless its last record is long, the compressor remembers all of such a
+/// block. One that has forgotten a part is slower, because it compares with two places in memory.
 const GROWING_BLOCK_BYTES: usize = 1 << GROWING_WINDOW_LOG;
 
 /// Largest capacity of the buffers that are kept for the next records.
@@ -310,9 +310,7 @@ impl GrowingTarget {
         let mut rest = [content, lines];
         while !is_empty(&rest) || !files.is_empty() {
             let offset = self.end + records.len() as u64;
-            let is_over = |block: &OpenBlock| {
-                block.bytes >= GROWING_BLOCK_BYTES || offset - block.start.min(offset) >= span_bytes
-            };
+            let is_over = |block: &OpenBlock| offset - block.start.min(offset) >= span_bytes;
             if self.block.as_ref().is_some_and(is_over) {
                 self.block = None;
             }
@@ -364,6 +362,9 @@ impl GrowingTarget {
         }
         let block = self.block.get_or_insert(OpenBlock { start: offset, bytes: 0 });
         block.bytes += bytes[0].len() + bytes[1].len();
+        if block.bytes >= GROWING_BLOCK_BYTES {
+            self.block = None;
+        }
         compress(encoder, bytes, to)?;
         Ok(begins_block)
     }
@@ -689,7 +690,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_ends_before_the_compressor_forgets_its_beginning() {
+    fn a_block_ends_with_the_record_that_makes_it_long_or_with_a_pause() {
         let mut scene = Scene::new(Limits::default());
         // The manifest has begun one, and the header counts as another.
         for (record, blocks) in [2, 2, 2, 2, 3, 3].into_iter().enumerate() {

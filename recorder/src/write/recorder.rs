@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -54,8 +55,14 @@ impl Payload {
 }
 
 /// The ids of rollout, thread and turn, serialized as the middle part of an event line.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct LineContext(Vec<u8>);
+
+impl fmt::Debug for LineContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LineContext").field(&String::from_utf8_lossy(&self.0)).finish()
+    }
+}
 
 impl LineContext {
     /// Returns the part of a line behind its time, for an event that is serialized.
