@@ -332,12 +332,10 @@ fn readers_at_many_places_get_their_bytes() {
         }
     });
     let seen = stored.server.take_seen();
-    let (requests, bytes) = (seen.len(), seen.iter().map(|it| it.bytes).sum::<u64>());
-    assert_eq!(bytes, stored.bytes());
-    // How long the ranges are depends on which reader comes first: each of them ends where another one has begun.
+    assert_eq!(seen.iter().map(|it| it.bytes).sum::<u64>(), stored.bytes());
+    // How long the ranges are, and how many, depends on which reader comes first: each of them ends where another one has begun. That
+    // one reader needs few requests is tested above.
     assert!(seen.iter().all(|it| it.bytes <= MAX_RANGE_BYTES), "{seen:?}");
-    let after_first = (stored.bytes() - WHOLE_BYTES).div_ceil(CHUNK_BYTES);
-    assert!(requests as u64 <= 1 + after_first, "{requests} requests for {} bytes", stored.bytes());
 }
 
 #[test]
