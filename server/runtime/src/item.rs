@@ -87,6 +87,9 @@ impl Mark {
     }
 }
 
+const _: () = assert!(Mark::ALL.len() == Mark::UserShellCommand as usize + 1, "every mark is searched for");
+const _: () = assert!(Mark::ALL.len() <= u8::BITS as usize, "each mark has a bit");
+
 /// Deepest nesting of a value that is kept as its text. Readers of JSON have a limit that is higher than this.
 const MAX_KEPT_DEPTH: usize = 100;
 
@@ -121,13 +124,18 @@ impl ModelItem {
         })
     }
 
-    /// Returns whether the JSON text has a mark. If nobody made the text yet, it may have it. Every request asks this of all items, so the
-    /// text is searched once.
+    /// Returns whether the JSON text has a mark. If nobody made the text yet, it may have it. The first call searches the text for all marks,
+    /// and the item keeps the result, because every request asks this of all items.
     pub(crate) fn may_have(&self, mark: Mark) -> bool {
         let Some(text) = self.0.text.get() else { return true };
         let has = |mark: &Mark| memchr::memmem::find(text, mark.text().as_bytes()).is_some();
         let search = || Mark::ALL.iter().filter(|mark| has(mark)).fold(0, |marks, mark| marks | mark.bit());
         self.0.marks.get_or_init(search) & mark.bit() != 0
+    }
+
+    /// Returns whether both are clones of one item.
+    pub(crate) fn is_clone_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Returns the item as a history has it: its text, and no value unless the text would not give the same value again.

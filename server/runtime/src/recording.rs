@@ -101,7 +101,7 @@ impl Recording {
         if !writer.is_enabled() {
             return ThreadTrace::disabled();
         }
-        // Each turn of a thread comes here, and only the first one needs what describes the thread.
+        // Each turn and each review comes here. A thread that the bundle has is described there, so its metadata is not made again.
         if let Some(trace) = writer.thread(thread.id.as_str()) {
             trace.resume();
             return trace;
@@ -254,6 +254,7 @@ struct TurnStarted<'a> {
 struct TurnEnded<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
+    /// `None` leaves the member out. `Some(None)` writes null, which a turn without a message has.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_agent_message: Option<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]

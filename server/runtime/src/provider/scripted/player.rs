@@ -2,9 +2,10 @@
 //!
 //! The output of a script is converted to the format of the Responses API and parsed like the answer of a service, so both
 //! have the same effect. Nothing is random, and time comes from tokio, so tests can control it. Between requests the
-//! provider keeps only the number of ids used, the keys of `once` and the names of released holds.
+//! provider keeps the number of ids used, the keys of `once`, the names of released holds, and where conversations are in their
+//! scripts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::script::{self, Action, Arguments, Dropped, ItemAction, Refused, ScriptError};
+use super::script::{self, Action, Arguments, Dropped, ItemAction, Progress, Refused, ScriptError};
 use super::spaced_json;
 use crate::item::ModelItem;
 use crate::provider::config::{Compaction, REQUEST_RETRIES, STREAM_IDLE_TIMEOUT, STREAM_RETRIES};
@@ -29,6 +30,8 @@ use crate::provider::{ModelEvent, Provider, ProviderError, Request, RequestBody,
 pub const HOLD_MAX: Duration = Duration::from_secs(60);
 /// Most keys of `once` that a provider remembers. A script that brings more fails.
 pub const ONCE_KEYS_MAX: usize = 10_000;
+/// Most conversations of which a provider remembers where they are in their scripts. It reads the others from their beginnings.
+const CONVERSATIONS_MAX: usize = 1_000;
 
 /// Default name of the provider.
 const NAME: &str = "scripted";
@@ -50,6 +53,18 @@ struct Stage {
     next_id: AtomicU64,
     once_keys: Mutex<HashSet<String>>,
     released: watch::Sender<HashSet<String>>,
+    /// Where conversations are in their scripts, by the key that their requests have for the cache of prompts.
+    conversations: Mutex<HashMap<String, Conversation>>,
+}
+
+/// A conversation, as far as it was read.
+#[derive(Debug)]
+struct Conversation {
+    /// Number of items that were read, at least one.
+    items: usize,
+    /// The last of them. Histories are continued or replaced, so a request that has it in the same place has those before it as well.
+    last: ModelItem,
+    progress: Progress,
 }
 
 impl Scripted {
@@ -82,6 +97,7 @@ impl Scripted {
                 next_id: AtomicU64::new(0),
                 once_keys: Mutex::default(),
                 released: watch::Sender::default(),
+                conversations: Mutex::default(),
             }),
         }
     }
@@ -233,13 +249,35 @@ impl Stage {
     }
 
     fn step(&self, body: &RequestBody) -> Result<Vec<Action>, ScriptError> {
-        let spare = self.spare.as_deref();
-        match body.get("input") {
+        let progress = match body.get("input") {
             Value::String(text) => {
-                script::step_for(&[json!({"type": "message", "role": "user", "content": text})], spare)
+                let mut progress = Progress::default();
+                progress.take(&json!({"type": "message", "role": "user", "content": text}));
+                progress
             }
-            _ => script::step_for(body.items(), spare),
+            _ => self.progress(body),
+        };
+        progress.step(self.spare.as_deref())
+    }
+
+    /// Reads what is new in a conversation.
+    fn progress(&self, body: &RequestBody) -> Progress {
+        let key = body.get("prompt_cache_key").as_str().unwrap_or_default();
+        let mut conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = conversations
+            .remove(key)
+            .filter(|known| body.items().get(known.items - 1).is_some_and(|item| item.is_clone_of(&known.last)));
+        let (read, mut progress) = known.map_or_else(Default::default, |known| (known.items, known.progress));
+        let items = body.items();
+        items[read..].iter().for_each(|item| item.read(|item| progress.take(item)));
+        if let (Some(last), false) = (items.last(), key.is_empty()) {
+            if conversations.len() == CONVERSATIONS_MAX {
+                conversations.clear();
+            }
+            let known = Conversation { items: items.len(), last: last.clone(), progress: progress.clone() };
+            conversations.insert(key.to_owned(), known);
         }
+        progress
     }
 
     /// Returns whether the faults of a step happen: always if it has no keys, otherwise if its last key is new.
@@ -420,6 +458,43 @@ mod tests {
             _ => None,
         };
         events.iter().filter_map(text).collect()
+    }
+
+    #[test]
+    fn a_conversation_is_read_from_where_it_was_or_from_its_beginning() {
+        let provider = Scripted::new();
+        let item = |role: &str, text: &str| {
+            let item = ModelItem::from(json!({"type": "message", "role": role, "content": [{"text": text}]}));
+            item.listed();
+            item.kept()
+        };
+        let said = |key: &str, items: &[ModelItem]| {
+            let members = json!({"prompt_cache_key": key}).as_object().cloned().unwrap_or_default();
+            let step = provider.stage.step(&RequestBody::new(members, items.to_vec())).expect("a step");
+            match step.into_iter().next().and_then(|action| action.item) {
+                Some(ItemAction::Say { text, .. }) => text,
+                other => panic!("{other:?}"),
+            }
+        };
+        let script = r#"RUN [[{"say":"one"}],[{"say":"two"}],[{"say":"three"}]]"#;
+        let mut items = vec![item("user", script)];
+        assert_eq!((said("a", &items), said("a", &items)), ("one".to_owned(), "one".to_owned()), "a retry");
+        items.extend([item("assistant", "one"), item("user", "go on")]);
+        assert_eq!(said("a", &items), "two");
+        let read = || provider.stage.conversations.lock().expect("no panic").get("a").map(|known| known.items);
+        assert_eq!(read(), Some(3));
+        let at_two = items.clone();
+        items.extend([item("assistant", "two"), item("user", "and on")]);
+        assert_eq!((said("a", &items), said("b", &at_two)), ("three".to_owned(), "two".to_owned()), "a fork");
+        assert_eq!(said("a", &at_two), "two", "the last turn was taken back");
+        // A shorter history takes its place, or an equal item that is not the same.
+        assert_eq!(said("a", &[item("user", "no more")]), "no script");
+        let equal: Vec<_> = [item("user", script), item("assistant", "one")].into();
+        assert_eq!((said("a", &equal), said("", &equal)), ("two".to_owned(), "two".to_owned()));
+        for number in 0..=CONVERSATIONS_MAX {
+            assert_eq!(said(&number.to_string(), &equal), "two");
+            assert!(provider.stage.conversations.lock().expect("no panic").len() <= CONVERSATIONS_MAX);
+        }
     }
 
     #[tokio::test]

@@ -5,8 +5,8 @@
 //!
 //! Scripts may come from untrusted sources, so their size, their number of actions and their pauses are limited.
 
-use std::borrow::Borrow;
 use std::iter;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -92,23 +92,40 @@ pub(super) struct Failed {
     pub(super) code: String,
 }
 
-/// Finds the step for a conversation: the step of its newest script whose index is the number of answers since. `spare` is
-/// the script for conversations without one.
-pub(super) fn step_for(items: &[impl Borrow<Value>], spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
-    let found;
-    let (script, begin) = match locate(items)? {
-        Some((script, index)) => {
-            found = script;
-            (found.as_slice(), index + 1)
+/// Where a conversation is in its newest script. A later request of the conversation goes on from there, so that it costs what is new
+/// in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// The newest script, or why it is none. `None` if the conversation has none.
+    script: Option<Result<Arc<[Value]>, ScriptError>>,
+    /// Number of answers since the script. Consecutive items of the model are one answer.
+    answers: usize,
+    /// Whether the last item is one of the model.
+    is_in_answer: bool,
+}
+
+impl Progress {
+    /// Takes the next item of the conversation.
+    pub(super) fn take(&mut self, item: &Value) {
+        let is_models = is_models(item);
+        self.answers += usize::from(is_models && !self.is_in_answer);
+        self.is_in_answer = is_models;
+        if let Some(script) = script_in(item) {
+            *self = Self { script: Some(script.map(Into::into)), ..Self::default() };
         }
-        None => match spare {
-            Some(script) => (script, 0),
-            None => return Ok(vec![says("no script")]),
-        },
-    };
-    match script.get(answers(&items[begin..])) {
-        None => Ok(vec![says("done")]),
-        Some(step) => read_step(step),
+    }
+
+    /// Returns the step of the script whose index is the number of answers since. `spare` is the script for conversations without one.
+    pub(super) fn step(&self, spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
+        let script = match (&self.script, spare) {
+            (Some(script), _) => script.as_deref().map_err(Clone::clone)?,
+            (None, Some(spare)) => spare,
+            (None, None) => return Ok(vec![says("no script")]),
+        };
+        match script.get(self.answers) {
+            None => Ok(vec![says("done")]),
+            Some(step) => read_step(step),
+        }
     }
 }
 
@@ -141,18 +158,15 @@ pub(super) fn pieces(text: String, characters: usize) -> impl Iterator<Item = St
     })
 }
 
-fn locate(items: &[impl Borrow<Value>]) -> Result<Option<(Vec<Value>, usize)>, ScriptError> {
-    for (index, item) in items.iter().map(Borrow::borrow).enumerate().rev() {
-        let role = item.get("role").and_then(Value::as_str);
-        if !kind(item).ends_with("message") || matches!(role, Some("developer" | "system" | "assistant")) {
-            continue;
-        }
-        let text = message_text(item);
-        if let Some(start) = text.find("RUN [") {
-            return Ok(Some((parse(&text[start + MARK.len()..])?, index)));
-        }
+/// Returns the script in a message that does not come from the model, or why it is none.
+fn script_in(item: &Value) -> Option<Result<Vec<Value>, ScriptError>> {
+    let role = item.get("role").and_then(Value::as_str);
+    if !kind(item).ends_with("message") || matches!(role, Some("developer" | "system" | "assistant")) {
+        return None;
     }
-    Ok(None)
+    let text = message_text(item);
+    let start = text.find("RUN [")?;
+    Some(parse(&text[start + MARK.len()..]))
 }
 
 fn kind(item: &Value) -> &str {
@@ -172,26 +186,19 @@ fn message_text(item: &Value) -> String {
     }
 }
 
-/// Counts answers. Consecutive items of the model are one answer.
-fn answers(items: &[impl Borrow<Value>]) -> usize {
-    let mut count = 0;
-    let mut inside = false;
-    for item in items.iter().map(Borrow::borrow) {
-        let is_models = match kind(item) {
-            "message" => item.get("role").and_then(Value::as_str) == Some("assistant"),
-            "reasoning"
-            | "function_call"
-            | "custom_tool_call"
-            | "local_shell_call"
-            | "web_search_call"
-            | "tool_search_call"
-            | "image_generation_call" => true,
-            _ => false,
-        };
-        count += usize::from(is_models && !inside);
-        inside = is_models;
+/// Returns whether an item comes from the model.
+fn is_models(item: &Value) -> bool {
+    match kind(item) {
+        "message" => item.get("role").and_then(Value::as_str) == Some("assistant"),
+        "reasoning"
+        | "function_call"
+        | "custom_tool_call"
+        | "local_shell_call"
+        | "web_search_call"
+        | "tool_search_call"
+        | "image_generation_call" => true,
+        _ => false,
     }
-    count
 }
 
 /// Parses the JSON array at the start of a text, and ignores what follows it.
@@ -345,6 +352,12 @@ mod tests {
 
     fn user(text: &str) -> Value {
         json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+    }
+
+    fn step_for(items: &[Value], spare: Option<&[Value]>) -> Result<Vec<Action>, ScriptError> {
+        let mut progress = Progress::default();
+        items.iter().for_each(|item| progress.take(item));
+        progress.step(spare)
     }
 
     fn says_of(items: &[Value]) -> String {
