@@ -100,18 +100,49 @@ impl<'s> Texts<'s> {
     /// Only the results stay in memory. The texts of a tool call are its arguments, request, output and result; the
     /// text of an interaction edge is its message in the graph. A payload that cannot be read has no texts.
     pub fn of<T: Send>(&self, objects: &[Object], make: impl Fn(Object, Vec<(Aspect, String)>) -> T + Sync) -> Vec<T> {
+        let trace = self.session.trace();
         // The order of the texts is not needed, so the session need not be searched for it.
-        let births = Births::unknown(self.session.trace(), &self.calls);
-        let texts_of = |object: &Object| {
-            let mut texts = Vec::new();
-            for source in self.sources_of(*object) {
-                self.visit(&source, &births, &mut |place, text| texts.push((place.aspect, text.to_owned())));
+        let births = Births::unknown(trace, &self.calls);
+        // Items with texts in one payload are read together: a request with the answers of 2,000 children is parsed once.
+        let mut groups: Vec<(Option<Symbol>, Vec<usize>)> = Vec::new();
+        let mut group_of: HashMap<Symbol, usize> = HashMap::new();
+        for (number, object) in objects.iter().enumerate() {
+            let payload = self.payload_of_cut(*object);
+            let group = payload.map_or(groups.len(), |id| *group_of.entry(id).or_insert(groups.len()));
+            if group == groups.len() {
+                groups.push((payload, Vec::new()));
             }
-            make(*object, texts)
+            groups[group].1.push(number);
+        }
+        let texts_of = |(payload, numbers): &(Option<Symbol>, Vec<usize>)| -> Vec<(usize, T)> {
+            let payload = payload.and_then(|id| self.payload(id));
+            let texts_of_one = |number: &usize| {
+                let object = objects[*number];
+                let mut texts = Vec::new();
+                let mut take = |place: &Place, text: &str| texts.push((place.aspect, text.to_owned()));
+                for source in self.sources_of(object) {
+                    self.visit(&source, &births, &mut take);
+                }
+                if let (Object::Item(item), Some(payload)) = (object, &payload) {
+                    visit_payload(trace, Use::Whole(item), payload, &births, &mut take);
+                }
+                (*number, make(object, texts))
+            };
+            numbers.iter().map(texts_of_one).collect()
         };
-        objects.par_iter().map(texts_of).collect()
+        let mut made: Vec<(usize, T)> = groups.par_iter().flat_map_iter(texts_of).collect();
+        made.sort_unstable_by_key(|(number, _)| *number);
+        made.into_iter().map(|(_, made)| made).collect()
     }
 
+    /// Returns the payload with the whole texts of an item that the graph has cut.
+    fn payload_of_cut(&self, object: Object) -> Option<Symbol> {
+        let Object::Item(item) = object else { return None };
+        let it = &self.session.trace().items[item];
+        it.payload_id.filter(|id| document::is_cut(it) && self.session.payload_of(*id).is_some())
+    }
+
+    /// Returns the sources of an object, except for the [payload](Self::payload_of_cut) of an item that the graph has cut.
     fn sources_of(&self, object: Object) -> Vec<Source> {
         let trace = self.session.trace();
         let payload = |id: Option<Symbol>, what: Use| {
@@ -119,11 +150,7 @@ impl<'s> Texts<'s> {
             known.map(|id| Source::Payload(id, vec![what]))
         };
         match object {
-            Object::Item(item) => {
-                let it = &trace.items[item];
-                let whole = document::is_cut(it).then(|| payload(it.payload_id, Use::Whole(item))).flatten();
-                [Source::Item(item)].into_iter().chain(whole).collect()
-            }
+            Object::Item(item) => vec![Source::Item(item)],
             Object::Tool(tool) => {
                 let call = &trace.tools[tool];
                 let mut sources: Vec<Source> =
