@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use random::{Scene, scenes};
 use tempfile::TempDir;
-use trace_explain::Session;
 use trace_explain::activity::{Activities, Work};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
@@ -16,7 +15,11 @@ use trace_explain::critical_path::{self, CriticalPath};
 use trace_explain::diff::{Diff, Kind};
 use trace_explain::family::Family;
 use trace_explain::prices::Prices;
+use trace_explain::texts::{Aspect, Texts};
 use trace_explain::timeline::Timeline;
+use trace_explain::{Object, Session};
+use trace_reducer::model::{ConversationItem, Part};
+use trace_samples::bench::Shape;
 
 /// Uses the same cases in every run, or random ones if `PROPTEST_CASES` is set.
 fn config() -> ProptestConfig {
@@ -191,4 +194,30 @@ fn a_clock_that_was_set_back_does_not_swallow_what_follows() {
     let repeats = events / 500 + 1;
     assert!((HOUR_MS - 1000..=HOUR_MS * repeats).contains(&set_back), "{set_back}");
     assert!((10 * events - 1000..=10 * events).contains(&wall), "{wall} of {events}");
+}
+
+#[test]
+fn the_texts_of_objects_do_not_depend_on_which_are_asked_for_together() {
+    let place = tempfile::tempdir().expect("a directory");
+    let path = place.path().join("tree");
+    trace_samples::bench::generate(&path, &Shape::tree(6, 1, 2)).expect("records");
+    let session = Session::open(&path).expect("opens");
+    let trace = session.trace();
+    let texts = Texts::new(&session);
+    let with_texts = |object: Object, texts: Vec<(Aspect, String)>| (object, texts);
+    let mut objects: Vec<Object> = trace.items.iter().map(|(item, _)| Object::Item(item)).collect();
+    objects.extend(trace.tools.iter().map(|(tool, _)| Object::Tool(tool)));
+    // The order of the objects is that of the question, whichever payloads their texts are in.
+    objects.reverse();
+    let together = texts.of(&objects, with_texts);
+    assert!(together.iter().map(|(object, _)| object).eq(&objects));
+    for (object, texts_of_it) in &together {
+        assert_eq!(texts.of(&[*object], with_texts), [(*object, texts_of_it.clone())]);
+    }
+    // Some of the items have a text that only their payload has.
+    let has_cut = |item: &ConversationItem| {
+        item.parts.iter().any(|part| matches!(part, Part::Json { summary } if summary.ends_with("...")))
+    };
+    let cut = trace.items.iter().filter(|(_, item)| has_cut(item)).count();
+    assert!(cut > 1, "{cut} of {} objects", objects.len());
 }
