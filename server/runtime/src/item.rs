@@ -68,7 +68,7 @@ impl Mark {
         Self::UserShellCommand,
     ];
 
-    /// Returns the text.
+    /// Returns the text that is searched for.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::ChatReasoning => "rs_chat_",

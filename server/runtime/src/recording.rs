@@ -238,7 +238,7 @@ impl TurnRecord {
     }
 }
 
-/// The event of a turn that began.
+/// The protocol event `task_started`.
 #[derive(Serialize)]
 struct TurnStarted<'a> {
     #[serde(rename = "type")]
@@ -249,7 +249,7 @@ struct TurnStarted<'a> {
     model_context_window: Option<u64>,
 }
 
-/// The event of a turn that ended.
+/// The protocol event `task_complete` or `turn_aborted`.
 #[derive(Serialize)]
 struct TurnEnded<'a> {
     #[serde(rename = "type")]

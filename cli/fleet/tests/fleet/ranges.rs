@@ -333,8 +333,8 @@ fn readers_at_many_places_get_their_bytes() {
     });
     let seen = stored.server.take_seen();
     assert_eq!(seen.iter().map(|it| it.bytes).sum::<u64>(), stored.bytes());
-    // How long the ranges are, and how many, depends on which reader comes first: each of them ends where another one has begun. That
-    // one reader needs few requests is tested above.
+    // The number of ranges and their lengths depend on which reader comes first, because a range ends where another reader has begun.
+    // `a_session_is_fetched_once_and_with_few_requests` counts the requests of a single reader.
     assert!(seen.iter().all(|it| it.bytes <= MAX_RANGE_BYTES), "{seen:?}");
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The output of a script is converted to the format of the Responses API and parsed like the answer of a service, so both
 //! have the same effect. Nothing is random, and time comes from tokio, so tests can control it. Between requests the
-//! provider keeps the number of ids used, the keys of `once`, the names of released holds, and where conversations are in their
-//! scripts.
+//! provider keeps the number of ids used, the keys of `once`, the names of released holds, and how far each conversation has come in
+//! its script.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -30,7 +30,7 @@ use crate::provider::{ModelEvent, Provider, ProviderError, Request, RequestBody,
 pub const HOLD_MAX: Duration = Duration::from_secs(60);
 /// Most keys of `once` that a provider remembers. A script that brings more fails.
 pub const ONCE_KEYS_MAX: usize = 10_000;
-/// Most conversations of which a provider remembers where they are in their scripts. It reads the others from their beginnings.
+/// Most conversations for which a provider remembers how far they have come. It reads the others from their beginnings.
 const CONVERSATIONS_MAX: usize = 1_000;
 
 /// Default name of the provider.
@@ -53,7 +53,7 @@ struct Stage {
     next_id: AtomicU64,
     once_keys: Mutex<HashSet<String>>,
     released: watch::Sender<HashSet<String>>,
-    /// Where conversations are in their scripts, by the key that their requests have for the cache of prompts.
+    /// How far each conversation has come in its script, by the `prompt_cache_key` of its requests.
     conversations: Mutex<HashMap<String, Conversation>>,
 }
 
@@ -62,7 +62,8 @@ struct Stage {
 struct Conversation {
     /// Number of items that were read, at least one.
     items: usize,
-    /// The last of them. Histories are continued or replaced, so a request that has it in the same place has those before it as well.
+    /// The last item that was read. A history is only continued or replaced as a whole, so a request with this item in the same place also
+    /// has all items before it.
     last: ModelItem,
     progress: Progress,
 }

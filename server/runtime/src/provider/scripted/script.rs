@@ -92,8 +92,7 @@ pub(super) struct Failed {
     pub(super) code: String,
 }
 
-/// Where a conversation is in its newest script. A later request of the conversation goes on from there, so that it costs what is new
-/// in it.
+/// How far a conversation has come in its newest script. A later request goes on from there, so only its new items are read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
     /// The newest script, or why it is none. `None` if the conversation has none.
